@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 _MOST_LINES = 25
 _MOST_FUNCTIONS = 3
-# cells that are longer, by notebook; to be taken away, not added to
-_LONGER = {"00": 2, "04": 2, "06": 1}
 
 
 def cells(path: Path) -> list[str]:
@@ -29,7 +27,7 @@ def cells(path: Path) -> list[str]:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_no_cell_is_longer_than_one_reads_at_a_glance(path: Path) -> None:
     longer = [cell for cell in cells(path) if len(cell.splitlines()) > _MOST_LINES]
-    assert len(longer) <= _LONGER.get(path.name[:2], 0), longer
+    assert not longer
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)

@@ -17,6 +17,7 @@ from typing import Final
 __all__ = ["Prediction"]
 
 _NEAR: Final = 0.1
+_THOUSAND: Final = 1000
 _NO_GUESS: Final = "no guess yet: put a number in place of None, and run the cell"
 
 
@@ -50,28 +51,21 @@ class Prediction:
     @property
     def verdict(self) -> str:
         """How the guess compares with the answer."""
+        found = f"Simulated: {_text(self.answer)} {self.unit}"
         if self.guess is None:
-            return f"Simulated: {self.answer:.4g} {self.unit}."
-        verdict = "right" if self.right else self._off(self.guess)
+            return f"{found}."
+        off = self.guess - self.answer
+        # the difference of two percentages is in points
+        unit = "points" if self.unit == "%" else self.unit
+        way = "high" if off > 0 else "low"
+        verdict = "right" if self.right else f"{_text(abs(off), 3)} {unit} too {way}"
         return (
-            f"Simulated: {self.answer:.4g} {self.unit}; your {self.guess:.4g} {self.unit} is"
-            f" {verdict}. Right is what is at most {100 * self.within:.4g} % off."
-        )
-
-    def _off(self, guess: float) -> str:
-        """How far the guess is from the answer: in its unit, or in percent of it."""
-        off = abs(guess - self.answer)
-        way = "high" if guess > self.answer else "low"
-        share = off / abs(self.answer) if self.answer else float("inf")
-        if self.unit == "%":
-            return f"{off:.3g} points too {way}"
-        # that a guess is 900 % too high tells less than by how much
-        return (
-            f"{100 * share:.3g} % too {way}" if share <= 1 else f"{off:.3g} {self.unit} too {way}"
+            f"{found}; your {_text(self.guess)} {self.unit} is {verdict}."
+            f" Right is what is at most {_text(self.within * abs(self.answer), 3)} {unit} off."
         )
 
     def _repr_html_(self) -> str:
-        given = _NO_GUESS if self.guess is None else f"your guess: {self.guess:.4g} {self.unit}"
+        given = _NO_GUESS if self.guess is None else f"your guess: {_text(self.guess)} {self.unit}"
         return (
             f"<p><b>{escape(self.question)}</b> ({escape(self.unit)}; {escape(given)})</p>"
             f"<details><summary>Check</summary>{escape(self.verdict)} {escape(self.why)}</details>"
@@ -80,3 +74,8 @@ class Prediction:
     def __repr__(self) -> str:
         """Show no answer: a terminal cannot fold it."""
         return f"{self.question} ({self.unit}; `verdict` and `why` have the answer)"
+
+
+def _text(value: float, digits: int = 4) -> str:
+    """A number with so many digits, and never with a power of ten."""
+    return f"{value:,.0f}" if abs(value) >= _THOUSAND else f"{value:.{digits}g}"

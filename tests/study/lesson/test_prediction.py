@@ -15,12 +15,12 @@ def asked(guess: float | None, unit: str = "ms") -> Prediction:
     ("guess", "verdict"),
     [
         (None, "Simulated: 40 ms."),
-        (44.0, "Simulated: 40 ms; your 44 ms is right. Right is what is at most 10 % off."),
-        (36.0, "Simulated: 40 ms; your 36 ms is right. Right is what is at most 10 % off."),
-        (44.4, "Simulated: 40 ms; your 44.4 ms is 11 % too high."),
-        (5.0, "Simulated: 40 ms; your 5 ms is 87.5 % too low."),
-        (0.0, "Simulated: 40 ms; your 0 ms is 100 % too low."),
-        (400.0, "Simulated: 40 ms; your 400 ms is 360 ms too high."),
+        (44.0, "Simulated: 40 ms; your 44 ms is right. Right is what is at most 4 ms off."),
+        (36.0, "Simulated: 40 ms; your 36 ms is right. Right is what is at most 4 ms off."),
+        (44.4, "Simulated: 40 ms; your 44.4 ms is 4.4 ms too high. Right is"),
+        (5.0, "Simulated: 40 ms; your 5 ms is 35 ms too low. Right is"),
+        (0.0, "Simulated: 40 ms; your 0 ms is 40 ms too low. Right is"),
+        (17_000.0, "Simulated: 40 ms; your 17,000 ms is 16,960 ms too high. Right is"),
     ],
 )
 def test_a_guess_is_compared(guess: float | None, verdict: str) -> None:
@@ -29,7 +29,10 @@ def test_a_guess_is_compared(guess: float | None, verdict: str) -> None:
 
 
 def test_how_far_off_a_percentage_is_said_in_points_and_not_in_percent() -> None:
-    assert "your 30 % is 10 points too low" in asked(30, "%").verdict
+    assert (
+        "your 30 % is 10 points too low. Right is what is at most 4 points off."
+        in asked(30, "%").verdict
+    )
 
 
 def test_no_difference_is_an_answer() -> None:

@@ -1,0 +1,63 @@
+"""A key-value store on 100 GbE: by which way its CPUs hear of packets, and what that costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+
+from simnet.study.run.run import run
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+
+__all__ = ["COLOURS", "WAYS", "heard", "numbers"]
+
+_SCENARIO: Final = "memcached-100g"
+# tunings of the scenario, by way
+WAYS: Final[dict[str, tuple[str, ...]]] = {
+    "interrupts": (),
+    "deferred": ("defer200",),
+    "busy": ("fullbusy",),
+    "suspended": ("suspend20",),
+}
+COLOURS: Final = {
+    "interrupts": "#0072b2",
+    "deferred": "#d55e00",
+    "busy": "#009e73",
+    "suspended": "#cc79a7",
+}
+
+
+def heard(tunings: tuple[str, ...], thousands: int) -> Result:
+    """Simulate 10 ms of so many thousand requests a second."""
+    return run(
+        _SCENARIO,
+        settings={"memcached.qps": str(1000 * thousands)},
+        tunings=tunings,
+        warm_up="10 ms",
+        duration="10 ms",
+    )
+
+
+def numbers(found: dict[str, Result]) -> pd.DataFrame:
+    """Return latency, CPU use, interrupts and packets of a poll, a row for each run.
+
+    Raises:
+        ValueError: a run had neither a key-value store nor messages.
+    """
+    rows = {}
+    for name, result in found.items():
+        use, messages = result.key_value, result.messages
+        # the scenario has both
+        if use is None or messages is None:
+            raise ValueError(f"{name}: not a run of {_SCENARIO}")
+        latency = messages.latency_us
+        rows[name] = {
+            "p50 (us)": latency.p50,
+            "p99 (us)": latency.p99,
+            "CPUs busy (%)": 100 - use.idle,
+            "interrupts (1000/s)": use.interrupts_per_s / 1000,
+            "packets a poll": use.packets_per_poll,
+        }
+    return pd.DataFrame(rows).T

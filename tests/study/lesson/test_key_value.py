@@ -1,0 +1,23 @@
+"""Ways to hear of packets: what was asked for is what was simulated."""
+
+from __future__ import annotations
+
+import pytest
+
+import simnet
+from simnet.study.lesson.key_value import COLOURS, WAYS, heard, numbers
+
+
+def test_polls_in_place_of_interrupts() -> None:
+    found = numbers({way: heard(WAYS[way], 200) for way in ("interrupts", "deferred")})
+    interrupts, median = found["interrupts (1000/s)"], found["p50 (us)"]
+    assert interrupts["deferred"] == 0
+    assert interrupts["interrupts"] > 200
+    assert median["deferred"] > median["interrupts"] + 50
+    assert list(COLOURS) == list(WAYS)
+
+
+def test_another_scenario_has_no_such_numbers() -> None:
+    other = simnet.run("ipoib-sunway", duration="1 ms", warm_up="0 s")
+    with pytest.raises(ValueError, match="other: not a run of memcached-100g"):
+        numbers({"other": other})
