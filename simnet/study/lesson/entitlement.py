@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["dispatched", "draw_dispatched"]
 
-_SCENARIO: Final = "vlan-half-cpu"
 _MS: Final = 10**9
 _WARM_UP: Final = 100 * _MS
 _STEP: Final = _MS // 10
 _COLOURS: Final = {"sends": VERMILION, "receives": BLUE}
 
 
-def dispatched(steps: int = 400, **settings: str) -> pd.DataFrame:
+def dispatched(scenario: str, *, steps: int = 400, **settings: str) -> pd.DataFrame:
     """Return the share of each tenth of a millisecond in which a partition has a processor.
 
-    It begins after 100 ms; the index is in ms. `settings` are those of the scenario.
+    It begins after 100 ms; the index is in ms. The scenario joins two partitions by a virtual LAN,
+    and `settings` are further ones.
     """
-    system = build(load(_SCENARIO, settings=settings), seed=1)
+    system = build(load(scenario, settings=settings), seed=1)
     system.run(_WARM_UP)
     virtual: Any = system.machine.cpus[0].virtual
     partitions = {"sends": virtual.partition, "receives": virtual.pool.partitions[1]}

@@ -9,18 +9,13 @@ import pandas as pd
 from simnet.study.run.run import run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.study.run.result import Result
 
-__all__ = ["COLOURS", "WAYS", "heard", "numbers"]
+__all__ = ["COLOURS", "heard", "numbers"]
 
-_SCENARIO: Final = "memcached-100g"
-# tunings of the scenario, by way
-WAYS: Final[dict[str, tuple[str, ...]]] = {
-    "interrupts": (),
-    "deferred": ("defer200",),
-    "busy": ("fullbusy",),
-    "suspended": ("suspend20",),
-}
+# by how packets are heard of
 COLOURS: Final = {
     "interrupts": "#0072b2",
     "deferred": "#d55e00",
@@ -29,10 +24,10 @@ COLOURS: Final = {
 }
 
 
-def heard(tunings: tuple[str, ...], thousands: int) -> Result:
+def heard(scenario: str, tunings: Sequence[str], thousands: int) -> Result:
     """Simulate 10 ms of so many thousand requests a second."""
     return run(
-        _SCENARIO,
+        scenario,
         settings={"memcached.qps": str(1000 * thousands)},
         tunings=tunings,
         warm_up="10 ms",
@@ -51,7 +46,7 @@ def numbers(found: dict[str, Result]) -> pd.DataFrame:
         use, messages = result.key_value, result.messages
         # the scenario has both
         if use is None or messages is None:
-            raise ValueError(f"{name}: not a run of {_SCENARIO}")
+            raise ValueError(f"{name}: not a run of a key-value store")
         latency = messages.latency_us
         rows[name] = {
             "p50 (us)": latency.p50,

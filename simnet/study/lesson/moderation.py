@@ -1,4 +1,4 @@
-"""What `rx-frames` does to interrupts, CPU time and throughput of one port of the x460.
+"""What `rx-frames` does to interrupts, CPU time and throughput of one port.
 
 Both ends count frames and time before they interrupt: the receiver's tg3 by `rx-frames`, the
 sender's e1000 by `InterruptThrottleRate`.
@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 __all__ = ["THROTTLE", "carried", "interrupts", "over_rx_frames"]
 
-_SCENARIO: Final = "x460-out-of-box"
 # interrupts a second at most, of the sender
 THROTTLE: Final = "peer:modprobe e1000 InterruptThrottleRate"
 # so many times what the count alone would ask for is the timer's doing
 _CUT_SHORT: Final = 1.5
 
 
-def over_rx_frames(counts: Sequence[int], **settings: str) -> pd.DataFrame:
+def over_rx_frames(scenario: str, counts: Sequence[int], **settings: str) -> pd.DataFrame:
     """Return a row for each `rx-frames`: frames and interrupts of eth0 a second, Mbit/s, CPU 0.
 
     Only the two ports of node 0 carry traffic; `settings` are further knobs.
@@ -36,7 +35,7 @@ def over_rx_frames(counts: Sequence[int], **settings: str) -> pd.DataFrame:
     for count in counts:
         knobs = {f"ethtool -C eth{port} rx-frames": str(count) for port in range(2)}
         one = run(
-            _SCENARIO,
+            scenario,
             settings={"nodes": "1"} | knobs | settings,
             duration="500 ms",
             warm_up="200 ms",

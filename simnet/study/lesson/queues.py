@@ -23,7 +23,6 @@ __all__ = ["DISKS", "draw_requests", "littles_law", "requests_over_time"]
 
 # of the client, and how they are drawn
 DISKS: Final = {"sdb": BLUE, "sdc": GREEN, "sdd": VERMILION}
-_SCENARIO: Final = "vscsi-parallel"
 _SECOND: Final = 10**12
 _WARM_UP_S: Final = 3
 _LOOK_MS: Final = 20
@@ -44,13 +43,13 @@ class _Counted:
         return self.queue_s - self.waited_s
 
 
-def littles_law(tuning: str = "", *, seconds: int = 60) -> pd.DataFrame:
+def littles_law(scenario: str, tuning: str = "", *, seconds: int = 60) -> pd.DataFrame:
     """Simulate the disks for some seconds after 3 s, a row for each that completes requests.
 
     Columns: completed requests a second times their mean time in the queue; requests in the queue,
     mean; and how much older, in seconds over the interval, those in it became meanwhile.
     """
-    system = build(load(_SCENARIO, tunings=(tuning,) if tuning else ()), seed=1)
+    system = build(load(scenario, tunings=(tuning,) if tuning else ()), seed=1)
     storage = system.parts["storage"]
     server = {f"peer0:{disk}": queue for disk, queue in storage.server_queues.items()}
     queues = storage.queues | server
@@ -77,12 +76,12 @@ def _counted(queue: Any, now_ps: int) -> _Counted:
     return _Counted(sum(found.ios), waited_ps / _SECOND, found.queue_ps / _SECOND)
 
 
-def requests_over_time(looks: int = 200) -> pd.DataFrame:
+def requests_over_time(scenario: str, *, looks: int = 200) -> pd.DataFrame:
     """Look every 20 ms at who has requests, from 3 s on; the index is in seconds.
 
     For each disk a column for those that wait at the client, and one for those that were sent.
     """
-    system = build(load(_SCENARIO), seed=1)
+    system = build(load(scenario), seed=1)
     queues = system.parts["storage"].queues
     system.run(_WARM_UP_S * _SECOND)
     rows = []
