@@ -1,6 +1,7 @@
 """MTU and bonds: what `ip` printed of the interfaces, and `/proc/net/bonding`.
 
-Source: ip-link(8); Documentation/networking/bonding.rst of Linux.
+Source: ip-link(8); Documentation/networking/bonding.rst of Linux, and `bond_info_show_master` of
+drivers/net/bonding/bond_procfs.c.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.parser import Kind, Parser, Told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,23 @@ __all__ = ["PARSER", "mtus"]
 _LINE: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:].*? mtu (\d{2,6})\b", re.MULTILINE)
 _BONDS: Final = "proc/net/bonding"
 _MODE: Final = re.compile(r"^Bonding Mode: (.{1,80})$", re.MULTILINE)
+# of bond_mode_name in drivers/net/bonding/bond_main.c
+_MODES: Final = {
+    "load balancing (round-robin)": "balance-rr",
+    "fault-tolerance (active-backup)": "active-backup",
+    "load balancing (xor)": "balance-xor",
+    "fault-tolerance (broadcast)": "broadcast",
+    "IEEE 802.3ad Dynamic link aggregation": "802.3ad",
+    "transmit load balancing": "balance-tlb",
+    "adaptive load balancing": "balance-alb",
+}
+_SET: Final = {
+    r"Transmit Hash Policy": "xmit_hash_policy",
+    r"MII Polling Interval \(ms\)": "miimon",
+    r"Up Delay \(ms\)": "updelay",
+    r"Down Delay \(ms\)": "downdelay",
+    r"Primary Slave": "primary",
+}
 _SLAVE: Final = re.compile(r"^Slave Interface: (\S{1,15})$", re.MULTILINE)
 
 
@@ -40,14 +58,43 @@ def mtus(text: str) -> dict[str, int]:
     }
 
 
-def _notes(evidence: Evidence) -> Iterator[str]:
+def _bonds(evidence: Evidence) -> dict[str, tuple[str, str, list[str]]]:
+    """Return file, text and slaves of each bond, by its name."""
+    found = {}
     for name in evidence.files.names(_BONDS):
-        text = evidence.files.text(f"{_BONDS}/{name}") or ""
-        mode, slaves = _MODE.search(text), _SLAVE.findall(text)
-        if mode and slaves:
+        file = f"{_BONDS}/{name}"
+        text = evidence.files.text(file) or ""
+        slaves = _SLAVE.findall(text)
+        if slaves and _MODE.search(text):
+            found[name] = (file, text, slaves)
+    return found
+
+
+def _settings(evidence: Evidence) -> Iterator[Told]:
+    """Yield what the bond is set to; of several bonds none is modelled."""
+    bonds = _bonds(evidence)
+    if len(bonds) != 1:
+        return
+    ((file, text, slaves),) = bonds.values()
+    mode = _MODE.search(text)
+    if mode is None or mode[1] not in _MODES:
+        return
+    yield Told("modprobe bonding mode", _MODES[mode[1]], file)
+    for heading, setting in _SET.items():
+        if found := re.search(rf"^{heading}: (\S{{1,40}})", text, re.MULTILINE):
+            yield Told(f"modprobe bonding {setting}", found[1], file)
+    for slave in slaves:
+        yield Told(f"ifenslave bond0 {slave}", "on", file)
+
+
+def _notes(evidence: Evidence) -> Iterator[str]:
+    bonds = _bonds(evidence)
+    for name, (_, text, slaves) in bonds.items():
+        mode = _MODE.search(text)
+        if len(bonds) > 1 and mode is not None:
             yield (
-                f"{name}, {mode[1]}, of {', '.join(slaves)}: read, not used; each port is modelled"
-                " by itself"
+                f"{name}, {mode[1]}, of {', '.join(slaves)}: read, not used; of several bonds each"
+                " port is modelled by itself"
             )
 
 
@@ -62,5 +109,6 @@ PARSER: Final = Parser(
         ),
     ),
     trees=(f"{_BONDS}/*",),
+    settings=_settings,
     notes=_notes,
 )

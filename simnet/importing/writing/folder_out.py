@@ -11,7 +11,7 @@ from simnet.files import NewFile, write_text
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing import guest
+from simnet.importing.writing import bonding, guest
 from simnet.importing.writing.lines import number_interrupts, place_interrupts
 from simnet.importing.writing.models import (
     UNKNOWN_LINK_BPS,
@@ -67,12 +67,11 @@ class Imported:
     notes: tuple[str, ...]
 
     def settle(self) -> None:
-        """Leave out what the models refuse, and give the peers what is left.
+        """Leave out what the models refuse.
 
         Raises:
             InputError: the host cannot be modelled.
         """
-        self.tuning.twin()
         try:
             settle(self.tuning, self._put, self._refuse)
         except InputError as error:
@@ -267,9 +266,7 @@ def _imported(
     host: ReadHost, workload: str | None, chosen: list[ReadNic], notes: list[str], *, below: bool
 ) -> Imported:
     """Return models and scenario; `below`: with the host below, which a guest cannot see."""
-    nodes, _ = placed(host)
-    if below:
-        nodes = [host.topology.cpus]
+    nodes = [host.topology.cpus] if below else placed(host)[0]
     places = nodes_of(host, chosen, len(nodes))
     lines = number_interrupts(host, chosen)
     drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
@@ -291,7 +288,15 @@ def _imported(
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
     notes = [*notes, *load.notes, *_remarks(host, () if below else chosen)]
     tuning = Tuning()
-    tuning.screen(host.told, places, host.topology.cpus)
+    bonded = bonding.of_bond(host.told)
+    why = bonding.refused(bonded, places, load.test, below=below)
+    told = tuple(replace(one, why=why) if one in bonded else one for one in host.told)
+    host = replace(host, told=told)
+    tuning.screen(told, places, host.topology.cpus)
+    notes += bonding.describe(bonded, why) if bonded else []
+    simulated = bool(bonded) and not why
+    if simulated:
+        drafts["switch.toml"].assume("load_balance", *bonding.LOAD_BALANCE)
     balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})
     kvm = table = ""
     if below:
@@ -302,9 +307,11 @@ def _imported(
         kvm=kvm,
         guest=table,
         peer=guest.PEER_SERVER if below else "server.toml",
+        peers=f"count = {len(chosen)}\ncabled = 1\n" if simulated else "",
         workload=load.text,
         irqbalance=balanced,
     )
+    tuning.twin(bonding.lacking(lines) if simulated else lambda _: False)
     found = Imported(host, drafts, scenario, tuning, tuple(notes))
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
@@ -384,7 +391,7 @@ switch = "models/switch.toml"
 [[system.peers]]
 server = "models/{peer}"
 kernel = "models/kernel.toml"
-
+{peers}
 {workload}
 {irqbalance}
 [run]

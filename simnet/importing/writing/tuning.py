@@ -129,11 +129,15 @@ class Tuning:
                 self.leave(gone, why)
         return True
 
-    def twin(self) -> None:
-        """Give the peers the same settings, as far as peers have them."""
+    def twin(self, lacks: Callable[[str], bool]) -> None:
+        """Give the peers the same settings, as far as peers have them.
+
+        Args:
+            lacks: whether a peer is without what a setting is of.
+        """
         for one in (*self.settings.values(), *self.placed):
             name, found = one.name, _knob(one.name)
-            if found is not None and found[0].scope not in _OWN:
+            if found is not None and found[0].scope not in _OWN and not lacks(name):
                 self.settings[PEER + name] = Told(PEER + name, one.raw, _LIKE, "assumed")
 
     def text(self) -> str:

@@ -38,12 +38,14 @@ class Load:
 
     Attributes:
         text: tables of the scenario's file.
+        test: of the workload.
         switch_bps: rate that the switch lets pass; 0 for no limit.
         source: the file that the rate was read from.
         notes: how it was derived, a line each.
     """
 
     text: str
+    test: str = ""
     switch_bps: int = 0
     source: str = ""
     notes: tuple[str, ...] = ()
@@ -90,7 +92,7 @@ def load_of(
     """
     place = _Place(nodes, cpus, queues)
     if name is not None:
-        return Load(WORKLOADS[name](place))
+        return Load(WORKLOADS[name](place), _TEST_OF[name])
     rates = busiest(host)
     if rates is None and host.tests:
         return _repeated(host.tests[0], place)
@@ -98,7 +100,7 @@ def load_of(
         note = "workload: streams to the host are assumed, as nothing says what it carries"
         if host.rates:
             note = "workload: streams to the host are assumed; its ports carried next to nothing"
-        return Load(WORKLOADS["stream"](place), notes=(note,))
+        return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=(note,))
     return _observed(host, rates, place)
 
 
@@ -111,7 +113,7 @@ def _repeated(one: NetworkTest, place: _Place) -> Load:
         f" port, {message} a message; simnet compare says how near the simulation comes"
     )
     text = _stream(place, one.test, streams, message)
-    return Load(text, source=one.source, notes=(how,))
+    return Load(text, one.test, source=one.source, notes=(how,))
 
 
 def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
@@ -129,11 +131,11 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
         bps = round(rates.wire_bps)
         held = f"which the switch holds to {bps / 1e6:,.1f} Mbit/s"
         how = f"{streams} stream{'s' * (streams > 1)} {_WORDS[bulk]}, {held}"
-        return Load(text, bps, rates.source, (f"workload: {said}: {how}",))
+        return Load(text, _TESTS[bulk], bps, rates.source, (f"workload: {said}: {how}",))
     qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
     text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
     how = f"small frames: {qps:,} requests/s of memcached, with a frame each way"
-    return Load(text, notes=(f"workload: {said}: {how}",))
+    return Load(text, _TEST_OF["memcached"], notes=(f"workload: {said}: {how}",))
 
 
 # by whether received and sent frames are full
@@ -216,3 +218,4 @@ WORKLOADS: Final[Mapping[str, Callable[[_Place], str]]] = {
     "memcached": _memcached,
 }
 """What a user may name."""
+_TEST_OF: Final = {"stream": "netserver", "rr": "tcp_rr", "memcached": "memcached"}

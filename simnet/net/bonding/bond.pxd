@@ -3,7 +3,6 @@ from simnet.host.cpu cimport Cpu
 from simnet.host.memory cimport SharedLines
 from simnet.kernel.component cimport Component
 from simnet.kernel.priority cimport CPU
-from simnet.net.nic.port cimport Nic
 from simnet.net.link.skb cimport Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch cimport Egress, Ingress
 from simnet.net.link.wire cimport Port
@@ -12,7 +11,7 @@ cdef class BondRoute
 
 cdef class Slave:
     cdef readonly int index
-    cdef readonly Nic nic
+    cdef readonly Port nic
     cdef readonly Ingress ingress
     cdef readonly Egress egress
     cdef public Station station
@@ -43,15 +42,15 @@ cdef class Bond(Component):
     cdef readonly long long dropped
 
     cpdef int xmit(self, Skb skb, BondRoute route) except -1
-    cpdef int flush(self) except -1
+    cpdef int flush(self, BondRoute route) except -1
     cpdef long long cost_ps(self, Cpu cpu, BondRoute route) except? -1
     cpdef Slave least_loaded(self)
     cdef Slave _first_up_from(self, int start)
     cdef Slave _aggregated(self, long long number)
     cdef Slave _balanced(self, int index, int length)
     cdef Slave _likely(self, BondRoute route)
-    cdef int _queue(self, Slave slave, Skb skb) except -1
-    cdef int _broadcast(self, Skb skb) except -1
+    cdef int _queue(self, Slave slave, Skb skb, BondRoute route) except -1
+    cdef int _broadcast(self, Skb skb, BondRoute route) except -1
     cpdef void on_event(self, int kind, long long arg) except *
 
 cdef class BondRoute(Port):
@@ -60,6 +59,7 @@ cdef class BondRoute(Port):
     cdef readonly long long hash
     cdef readonly int tlb_index
     cdef list headers
+    cdef public list outlets
     cpdef Header sent_by(self, Slave slave)
     cpdef int transmit(self, Skb skb) except -1
     cpdef int flush(self) except -1

@@ -25,7 +25,6 @@ from simnet.net.bonding.hash import simple_hash
 from simnet.net.link.skb import Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch import Egress, Ingress
 from simnet.net.link.wire import Port
-from simnet.net.nic.port import Nic
 
 if not cython.compiled:
     from simnet.kernel.priority import CPU
@@ -73,7 +72,7 @@ class Slave:
     def __init__(
         self,
         index: int,
-        nic: Nic,
+        nic: Port,
         ingress: Ingress,
         egress: Egress,
         station: Station,
@@ -171,21 +170,24 @@ class Bond(Component):
         elif self.mode == _XOR:
             slave = self._first_up_from(route.hash % count)
         elif self.mode == _BROADCAST:
-            return self._broadcast(skb)
+            return self._broadcast(skb, route)
         elif self.mode == _8023AD:
             slave = self._aggregated(route.hash)
         else:
             slave = self._balanced(route.tlb_index, skb.wire_bytes - _NOT_COUNTED_BYTES)
             if slave is not None and slave.index != self.current:
                 skb.header = route.sent_by(slave)
-        return self._queue(slave, skb)
+        return self._queue(slave, skb, route)
 
-    def _queue(self, slave: Slave | None, skb: Skb) -> cython.int:
+    def _queue(self, slave: Slave | None, skb: Skb, route: BondRoute | None) -> cython.int:
+        """Queue a frame at a slave, by the queue that the route has there."""
+        outlet: Port
         if slave is None or not slave.carrier:
             # a device without carrier has no queue to put it into
             self.dropped += 1
             return 0
-        slave.nic.transmit(skb)
+        outlet = slave.nic if route is None else route.outlets[slave.index]
+        outlet.transmit(skb)
         self.touched |= cython.cast(cython.longlong, 1) << slave.index
         return 0
 
@@ -232,7 +234,7 @@ class Bond(Component):
             ports += 1
         return None
 
-    def _broadcast(self, skb: Skb) -> cython.int:
+    def _broadcast(self, skb: Skb, route: BondRoute) -> cython.int:
         """Send a copy by each slave that can, one after the other."""
         count: cython.int = len(self.slaves)
         step: cython.int = 0
@@ -246,7 +248,7 @@ class Bond(Component):
             slave = self.slaves[(self.current + step) % count]
             if slave.carrier and slave.ok():
                 if sent == 0:
-                    self._queue(slave, copy_skb(skb))
+                    self._queue(slave, copy_skb(skb), route)
                 else:
                     waiting = self.waiting[slave.index]
                     waiting.append(copy_skb(skb))
@@ -261,8 +263,8 @@ class Bond(Component):
         """It is the turn of a broadcast frame's copy at a slave."""
         slave: Slave = self.slaves[kind]
         waiting: SkbQueue = self.waiting[kind]
-        self._queue(slave, waiting.pop())
-        self.flush()
+        self._queue(slave, waiting.pop(), None)
+        self.flush(None)
 
     # -- transmit load balancing ----------------------------------------------------------
 
@@ -319,14 +321,16 @@ class Bond(Component):
 
     # -- bursts and costs -----------------------------------------------------------------
 
-    def flush(self) -> cython.int:
+    def flush(self, route: BondRoute | None) -> cython.int:
         """End of a burst on the slaves that took part in it."""
         position: cython.int = 0
         slave: Slave
+        outlet: Port
         while self.touched > 0:
             if self.touched & 1:
                 slave = self.slaves[position]
-                slave.nic.flush()
+                outlet = slave.nic if route is None else route.outlets[position]
+                outlet.flush()
             self.touched >>= 1
             position += 1
         return 0
@@ -337,6 +341,7 @@ class Bond(Component):
         copy_ps: cython.longlong = 0
         position: cython.int = 0
         slave: Slave
+        outlet: Port
         self.costs.ledger.socket_lines += work
         self.costs.ledger.tcp_send += self.costs.bond_tx_ps
         work += self.costs.bond_tx_ps
@@ -344,12 +349,14 @@ class Bond(Component):
             slave = self._likely(route)
             if slave is None:
                 return work
-            return work + slave.nic.transmit_cost_ps(cpu)
+            outlet = route.outlets[slave.index]
+            return work + outlet.transmit_cost_ps(cpu)
         while position < len(self.slaves):
             slave = self.slaves[position]
             if slave.carrier and slave.ok():
                 # the last slave gets the frame itself, the others copies
-                work += copy_ps + slave.nic.transmit_cost_ps(cpu)
+                outlet = route.outlets[position]
+                work += copy_ps + outlet.transmit_cost_ps(cpu)
                 self.costs.ledger.tcp_send += copy_ps
                 copy_ps = self.costs.skb_alloc_ps
             position += 1
@@ -396,6 +403,10 @@ class BondRoute(Port):
         header: of the frames that are sent.
         hash_number: of its frames, see `simnet.net.bonding.hash`.
         node: where what belongs to the connection is at first.
+
+    Attributes:
+        outlets: of each slave, what the connection's frames are queued at: the slave, or one of its
+            queues.
     """
 
     def __init__(
@@ -414,6 +425,7 @@ class BondRoute(Port):
         self.hash = hash_number
         self.tlb_index = simple_hash(header.destination_ip)
         self.headers: list[Any] = [None] * len(bond.slaves)
+        self.outlets: list[Any] = [slave.nic for slave in bond.slaves]
 
     def sent_by(self, slave: Slave) -> Header:
         """The header with the slave's own source address."""
@@ -429,7 +441,7 @@ class BondRoute(Port):
 
     def flush(self) -> cython.int:
         """End of a burst."""
-        return self.bond.flush()
+        return self.bond.flush(self)
 
     def transmit_cost_ps(self, cpu: Cpu) -> cython.longlong:
         """What the bond and the slave cost from `cpu`."""

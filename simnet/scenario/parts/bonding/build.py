@@ -21,6 +21,7 @@ from simnet.net.link.skb import Header, Station
 from simnet.net.link.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
+from simnet.scenario.parts.nic.build import send_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.net.link.skb import EgressPort
     from simnet.net.link.wire import Port
+    from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Effective, Flow, Host
@@ -73,7 +75,8 @@ class _Interface:
     ip: int
     bond: Bond | None = None
     policy: str = ""
-    version: tuple[int, ...] = ()
+    host: Host | None = None
+    machine: Machine | None = None
     rlb: Rlb | None = None
 
 
@@ -90,7 +93,7 @@ def connect(
     sim: Simulator,
     effective: Effective,
     system: Machine,
-    nics: Sequence[Nic],
+    nics: Sequence[Nic | MultiqueuePort],
     flows: Sequence[BondedFlow],
     *,
     seed: int,
@@ -156,7 +159,7 @@ class _Builder:
         return ingress
 
     def bond(
-        self, path: str, host: Host, machine: Machine, nics: Sequence[Nic], ip: int
+        self, path: str, host: Host, machine: Machine, nics: Sequence[Nic | MultiqueuePort], ip: int
     ) -> _Interface:
         """Make a bond of a machine's NICs, and the switch's side of it."""
         settings, kernel = host.bonding, host.kernel
@@ -192,7 +195,7 @@ class _Builder:
         self.bonds.append(bond)
         self.monitors.append(monitor)
         policy = settings.xmit_hash_policy
-        return _Interface(bond.station, ip, bond, policy, release(kernel.version), rlb)
+        return _Interface(bond.station, ip, bond, policy, host, machine, rlb)
 
     def peers(self, flows: Sequence[BondedFlow]) -> list[_Interface]:
         """Return the interface at the other end of each flow.
@@ -243,8 +246,11 @@ class _Builder:
         if theirs.bond is not None and bonded.peer_socket is not None:
             path = f"flow.{name}.peer_route"
             bonded.peer_socket.nic = self._route(path, theirs, back, bonded.peer_socket)
-        elif bonded.peer_socket is not None:
+        elif bonded.peer_socket is not None and bonded.peer is not None:
             bonded.peer_socket.header = back
+            peer, host = bonded.peer, self.effective.peers[bonded.flow.peer]
+            far: Any = bonded.remote
+            send_by(far, bonded.peer_socket, peer, host, back, seed=self.seed)
         else:
             remote.path_out.header = back  # type: ignore[attr-defined]  # `peers` made it
         self._resolve(f"flow.{name}.arp", mine, theirs, back, remote)
@@ -253,11 +259,26 @@ class _Builder:
     def _route(
         self, path: str, interface: _Interface, header: Header, socket: TcpSocket
     ) -> BondRoute:
-        bond = interface.bond
-        if bond is None:
+        bond, host, machine = interface.bond, interface.host, interface.machine
+        if bond is None or host is None or machine is None:
             raise LookupError(path)
-        number = transmit_hash(interface.policy, header, bond.station.mac, interface.version)
-        return BondRoute(self.sim, path, bond, header, hash_number=number, node=socket.nic.node)
+        version = release(host.kernel.version)
+        number = transmit_hash(interface.policy, header, bond.station.mac, version)
+        node = socket.nic.node
+        route = BondRoute(self.sim, path, bond, header, hash_number=number, node=node)
+        route.outlets = [
+            self._outlet(slave, socket, machine, host, header) for slave in bond.slaves
+        ]
+        return route
+
+    def _outlet(
+        self, slave: Slave, socket: TcpSocket, machine: Machine, host: Host, header: Header
+    ) -> Any:
+        """Return what a socket's frames are queued at on a slave; its `nic` is set anew later."""
+        nic: Any = slave.nic
+        name = f"queue{slave.index}"
+        send_by(nic, socket, machine, host, header, seed=self.seed, name=name)
+        return socket.nic
 
     def _resolve(
         self,

@@ -96,7 +96,7 @@ class _Builder(Ground):
                 self.sim,
                 self.effective,
                 self.machine,
-                [_single(port) for port in self.ports],
+                self.ports,
                 self.bonded,
                 seed=self.seed,
                 per_frame=self.per_frame,
@@ -194,7 +194,7 @@ class _Builder(Ground):
                 self._netperf(flow, here, mine, allowed)
             receivers[flow.name] = receiver
             if self._enslaved(flow):
-                self.bonded.append(BondedFlow(flow, mine, _single(nic), other, peer))
+                self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
         return receivers
 
     def _join(

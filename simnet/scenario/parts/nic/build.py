@@ -160,6 +160,7 @@ def send_by(
     header: Header,
     *,
     seed: int,
+    name: str = "queue",
 ) -> None:
     """Have a socket send by a port, and by the queue of it that the host's kernel picks.
 
@@ -170,13 +171,14 @@ def send_by(
         host: its configuration.
         header: of what the socket sends.
         seed: of all random streams.
+        name: of what chooses the queue, below the socket's path.
     """
     if not isinstance(port, MultiqueuePort):
         socket.nic = port
         return
     rules = _tx_rules(host.kernel.version, xps=host.kernel.xps)
     word = socket_hash(header, *_secrets(seed, machine.path))
-    SocketQueue(f"{socket.path}.queue", port, socket, rules, word)
+    SocketQueue(f"{socket.path}.{name}", port, socket, rules, word)
 
 
 @cache

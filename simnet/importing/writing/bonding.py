@@ -1,0 +1,75 @@
+"""A bond of an imported host: whether it is simulated, and what is assumed around it.
+
+Streams of a bond share its ports by addresses. So the peers are as many machines as the host has
+ports, each with one port and an address of its own, and the switch looks at the addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from simnet.importing.parser import Told
+    from simnet.importing.writing.lines import PortLines
+
+__all__ = ["LOAD_BALANCE", "describe", "lacking", "of_bond", "refused"]
+
+_SLAVE: Final = "ifenslave bond0 "
+_MODE: Final = "modprobe bonding mode"
+_OF_BOND: Final = (_SLAVE, "modprobe bonding ")
+_SIMULATED: Final = ("netserver", "netperf")
+LOAD_BALANCE: Final = (
+    "src-dst-ip",
+    "no file says how the switch distributes frames over the ports of a bond",
+)
+
+
+def of_bond(told: Iterable[Told]) -> list[Told]:
+    """Return the settings of a bond and of its slaves."""
+    return [one for one in told if one.name.startswith(_OF_BOND)]
+
+
+def refused(bonded: Sequence[Told], ports: Collection[str], test: str, *, below: bool) -> str:
+    """Return why a bond is not simulated; empty if it is.
+
+    Args:
+        bonded: its settings.
+        ports: of the model.
+        test: of the workload.
+        below: the host is a guest.
+    """
+    slaves = {one.name.removeprefix(_SLAVE) for one in bonded if one.name.startswith(_SLAVE)}
+    if below:
+        return "a guest has one port in the model"
+    if not slaves <= set(ports):
+        return f"{min(slaves - set(ports))} has no link, so each port is modelled by itself"
+    if test not in _SIMULATED:
+        return f"{test} is not simulated over a bond, so each port is modelled by itself"
+    return ""
+
+
+def describe(bonded: Sequence[Told], why: str) -> list[str]:
+    """Return the notes of an import about a bond."""
+    slaves = [one.name.removeprefix(_SLAVE) for one in bonded if one.name.startswith(_SLAVE)]
+    mode = next((one.raw for one in bonded if one.name == _MODE), "")
+    what = f"{bonded[0].source.rpartition('/')[2]}, {mode}, of {', '.join(slaves)}"
+    if why:
+        return [f"{what}: read, not used: {why}"]
+    assumed = "a switch that chooses ports by src-dst-ip, and a peer for each port of the host"
+    return [f"{what}: simulated as bond0; assumed are {assumed}"]
+
+
+def lacking(lines: Mapping[str, PortLines]) -> Callable[[str], bool]:
+    """Return what tells whether a peer with one port, the first, lacks what a setting is of."""
+    _, *others = lines
+    irqs = {number for port in others for number in lines[port].numbers}
+
+    def lacks(name: str) -> bool:
+        parts = re.split(r"[/ ]", name)
+        of_irq = name.startswith("/proc/irq/") and int(parts[3]) in irqs
+        return of_irq or name.startswith(_OF_BOND) or any(port in parts for port in others)
+
+    return lacks

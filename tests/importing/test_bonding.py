@@ -1,0 +1,126 @@
+"""A host whose ports are in a bond: what is read of it, and when it is simulated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import simnet
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from tests.importing.test_settings import HOST
+from tests.importing.test_workload import loaded, read
+from tests.importing.trees import port
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TWO = {
+    **{name: text for name, text in HOST.items() if "ens1" not in name},
+    **port("ens1", 2, node=1),
+    **port("ens2", 2, node=1),
+    "sos_commands/networking/ethtool_-i_ens1": "driver: mlx5_core\nbus-info: 0000:3b:00.0\n",
+    "sos_commands/networking/ethtool_-i_ens2": "driver: mlx5_core\nbus-info: 0000:3b:00.1\n",
+}
+# of bond_info_show_master
+BOND = """Ethernet Channel Bonding Driver: v6.12
+
+Bonding Mode: {mode}
+Transmit Hash Policy: {policy} (1)
+MII Status: up
+MII Polling Interval (ms): 100
+Up Delay (ms): 200
+Down Delay (ms): 0
+Peer Notification Delay (ms): 0
+
+Slave Interface: ens1
+MII Status: up
+Speed: 25000 Mbps
+
+Slave Interface: {other}
+MII Status: up
+Speed: 25000 Mbps
+"""
+LACP = "IEEE 802.3ad Dynamic link aggregation"
+
+
+def bond(mode: str = LACP, policy: str = "layer3+4", other: str = "ens2") -> dict[str, str]:
+    text = BOND.format(mode=mode, policy=policy, other=other)
+    return {**TWO, "proc/net/bonding/bond0": text}
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"),
+    [
+        (LACP, "802.3ad"),
+        ("load balancing (xor)", "balance-xor"),
+        ("fault-tolerance (active-backup)", "active-backup"),
+    ],
+)
+def test_a_bond_has_the_hosts_mode_and_slaves(tmp_path: Path, mode: str, name: str) -> None:
+    found = read(tmp_path, bond(mode))
+    effective: Any = loaded(tmp_path, found)
+    assert effective.host.bonding.mode == name
+    assert effective.host.bonding.xmit_hash_policy == "layer3+4"
+    assert effective.host.bonding.miimon_ps == 10**11
+    assert effective.host.bonding.updelay_ps == 2 * 10**11
+    assert [one.enslaved for one in effective.ports] == [True, True]
+    assert any("simulated as bond0" in note for note in found.notes)
+
+
+def test_streams_use_all_ports_by_their_ports_and_one_by_addresses_of_ethernet(
+    tmp_path: Path,
+) -> None:
+    loaded(tmp_path, read(tmp_path, bond()))
+    scenario = tmp_path / "out" / "scenario.toml"
+    used = {}
+    for policy in ("layer3+4", "layer2"):
+        settings = {
+            "test": "netperf",
+            "connections": "8",
+            "modprobe bonding xmit_hash_policy": policy,
+        }
+        run = simnet.run(scenario, settings=settings, warm_up="20 ms", duration="20 ms")
+        used[policy] = sorted(one.tx_bps / 1e9 for one in run.ports)
+    # jumbo frames over two ports of 25 Gbit/s
+    assert used["layer3+4"][0] > 20
+    assert used["layer2"][0] < 1
+    assert used["layer2"][1] > 20
+
+
+def test_connections_send_by_all_queues_of_a_slave(tmp_path: Path) -> None:
+    loaded(tmp_path, read(tmp_path, bond()))
+    settings = {"test": "netperf", "connections": "8"}
+    effective = load(str(tmp_path / "out" / "scenario.toml"), settings=settings)
+    system = build(effective, seed=1)
+    system.run(10**10)
+    nics: Any = system.nics
+    for nic in nics:
+        assert [queue.tx_packets > 100 for queue in nic.queues] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("files", "workload", "why"),
+    [
+        (bond(), "rr", "tcp_rr is not simulated over a bond"),
+        (bond(), "memcached", "memcached is not simulated over a bond"),
+        (bond(other="ens9"), None, "ens9 has no link"),
+    ],
+)
+def test_a_bond_that_is_not_simulated_says_why(
+    tmp_path: Path, files: dict[str, str], workload: str | None, why: str
+) -> None:
+    found = read(tmp_path, files, workload)
+    effective: Any = loaded(tmp_path, found)
+    assert not any(one.enslaved for one in effective.ports)
+    assert any(why in note for note in found.notes)
+    assert any("ifenslave bond0 ens1" in one["name"] for one in found.unused())
+
+
+def test_of_several_bonds_none_is_simulated(tmp_path: Path) -> None:
+    files = bond()
+    found = read(tmp_path, {**files, "proc/net/bonding/bond1": files["proc/net/bonding/bond0"]})
+    effective: Any = loaded(tmp_path, found)
+    assert not any(one.enslaved for one in effective.ports)
+    assert sum("of several bonds" in note for note in found.notes) == 2
