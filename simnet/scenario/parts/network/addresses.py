@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.core.checks import peer_ports
 from simnet.scenario.core.places import ranges
-from simnet.scenario.parts.nic.flow_steering import matches
+from simnet.scenario.parts.nic.flow_steering import matches, rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,8 @@ def check_flow_rules(tree: Tree, table: Table) -> None:
     for place, flows in _received(tree):
         port = tree.get(place)
         for rule in port["nic"].get("flow_rules", ()):
-            if not port["enslaved"] and not any(matches(rule, flow) for flow in flows):
+            meant = rule_of(rule)
+            if not port["enslaved"] and not any(matches(meant, flow) for flow in flows):
                 message = f"{port['name']} receives no such flow: {rule}; it has {_shown(flows)}"
                 raise table.error((*place, "nic", "flow_rules"), "system", message)
 

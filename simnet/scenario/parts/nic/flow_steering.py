@@ -57,12 +57,10 @@ def rule_of(text: str) -> dict[str, int]:
     return values
 
 
-def matches(text: str, flow: tuple[int, int, int, int]) -> bool:
+def matches(rule: Mapping[str, int], flow: tuple[int, int, int, int]) -> bool:
     """Return whether a rule meets source, destination address, source, destination port."""
-    rule = rule_of(text)
-    return all(
-        rule.get(_key(name), value) == value for name, value in zip(_FIELDS, flow, strict=True)
-    )
+    pairs = zip(_FIELDS, flow, strict=True)
+    return all(rule.get(_key(name), value) == value for name, value in pairs)
 
 
 def _field(name: str, value: str) -> int:
@@ -72,7 +70,7 @@ def _field(name: str, value: str) -> int:
         except ValueError:
             raise UnitError(f"{name}: expected an address such as 10.0.0.2, got {value}") from None
     most = _MOST_QUEUE if name == "action" else _MOST_PORT
-    if not value.isdecimal() or int(value) > most:
+    if not value.isdecimal() or len(value) > len(str(most)) or int(value) > most:
         what = "a queue" if name == "action" else f"a port from 0 to {most}"
         raise UnitError(f"{name}: expected {what}, got {value}")
     return int(value)

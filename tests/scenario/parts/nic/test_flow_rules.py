@@ -107,6 +107,9 @@ class TestRefusals:
             ({RULES: "flow-type tcp4 src-ip 10.0.0 action 3"}, "src-ip: expected an address"),
             ({RULES: "flow-type tcp4 src-port 65536 action 3"}, "a port from 0 to 65535"),
             ({RULES: "flow-type tcp4 src-port 12865 action -1"}, "action: expected a queue"),
+            ({RULES: f"flow-type tcp4 src-port {'9' * 5000} action 1"}, "a port from 0 to"),
+            ({RULES: f"{ONE};"}, "expected a rule such as"),
+            ({RULES: "flow-type tcp4 src-port 1 src-port 2 action 1"}, "expected a rule such as"),
             (
                 {RULES: f"{ONE}; {rule(32769, 3)}"},
                 "all rules of a port of ice name the same fields",
