@@ -12,6 +12,7 @@ from simnet.scenario.core.library import find_scenario, model_names, read_scenar
 from simnet.scenario.core.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
 from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import format_quantity
+from simnet.scenario.parts.nic.flow_steering import RuleList
 
 if TYPE_CHECKING:
     from random import Random
@@ -42,6 +43,11 @@ _VALUES: Final[dict[type, tuple[str, ...]]] = {
     NodeNumber: ("nic", "any", "0", "1", "3", "7", "63"),
     PortName: ("none", "eth0", "eth1", "eth7", "ib0", "ent3"),
     HashKey: ("microsoft", ":".join(["00"] * 40), ":".join(["ff"] * 40)),
+    RuleList: (
+        "none",
+        "flow-type tcp4 src-ip 10.0.0.2 action 1",
+        "flow-type tcp4 dst-port 32768 action 0; flow-type tcp4 dst-port 12865 action 62",
+    ),
     Edges: ("0-1", "0-1 1-2 2-3", "0-7"),
 }
 _WORDS: Final = ("0", "1", "on", "off", "yes", "no", "settled", "daemon", "ff", "2M", "64", "max")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.parts.nic.schema import Given
 
-__all__ = ["FlowSteering", "matches", "rule_of"]
+__all__ = ["FlowSteering", "RuleList", "matches", "rule_of"]
 
 _NONE: Final = "none"
 _TYPE: Final = "flow-type tcp4"
