@@ -187,14 +187,17 @@ def _widget(control: Control) -> Any:
 
 
 def _host(base: Case) -> Any:
-    """The machine: nodes, links, buses, sockets, memory, ports."""
+    """The machine: nodes, links, buses, sockets, memory, ports and their queues."""
     from simnet.study.figures.machine import topology
 
     configuration = Member(base).effective().model_dump(mode="json")
     if not configuration["host"]["ports"]:
         return pn.pane.HTML("")
     drawn = picture(
-        "host", lambda: topology(configuration), "The host", "nodes, links, sockets and ports"
+        "host",
+        lambda: topology(configuration),
+        "The host",
+        "nodes, links, sockets, ports and their queues with the CPUs of their interrupts",
     )
     html = f"<details><summary>The host</summary><figure>{drawn.svg}</figure></details>"
     return pn.pane.HTML(html, stylesheets=[_STYLE], sizing_mode="stretch_width")

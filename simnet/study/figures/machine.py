@@ -1,4 +1,4 @@
-"""The picture of a machine: nodes, links, buses, sockets, memory and ports as a graph."""
+"""The picture of a machine: nodes, links, buses, sockets, memory, ports and queues as a graph."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 import networkx as nx
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+
+from simnet.study.figures.queues import draw_queues, queue_legend, queue_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +43,7 @@ _LINK_WIDTH: Final = 4.0
 _WIRE_WIDTH: Final = 1.2
 _BITS_PER_GB: Final = 8e9
 _SIZE_INCHES: Final = (10.0, 7.0)
+_ROW_INCHES: Final = 0.3
 # distances in a drawing: between the middles of nodes, and from there to buses, sockets, ports
 _APART: Final = (5.2, 6.2)
 _BUS: Final = 2.6
@@ -54,8 +57,8 @@ def machine_graph(configuration: Mapping[str, Any]) -> _Graph:
     """The parts of the system under test and what joins them, from a result's `configuration`.
 
     Every part has a `kind`: node, bus, socket, memory or port; `node`, the number of the node to
-    which it belongs; and `label`. Edges have a `kind` (link, bus, memory or io) and
-    `bandwidth_bps`.
+    which it belongs; and `label`. A port has `queues`, see `queue_rows`. Edges have a `kind` (link,
+    bus, memory or io) and `bandwidth_bps`.
     """
     host = configuration["host"]
     machine, cpu = host["machine"], host["cpu"]
@@ -83,7 +86,9 @@ def machine_graph(configuration: Mapping[str, Any]) -> _Graph:
             join(bus, middle, "bus")
             join(socket, bus, "bus")
     for port in host["ports"]:
-        graph.add_node(port["name"], kind="port", node=port["node"], label=port["name"])
+        rows = queue_rows(port, sockets * cpus)
+        name = port["name"]
+        graph.add_node(name, kind="port", node=port["node"], label=name, queues=rows)
         join(port["name"], f"node {port['node']}", "io")
     for one, other in machine["links"]:
         join(f"node {one}", f"node {other}", "link")
@@ -95,10 +100,13 @@ def topology(configuration: Mapping[str, Any], axes: Axes | None = None) -> Figu
 
     Without `axes` a figure of its own is made, outside of pyplot, so no display is needed.
     """
-    if axes is None:
-        axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
     graph = machine_graph(configuration)
     places = _places(graph)
+    if axes is None:
+        width, height = _SIZE_INCHES
+        rows = max((len(graph.nodes[port]["queues"]) for port in _of(graph, "port")), default=0)
+        figure = Figure(figsize=(width, height + _ROW_INCHES * rows), layout="constrained")
+        axes = figure.subplots()
     for link in (True, False):
         nx.draw_networkx_edges(
             graph,
@@ -122,9 +130,13 @@ def topology(configuration: Mapping[str, Any], axes: Axes | None = None) -> Figu
         )
     labels = {part: str(graph.nodes[part]["label"]) for part in graph}
     nx.draw_networkx_labels(graph, places, labels, ax=axes, font_size=7)
+    for port in _of(graph, "port"):
+        middle = places[f"node {graph.nodes[port]['node']}"]
+        side = 1 if places[port][1] > middle[1] else -1
+        draw_queues(axes, graph.nodes[port]["queues"], places[port], side)
     axes.set_title(_sentence(configuration, graph), fontsize="medium", loc="left")
     axes.legend(
-        handles=_legend(graph),
+        handles=[*_legend(graph), *queue_legend()],
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         ncols=3,
@@ -197,5 +209,7 @@ def _sentence(configuration: Mapping[str, Any], graph: _Graph) -> str:
     cpu = host["cpu"]
     sockets = len(_of(graph, "socket"))
     cpus = sockets * cpu["cores_per_socket"] * cpu["threads_per_core"]
-    counts = f"{len(_of(graph, 'node'))} nodes, {sockets} sockets, {cpus} logical CPUs"
-    return f"{host['name']}: {counts}, {len(_of(graph, 'port'))} ports"
+    counts = {"node": len(_of(graph, "node")), "socket": sockets, "logical CPU": cpus}
+    counts["port"] = len(_of(graph, "port"))
+    named = (f"{count} {name}{'s' if count != 1 else ''}" for name, count in counts.items())
+    return f"{host['name']}: {', '.join(named)}"

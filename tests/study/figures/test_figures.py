@@ -20,8 +20,10 @@ from simnet.study.explain.explain import explain
 from simnet.study.figures.heat import cpu_heat
 from simnet.study.figures.latency import later_curves
 from simnet.study.figures.machine import _places, machine_graph, topology
+from simnet.study.figures.queues import queue_rows
 from simnet.study.figures.work import packet_bars
 from simnet.study.run.result import Result
+from simnet.study.run.run import effective_of
 from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
 
 MEASURED = {
@@ -51,10 +53,24 @@ def machine(nodes: int, sockets: int = 4, buses: int = 2, ports: int = 2) -> dic
                 **rates,
             },
             "ports": [
-                {"name": f"eth{number}", "node": number // ports} for number in range(nodes * ports)
+                {
+                    "name": f"eth{number}",
+                    "node": number // ports,
+                    "smp_affinity": [0],
+                    "queue_affinity": [],
+                }
+                for number in range(nodes * ports)
             ],
         }
     }
+
+
+def _queues(port: dict[str, Any]) -> list[list[int]]:
+    return [mask or port["smp_affinity"] for mask in port["queue_affinity"]]
+
+
+def _boxed(text: Any) -> Any:
+    return text.get_bbox_patch().get_facecolor()
 
 
 class TestPacket:
@@ -169,6 +185,36 @@ class TestMachine:
         assert legend is not None
         shown = [text.get_text() for text in legend.get_texts()]
         assert "link between nodes, 1.0 GB/s" in shown
+
+    def test_each_receive_queue_has_the_cpus_of_its_interrupt(self) -> None:
+        found = effective_of("relay-untuned", tunings=["affinity"]).model_dump(mode="json")
+        ports = found["host"]["ports"]
+        (axes,) = topology(found).axes
+        shown = [text for text in axes.texts if text.get_text().startswith("q")]
+        assert [text.get_text() for text in shown] == [
+            f"q{queue}: CPU {cpu}" for port in ports for queue, (cpu,) in enumerate(_queues(port))
+        ]
+        assert len(shown) == 18
+        colours = {_boxed(text) for text in shown if int(text.get_text()[-1]) < 4}
+        assert len(colours) == 1
+        assert _boxed(next(t for t in shown if int(t.get_text()[-1]) >= 4)) not in colours
+        places = [text.get_position() for text in shown]
+        assert len(set(places)) == len(places)
+
+    def test_many_queues_are_bundled_and_one_without_a_mask_has_the_ports(self) -> None:
+        port = {
+            "node": 1,
+            "smp_affinity": [4, 5, 7, 9, 11, 13],
+            "queue_affinity": [[n % 8] for n in range(40)],
+        }
+        rows = queue_rows(port, 4)
+        assert len(rows) == 14
+        assert rows[0] == ("q0-2: CPU 0-2", False)
+        assert rows[-1] == ("q39: CPU 7", True)
+        assert queue_rows(port | {"queue_affinity": [[], [4]]}, 4) == [
+            ("q0: CPU 4-5,7,9,...", False),
+            ("q1: CPU 4", True),
+        ]
 
     def test_a_machine_of_one_node_has_no_links(self) -> None:
         (axes,) = topology(machine(1)).axes
