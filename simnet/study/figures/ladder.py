@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simnet.net.link.skb import Skb
     from simnet.study.conform.tcp_path import TcpPath
 
-__all__ = ["Segment", "ladder", "record"]
+__all__ = ["Segment", "ladder", "quiet_times", "record", "together"]
 
 _PS_PER_MS: Final = 10**9
 _LEFT: Final = 0.0
@@ -127,7 +127,7 @@ def ladder(
     end = max((one.arrived_ps or one.sent_ps for one in segments), default=0) / _PS_PER_MS
     end = end if until_ms is None else until_ms
     shown = [one for one in segments if one.sent_ps / _PS_PER_MS < end]
-    for first, last in _quiet(shown, quiet_ms):
+    for first, last in quiet_times(shown, quiet_ms):
         axes.axhspan(first, last, color=_QUIET_COLOUR, zorder=0)
         axes.text(
             0.5, (first + last) / 2, f"nothing for {last - first:.1f} ms", ha="center", va="center"
@@ -135,8 +135,8 @@ def ladder(
     # data over ACKs where they leave together
     for one in sorted(shown, key=lambda one: one.payload_bytes > 0):
         _arrow(axes, one)
-    for together in _together(shown, _CLOSE * end):
-        _label(axes, together)
+    for group in together(shown, _CLOSE * end):
+        _label(axes, group)
     for place in (_LEFT, _RIGHT):
         axes.axvline(place, color="black", linewidth=1.2)
     axes.set_xticks([_LEFT, _RIGHT], ["sender", "receiver"])
@@ -191,7 +191,7 @@ def _label(axes: Axes, together: list[Segment]) -> None:
     )
 
 
-def _together(segments: Sequence[Segment], close_ms: float) -> list[list[Segment]]:
+def together(segments: Sequence[Segment], close_ms: float) -> list[list[Segment]]:
     """Segments of one end whose labels would lie on each other."""
     groups: list[list[Segment]] = []
     for from_left in (True, False):
@@ -207,7 +207,7 @@ def _together(segments: Sequence[Segment], close_ms: float) -> list[list[Segment
     return groups
 
 
-def _quiet(segments: Sequence[Segment], least_ms: float) -> list[tuple[float, float]]:
+def quiet_times(segments: Sequence[Segment], least_ms: float) -> list[tuple[float, float]]:
     """Times of at least so many ms between the last arrival and the next departure."""
     found = []
     busy_until = 0.0
