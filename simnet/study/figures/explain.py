@@ -101,7 +101,7 @@ def _bar(axes: Axes, place: float, one: ResourceUse, labelled: set[str]) -> None
 
 
 def _is_peer(one: ResourceUse) -> bool:
-    return one.kind.startswith("peer")
+    return one.kind.startswith("peer") or one.name.startswith("peer")
 
 
 def _title(found: Explanation) -> str:
@@ -119,4 +119,4 @@ def _limit(found: Limit) -> str:
     if found.verdict == "window" and found.waits:
         wait = found.waits[0]
         return f"the {wait.reason} is full {100 * wait.share:.0f} % of the time, nothing else is"
-    return found.sentence.partition(";")[0]
+    return found.sentence.partition(";")[0].partition(" (")[0]

@@ -86,6 +86,7 @@ def title(found: Sweep) -> str:
     """The scenario, how many runs, and what is the same in all of them."""
     axes = found.optimum().axes
     same = [f"{name}={values[0]}" for name, values in axes.items() if len(values) == 1]
+    same += [f"{name}={value}" for name, value in found.settings.items()]
     chosen = f" with {', '.join(same)}" if same else ""
     return f"{found.scenario}{chosen}: {len(found.points)} runs"
 

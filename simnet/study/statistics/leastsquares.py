@@ -21,7 +21,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize, stats
 
 Vector: TypeAlias = NDArray[np.float64]
 Evaluate: TypeAlias = Callable[[Sequence[Vector]], Sequence[Vector]]
@@ -260,6 +259,8 @@ def _minimise(model: _Model, start: Vector, columns: Sequence[int], limit: int) 
     def jacobian(part: Vector) -> Vector:
         return model.jacobian(whole(part), columns)
 
+    from scipy import optimize
+
     solution = optimize.least_squares(
         residuals,
         np.clip(start[list(columns)], _INSIDE, 1.0 - _INSIDE),
@@ -279,10 +280,14 @@ def _sigma(residuals: Vector, fitted: int, noise: float) -> float:
 
 
 def _t(residuals: int, fitted: int) -> float:
+    from scipy import stats
+
     return float(stats.t.ppf((1 + CONFIDENCE) / 2, max(residuals - fitted, 1)))
 
 
 def _directions(jacobian: Vector, parameters: Sequence[Free], level: float) -> list[Direction]:
+    from scipy import linalg
+
     _, values, rows = linalg.svd(jacobian, full_matrices=True)
     singular = np.zeros(len(parameters))
     singular[: len(values)] = values
@@ -302,6 +307,8 @@ def _directions(jacobian: Vector, parameters: Sequence[Free], level: float) -> l
 
 
 def _leading_columns(jacobian: Vector, rank: int) -> list[int]:
+    from scipy import linalg
+
     _, _, order = linalg.qr(jacobian, mode="economic", pivoting=True)
     return [int(column) for column in order[:rank]]
 
@@ -319,6 +326,8 @@ def _estimates(
     kept: Sequence[int],
     sigma: float,
 ) -> tuple[Estimate, ...]:
+    from scipy import linalg
+
     active = jacobian[:, list(kept)]
     covariance = sigma**2 * linalg.pinvh(active.T @ active) if kept else np.zeros((0, 0))
     half = _t(len(jacobian), len(kept)) * np.sqrt(np.diag(covariance))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -73,8 +73,8 @@ class Point:
 class Sweep:
     """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
 
-    `remarks` are what to know of the configurations and of the runs, one line each; where some run
-    was too short, `conclusive` is False and the optimum is none.
+    `settings` are the same in all runs, `remarks` what to know of the configurations and of the
+    runs, one line each; where one was too short, `conclusive` is False and the optimum is none.
     """
 
     scenario: str
@@ -82,6 +82,7 @@ class Sweep:
     points: tuple[Point, ...]
     remarks: tuple[str, ...] = ()
     conclusive: bool = True
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tuned(self) -> bool:
@@ -136,6 +137,7 @@ class Sweep:
             "schema": SCHEMA,
             "scenario": self.scenario,
             "version": simnet.__version__,
+            "settings": dict(self.settings),
             "knobs": list(self.knobs),
             "rows": self.rows(),
             "cells": [cell.document() for cell in self.cells],
@@ -257,7 +259,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         first_text = next((which[member] for member in members.values() if member in which), "")
         if first_text:
             remarks[f"{len(which)} of {len(points)} runs {what}: {first_text}"] = None
-    return Sweep(loaded[0].scenario, tuple(axes), tuple(points), tuple(remarks), not doubts)
+    scenario = loaded[0].scenario
+    return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed)
 
 
 @dataclass(frozen=True)

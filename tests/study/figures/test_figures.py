@@ -237,6 +237,16 @@ class TestLate:
 
 
 class TestResources:
+    def test_a_disk_of_a_peer_is_one_of_its_resources_and_the_title_is_whole(self) -> None:
+        found = explain("vscsi-parallel", duration="200 ms", warm_up="100 ms")
+        (axes,) = found.plot().axes
+        names = [tick.get_text() for tick in axes.get_yticklabels()]
+        assert names.index("peer0 sdc") > names.index("its peers")
+        title = axes.get_title(loc="left")
+        assert title.startswith("vscsi-parallel: ")
+        assert "peer0 sdc" in title
+        assert "..." not in title
+
     def test_resources_of_peers_are_below_those_of_the_system(self) -> None:
         found = explain("x460-out-of-box", settings={"nodes": "1"}, duration="1 ms", warm_up="1 ms")
         (axes,) = found.plot().axes

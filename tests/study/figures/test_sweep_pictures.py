@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simnet.errors import InputError
+from simnet.report.html.make import saved_parts
 from simnet.study.figures.pareto import front
-from simnet.study.sweep.sweep import Point, Sweep
+from simnet.study.sweep.sweep import Point, Sweep, sweep
 
 MASK = "/proc/irq/177/smp_affinity"
 
@@ -118,3 +120,16 @@ def test_what_more_costs_names_the_points_that_none_beats() -> None:
 def test_another_picture_is_one_line() -> None:
     with pytest.raises(InputError, match=r"^picture: expected one of values, latency, pareto"):
         _sweep(PLANE, _throughput(lambda _: 1e9)).plot(picture="heat")
+
+
+def test_the_title_and_a_saved_sweep_say_what_was_set(tmp_path: Path) -> None:
+    short: Any = {"warm_up": "5 ms", "duration": "5 ms"}
+    found = sweep("x460-out-of-box", {"nodes": "1,2"}, settings={"message": "1460 B"}, **short)
+    heading = found.plot().get_suptitle()
+    assert heading.startswith("x460-out-of-box with message=1460 B: 2 runs")
+    file = tmp_path / "sweep.json"
+    file.write_text(found.to_json(), encoding="utf-8")
+    (part,) = saved_parts([file], simulate=False)
+    assert "message=1460 B" in part.question
+    typed = [block for section in part.sections for block in section.blocks]
+    assert any("--set 'message=1460 B'" in getattr(block, "text", "") for block in typed)

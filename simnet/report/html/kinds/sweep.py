@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from simnet.report.columns import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
@@ -47,6 +48,7 @@ class _Document(BaseModel):
     schema_: Literal["simnet.sweep/1"] = Field(alias="schema")
     scenario: str
     version: str
+    settings: dict[str, str] = Field(default={}, max_length=_MOST_KNOBS)
     knobs: list[str] = Field(max_length=_MOST_KNOBS)
     rows: Annotated[list[_Run], Field(min_length=1, max_length=_MOST_ROWS)]
     cells: list[dict[str, Any]]
@@ -89,6 +91,11 @@ class _Found(NamedTuple):
     by: str
     version: str
 
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What was the same in all runs, for the command that repeats it."""
+        return self.sweep.settings
+
 
 def _read(data: bytes) -> _Found:
     document = _Document.model_validate_json(data)
@@ -103,6 +110,7 @@ def _read(data: bytes) -> _Found:
         tuple(points),
         tuple(document.remarks),
         document.conclusive,
+        document.settings,
     )
     return _Found(found, document.optimum.measure, document.version)
 
@@ -129,8 +137,9 @@ def _part(name: str, file: str, one: _Found) -> Part:
     if (replications := len({point.seed for point in found.points})) > 1:
         words += ["--replications", str(replications)]
     varied = ", ".join(found.names)
+    subject = titled(found.scenario, (), sorted(found.settings.items()))
     return Part(
-        f"Which {varied} is best for {found.scenario}, by {measure}?",
+        f"Which {varied} is best for {subject}, by {measure}?",
         [Verdict(sentence, f"{len(found.points)} runs", "plain" if found.conclusive else "open")],
         [
             Section("The grid", [drawn, *remarks, table]),
