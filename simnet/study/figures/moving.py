@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from simnet.study.figures.ladder import Segment
 
-__all__ = ["Moving", "moving"]
+__all__ = ["PLAYED", "Moving", "moving"]
 
 _PS_PER_MS: Final = 10**9
 # in pixels
@@ -30,7 +30,7 @@ _LEFT, _RIGHT = 80, 780
 _ABOVE, _BELOW = 60, 150
 _AXIS: Final = 180
 # of the time that it takes, the rest stands still at the end
-_PLAYED: Final = 0.92
+PLAYED: Final = 0.92
 # a dot appears and vanishes within so many percent of it
 _AT_ONCE: Final = 0.01
 # a lost segment's way ends there
@@ -148,7 +148,7 @@ class _Way:
         one = self.segment
         last_ps = min(one.arrived_ps or one.sent_ps, self.until_ms * _PS_PER_MS)
         sent, arrived = (
-            100 * _PLAYED * at / (self.until_ms * _PS_PER_MS) for at in (one.sent_ps, last_ps)
+            100 * PLAYED * at / (self.until_ms * _PS_PER_MS) for at in (one.sent_ps, last_ps)
         )
         return sent, max(arrived, sent + _AT_ONCE)
 
@@ -177,7 +177,7 @@ def _style(name: str, ways: Sequence[_Way], seconds: float) -> str:
         f".{name} .now{{animation:{name}-now {time}}}",
         (
             f"@keyframes {name}-now{{0%{{transform:translateX(0)}}"
-            f"{100 * _PLAYED:g}%,100%{{transform:translateX({_RIGHT - _LEFT}px)}}}}"
+            f"{100 * PLAYED:g}%,100%{{transform:translateX({_RIGHT - _LEFT}px)}}}}"
         ),
     ]
     for number, way in enumerate(ways):
