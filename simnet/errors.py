@@ -53,6 +53,7 @@ _ARGUMENTS: Final = {
     "--seed": "seed",
     "--seeds": "seeds",
     "--set": "settings",
+    "--sobol": "sobol",
     "--trace": "trace",
     "--tuning": "tunings",
     "--warm-up": "warm_up",

@@ -71,6 +71,7 @@ def test_every_option_that_a_study_names_is_an_argument_in_python() -> None:
         (simnet.screen, {"knobs": 5}),
         (simnet.screen, {"metric": "speed"}),
         (simnet.screen, {"paths": 1}),
+        (simnet.screen, {"sobol": 5}),
     ],
 )
 def test_an_argument_at_fault_is_named_as_it_is_given(
