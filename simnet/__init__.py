@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from simnet.importing.import_host import import_host
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
+    from simnet.page.sliders import sliders
     from simnet.study.calibrate.calibrate import calibrate
     from simnet.study.calibrate.host import calibrate_host
     from simnet.study.capacity.capacity import capacity
@@ -62,6 +63,7 @@ __all__ = [
     "recommend",
     "run",
     "screen",
+    "sliders",
     "sweep",
     "validate",
     "whatif",
@@ -81,6 +83,7 @@ _HOMES = {
     "calibrate_host": "simnet.study.calibrate.host",
     "import_host": "simnet.importing.import_host",
     "read_capture": "simnet.study.sequence.capture",
+    "sliders": "simnet.page.sliders",
 }
 
 _engine.install()

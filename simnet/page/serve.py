@@ -8,41 +8,25 @@ from __future__ import annotations
 
 import logging
 import secrets
-import threading
+from asyncio import new_event_loop, set_event_loop
 from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Final
 
 import panel as pn
-from markupsafe import escape
 from tornado.websocket import WebSocketClosedError
 
-from simnet.errors import InputError
-from simnet.page.answers import ROUNDS, Question, first_answer, sharper_answer
-from simnet.report.html.page import style
-from simnet.report.html.svg import picture
+from simnet.page.view import View
 from simnet.scenario.core.library import find_scenario, read_scenario
-from simnet.study.screen.controls import Control, controls
-from simnet.study.work.cases import Case, Member
+from simnet.study.screen.controls import controls
+from simnet.study.work.cases import Case
 
-__all__ = ["serve"]
+__all__ = ["serve", "served"]
 
 _HOST: Final = "127.0.0.1"
-_STYLE: Final = f"""
-{style().replace(":root", ":host")}
-table.grid td {{ border: 1px solid var(--line); width: 1.7rem; height: 1.5rem; padding: 0; }}
-table.grid td {{ text-align: center; font-size: .7rem; }}
-:host {{ font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }}
-"""
-_BUTTON: Final = '<button type="button" class="copy"'
-# a script of the page does not reach into a pane
-_ON_CLICK: Final = (
-    "navigator.clipboard.writeText("
-    "this.getRootNode().getElementById(this.dataset.of).textContent);this.textContent='Copied'"
-)
-
-
-class _Stale(Exception):  # noqa: N818 (no error: another question came)
-    """The question has changed while it was answered."""
+_HEIGHT: Final = 900
+_START_S: Final = 30
 
 
 def serve(base: Case, *, port: int, opened: Callable[[str], None]) -> None:
@@ -53,14 +37,30 @@ def serve(base: Case, *, port: int, opened: Callable[[str], None]) -> None:
         port: to listen on; 0 for any that is free.
         opened: called with the address once the page is there.
     """
-    for name in ("asyncio", "tornado.application"):
-        logging.getLogger(name).addFilter(_not_closed)
     found = controls(base)
     names = tuple(read_scenario(find_scenario(base.scenario))[0].tunings)
+    _serve(lambda: View(base, found, names).layout(_HEIGHT), port, opened)
+
+
+def served(shown: Callable[[], Any]) -> str:
+    """Serve something beside what this process does, until it ends; return the address."""
+    addresses: SimpleQueue[str] = SimpleQueue()
+
+    def work() -> None:
+        set_event_loop(new_event_loop())  # the thread's own
+        _serve(shown, 0, addresses.put)
+
+    Thread(target=work, daemon=True).start()
+    return addresses.get(timeout=_START_S)
+
+
+def _serve(shown: Callable[[], Any], port: int, opened: Callable[[str], None]) -> None:
+    for name in ("asyncio", "tornado.application"):
+        logging.getLogger(name).addFilter(_not_closed)
     token = secrets.token_urlsafe(24)
-    pn.extension(notifications=False)
+    pn.config.notifications = False
     server = pn.serve(
-        {token: lambda: _Page(base, found, names).view()},
+        {token: shown},
         address=_HOST,
         port=port,
         start=False,
@@ -81,123 +81,3 @@ def _not_closed(record: logging.LogRecord) -> bool:
     """A browser that leaves while an answer is on its way to it is no error."""
     error = record.exc_info[1] if record.exc_info else None
     return not isinstance(error, WebSocketClosedError)
-
-
-class _Page:
-    """One open page: its controls, the question they ask, and the answer so far."""
-
-    def __init__(self, base: Case, found: tuple[Control, ...], tunings: tuple[str, ...]) -> None:
-        self._pinned = base
-        self._asked = 0
-        self._lock = threading.Lock()
-        self._controls = {control: _widget(control) for control in found}
-        self._tunings = pn.widgets.CheckBoxGroup(name="tunings", options=list(tunings))
-        self._pin = pn.widgets.Button(name="Pin as before", button_type="primary")
-        self._state = pn.pane.HTML("", stylesheets=[_STYLE])
-        self._answer = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width")
-        for widget in self._controls.values():
-            widget.param.watch(lambda _event: self._ask(), "value")
-        self._tunings.param.watch(lambda _event: self._ask(), "value")
-        self._pin.on_click(lambda _event: self._pin_now())
-
-    def view(self) -> Any:
-        """Everything, and the first answer."""
-        pn.state.on_session_destroyed(self._left)
-        self._ask()
-        side = pn.Column(
-            pn.pane.HTML("<h3>Tunings</h3>"),
-            self._tunings,
-            self._pin,
-            self._state,
-            pn.pane.HTML("<h3>Knobs</h3>"),
-            *self._controls.values(),
-            width=340,
-            scroll=True,
-            height=900,
-        )
-        return pn.Row(
-            side, pn.Column(_host(self._pinned), self._answer), sizing_mode="stretch_width"
-        )
-
-    def _question(self) -> Question:
-        settings = tuple(
-            pair
-            for control, widget in self._controls.items()
-            for pair in control.settings(widget.value)
-        )
-        known = dict(self._pinned.settings)
-        changed = tuple((name, value) for name, value in settings if known.get(name) != value)
-        tunings = tuple(n for n in self._tunings.value if n not in self._pinned.tunings)
-        return Question(self._pinned, tunings, changed)
-
-    def _left(self, _context: Any) -> None:
-        """Nobody looks at it: no answer is wanted."""
-        self._asked += 1
-
-    def _pin_now(self) -> None:
-        self._pinned = self._question().after
-        self._ask()
-
-    def _ask(self) -> None:
-        """Answer at once, then better and better, until another question comes."""
-        self._asked += 1
-        question = self._question()
-        try:
-            self._answer.object = first_answer(question)
-        except InputError as error:
-            self._state.object = f"<p>{escape(str(error))}</p>"
-            return
-        self._say("first impression")
-        if question.typed:
-            document, number = pn.state.curdoc, self._asked
-            threading.Thread(
-                target=self._sharpen, args=(question, number, document), daemon=True
-            ).start()
-
-    def _sharpen(self, question: Question, number: int, document: Any) -> None:
-        def goes_on(_done: int, _all: int) -> None:
-            if number != self._asked:
-                raise _Stale
-
-        try:
-            with self._lock:  # one at a time: each has all CPUs
-                for place, wanted in enumerate(ROUNDS, start=1):
-                    goes_on(0, 0)
-                    html = sharper_answer(question, wanted, goes_on)
-                    html = html.replace(_BUTTON, f'{_BUTTON} onclick="{_ON_CLICK}"')
-                    goes_on(0, 0)
-                    document.add_next_tick_callback(
-                        lambda html=html, place=place: self._show(number, html, place)
-                    )
-        except _Stale:
-            return
-
-    def _show(self, number: int, html: str, place: int) -> None:
-        if number == self._asked:
-            self._answer.object = html
-            self._say("final" if place == len(ROUNDS) else f"round {place} of {len(ROUNDS)}")
-
-    def _say(self, text: str) -> None:
-        self._state.object = f'<p class="soft">answer: {text}</p>'
-
-
-def _widget(control: Control) -> Any:
-    kind = pn.widgets.DiscreteSlider if control.ordered else pn.widgets.Select
-    return kind(name=control.name, options=list(control.values), value=control.value)
-
-
-def _host(base: Case) -> Any:
-    """The machine: nodes, links, buses, sockets, memory, ports and their queues."""
-    from simnet.study.figures.machine import topology
-
-    configuration = Member(base).effective().model_dump(mode="json")
-    if not configuration["host"]["ports"]:
-        return pn.pane.HTML("")
-    drawn = picture(
-        "host",
-        lambda: topology(configuration),
-        "The host",
-        "nodes, links, sockets, ports and their queues with the CPUs of their interrupts",
-    )
-    html = f"<details><summary>The host</summary><figure>{drawn.svg}</figure></details>"
-    return pn.pane.HTML(html, stylesheets=[_STYLE], sizing_mode="stretch_width")

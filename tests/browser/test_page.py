@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -44,9 +45,42 @@ def test_a_tuning_and_a_slider_are_answered_at_once_then_better(seen: Seen, addr
     slider = page.locator(".noUi-handle").first
     slider.focus()
     slider.press("ArrowRight")
-    page.get_by_text("ethtool -C eth0 rx-usecs=").first.wait_for(timeout=10000)
+    page.get_by_text("ethtool -C {port} rx-usecs=").first.wait_for(timeout=10000)
     hosts = {urlsplit(one).hostname for one in seen.requests if one.startswith(("http", "ws"))}
     assert hosts == {"127.0.0.1"}
+
+
+@pytest.mark.compiled
+def test_sliders_of_a_notebook_are_answered(seen: Seen, tmp_path: Path) -> None:
+    (tmp_path / "shown.py").write_text(
+        "import simnet\n"
+        "from simnet.page.serve import served\n"
+        "shown = simnet.sliders(\n"
+        "    'x460-out-of-box', 'ethtool -C {port} rx-frames', settings={'nodes': '1'}\n"
+        ")\n"
+        "print(served(shown.__panel__), flush=True)\n"
+        "input()\n"
+    )
+    command = [sys.executable, str(tmp_path / "shown.py")]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as kernel:
+        assert kernel.stdin is not None
+        assert kernel.stdout is not None
+        address = kernel.stdout.readline().strip()
+        page = seen.page
+        page.set_content(f'<iframe src="{address}" width="1000" height="700"></iframe>')
+        frame = page.frame_locator("iframe")
+        frame.get_by_text("answer: first impression").wait_for()
+        assert frame.locator(".noUi-handle").count() == 1
+        frame.locator(".noUi-handle").press("ArrowRight")
+        frame.get_by_text("ethtool -C {port} rx-frames=10: first impression").wait_for()
+        frame.get_by_text("round 1 of 3").wait_for(timeout=60000)
+        frame.locator(".noUi-handle").press("ArrowLeft")
+        frame.get_by_text("as it is: first impression").wait_for()
+        hosts = {urlsplit(one).hostname for one in seen.requests if one.startswith(("http", "ws"))}
+        assert hosts == {"127.0.0.1"}
+        kernel.stdin.close()
+        kernel.wait(timeout=60)
 
 
 def test_without_the_token_there_is_nothing(address: str) -> None:

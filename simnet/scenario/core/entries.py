@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["PEER", "entries", "is_peer", "parsed", "tuning_names"]
+__all__ = ["EACH_PORT", "PEER", "entries", "is_peer", "parsed", "tuning_names"]
 
 _OPTION = "--tuning"
 PEER = "peer:"
+EACH_PORT = "{port}"
+"""In the name of a setting: every port."""
 
 
 def entries(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.scenario.core.entries import PEER, is_peer, parsed
+from simnet.scenario.core.entries import EACH_PORT, PEER, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS, UNREAD
@@ -95,6 +95,7 @@ class Settings(Table):
         Raises:
             InputError: an unknown name, or a value that cannot be used.
         """
+        given = list({one.name: one for entry in given for one in self._each_port(entry)}.values())
         self._given = given
         targets = [(entry, self._target(entry)) for entry in given]
         reached = self._reached(targets)
@@ -111,6 +112,18 @@ class Settings(Table):
                 self._check_masks(targets)
                 self.interrupts.set_masks()
         self.interrupts.warn()
+
+    def _each_port(self, entry: Entry) -> Iterator[Entry]:
+        """Yield a setting once for every port if its name has `{port}`, else as it is."""
+        if EACH_PORT not in entry.name:
+            yield entry
+            return
+        hosts = self._places.hosts(peers=is_peer(entry))
+        ports = [port["name"] for host in hosts for port in self.tree.get((*host, "ports"))]
+        if not ports:
+            raise entry.error("there are no ports")
+        for name in dict.fromkeys(ports):
+            yield replace(entry, name=entry.name.replace(EACH_PORT, name))
 
     def _apply(self, entry: Entry, target: _Target, gone: Entry | None) -> None:
         """Turn a knob, or give the places of a parameter its value."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
+from simnet.scenario.core.entries import EACH_PORT
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.specs import Choice, Flag, Quantity
 from simnet.scenario.core.units import parse_quantity
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Control", "controls"]
 
-_PORT: Final = "{port}"
 # from the value as it is, down and up; a network's knobs are powers of two, or nearly
 _FACTORS: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
 _FROM_NOTHING: Final = (0, 1, 2, 4, 8, 16, 32, 64)
+# a unit in which such steps mean nothing, and how many of it do
+_TOO_SMALL: Final = {"ns": 1000, "B": 1024}
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,16 @@ class Control:
             yield from ((name, value) for name in self.names)
 
 
-def controls(base: Case) -> tuple[Control, ...]:
-    """The knobs of ports and kernel that a simulation of the scenario depends on."""
+def controls(base: Case, names: Collection[str] | None = None) -> tuple[Control, ...]:
+    """The knobs of ports and kernel that a simulation of the scenario depends on.
+
+    Args:
+        base: the scenario as it is.
+        names: of those that are wanted; all when None.
+    """
     effective = Member(base).effective()
-    found = [one for knob in KNOBS if (one := _control(knob, effective)) is not None]
+    wanted = [knob for knob in KNOBS if names is None or knob.name in names]
+    found = [one for knob in wanted if (one := _control(knob, effective)) is not None]
     within = [_within(base, one) for one in found]
     return tuple(one for one in within if len(one.values) > 1)
 
@@ -71,10 +79,10 @@ def _control(knob: Knob, effective: Effective) -> Control | None:
         names: tuple[str, ...] = (knob.name,)
     elif knob.scope == "nic" and effective.ports and knob.name.count("{") == 1:
         nic = effective.ports[0].nic
-        if _PORT not in knob.name or not knob.fits(nic.driver, type(nic).model_fields):
+        if EACH_PORT not in knob.name or not knob.fits(nic.driver, type(nic).model_fields):
             return None
         place = "host.ports[0].nic"
-        names = tuple(knob.name.replace(_PORT, port.name) for port in effective.ports)
+        names = tuple(knob.name.replace(EACH_PORT, port.name) for port in effective.ports)
     else:
         return None
     parameter = effective.provenance.get(f"{place}.{knob.target}")
@@ -101,7 +109,8 @@ def _values(knob: Knob, parameter: Parameter) -> tuple[str, ...]:
     now = parameter.value
     unit = int(parse_quantity(f"1 {knob.unit}".strip(), spec.quantity_kind))
     near = {int(now * factor) // unit * unit for factor in _FACTORS} if now else set()
-    wanted = near or {step * unit for step in _FROM_NOTHING}
+    some = unit * _TOO_SMALL.get(knob.unit, 1)
+    wanted = near or {step * some for step in _FROM_NOTHING}
     legal = sorted({one for one in wanted if low <= one <= high} | {now})
     return tuple(parameter.as_text(one) for one in legal)
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
+from simnet.scenario.core.entries import EACH_PORT
 from simnet.scenario.core.knobs import UNREAD
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
@@ -302,7 +303,7 @@ def _alternative(base: Case, text: str) -> _Alternative:
     warnings = [
         f"{name}: no command sets it: it is a value of the scenario or of a model"
         for name, _ in tuning.settings
-        if " ".join(name.split()) not in knobs
+        if " ".join(name.split()) not in knobs and EACH_PORT not in name
     ]
     warnings += [
         f"{name}: set for all runs, which is stronger than the tuning"

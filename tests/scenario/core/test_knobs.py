@@ -308,3 +308,25 @@ def test_a_written_mask_reads_back(cpus: set[int]) -> None:
 def test_any_text_is_a_mask_or_an_error(text: str) -> None:
     with contextlib.suppress(UnitError):
         assert CpuMask("").parse(text)
+
+
+def test_port_in_braces_is_every_port_and_one_of_them_may_be_set_after_it() -> None:
+    given = {"ethtool -C {port} rx-usecs": "40 us", "ethtool -C eth3 rx-usecs": "10 us"}
+    each = {f"ethtool -C eth{number} rx-usecs": "40 us" for number in range(8)}
+    every = load("x460-out-of-box", settings=dict(list(given.items())[:1]))
+    assert every.digest() == load("x460-out-of-box", settings=each).digest()
+    assert set(each) <= {one.name for one in every.applied}
+    but_one = load("x460-out-of-box", settings=given)
+    each |= {"ethtool -C eth3 rx-usecs": "10 us"}
+    assert but_one.digest() == load("x460-out-of-box", settings=each).digest()
+    assert but_one.digest() != every.digest()
+    last = load("x460-out-of-box", settings=dict(reversed(given.items())))
+    assert last.digest() == every.digest()
+    peers = load("x460-out-of-box", settings={"peer:ifconfig {port} mtu": "1400"})
+    wanted = {f"peer:ifconfig {port.name} mtu" for one in peers.peers for port in one.ports}
+    assert wanted <= {one.name for one in peers.applied}
+
+
+def test_every_port_of_a_system_without_ports_is_refused() -> None:
+    with pytest.raises(InputError, match="there are no ports"):
+        load("nvme-local", settings={"ethtool -C {port} rx-usecs": "40 us"})
