@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from simnet.study.run.run import run
+from simnet.study.work.cases import Case, Member, simulate_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simnet.study.run.result import Result
 
@@ -24,15 +24,12 @@ COLOURS: Final = {
 }
 
 
-def heard(scenario: str, tunings: Sequence[str], thousands: int) -> Result:
-    """Simulate 10 ms of so many thousand requests a second."""
-    return run(
-        scenario,
-        settings={"memcached.qps": str(1000 * thousands)},
-        tunings=tunings,
-        warm_up="10 ms",
-        duration="10 ms",
-    )
+def heard(scenario: str, ways: Mapping[str, Sequence[str]], thousands: int) -> dict[str, Result]:
+    """Simulate 10 ms of so many thousand requests a second with each way's tunings."""
+    load = (("memcached.qps", str(1000 * thousands)),)
+    cases = [Case(scenario, load, tuple(tunings)) for tunings in ways.values()]
+    members = [Member(case, duration="10 ms", warm_up="10 ms") for case in cases]
+    return dict(zip(ways, simulate_all(members), strict=True))
 
 
 def numbers(found: dict[str, Result]) -> pd.DataFrame:

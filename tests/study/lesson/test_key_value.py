@@ -11,7 +11,7 @@ WAYS: dict[str, tuple[str, ...]] = {"interrupts": (), "deferred": ("defer200",)}
 
 
 def test_polls_in_place_of_interrupts() -> None:
-    found = numbers({way: heard("memcached-100g", tunings, 200) for way, tunings in WAYS.items()})
+    found = numbers(heard("memcached-100g", WAYS, 200))
     interrupts, median = found["interrupts (1000/s)"], found["p50 (us)"]
     assert interrupts["deferred"] == 0
     assert interrupts["interrupts"] > 200
