@@ -32,6 +32,7 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
     time_us_of,
+    times_of,
 )
 from simnet.study.run.loss import pooled
 from simnet.study.run.run import recorded
@@ -117,7 +118,8 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     runner.remarks += plain.remarks
     runner.lengthen(plan)
     found = search(plan, runner.measure, on_judged)
-    return _answer(found, setting, runner, recorded(base.apply, chosen))
+    answered = _answer(found, setting, runner, recorded(base.apply, chosen))
+    return answered.model_copy(update={"times": times_of(duration, warm_up)})
 
 
 def _share(text: str | float, option: str) -> float:

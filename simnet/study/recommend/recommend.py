@@ -23,7 +23,15 @@ from simnet.study.recommend.reduce import finalists, reduced
 from simnet.study.recommend.search import ordered, search
 from simnet.study.recommend.space import space
 from simnet.study.recommend.why import why
-from simnet.study.run.arguments import Names, Settings, count_of, names_of, seed_of, text_of
+from simnet.study.run.arguments import (
+    Names,
+    Settings,
+    count_of,
+    names_of,
+    seed_of,
+    text_of,
+    times_of,
+)
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
 from simnet.study.whatif.plan import DISK_TIMES, DURATION, MEMBERS, WARMUP, fingerprint_of
@@ -160,6 +168,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             [*bench.fingerprints, *([confirmed.fingerprint] if confirmed else [])]
         ),
         settings=recorded(base.apply, base.settings),
+        times=times_of(duration, warm_up),
         base_tunings=plain.tunings,
         goal=wanted.name,
         metric=wanted.metric,

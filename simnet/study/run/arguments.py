@@ -16,6 +16,7 @@ from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 
 __all__ = [
+    "TIMES",
     "Given",
     "Names",
     "Settings",
@@ -26,8 +27,11 @@ __all__ = [
     "settings_of",
     "text_of",
     "time_us_of",
+    "times_of",
 ]
 
+TIMES: Final = ("--duration", "--warm-up", "--precision")
+"""Options that say how long runs are."""
 _PS_PER_US: Final = 10**6
 
 _MOST: Final = 10_000
@@ -60,6 +64,14 @@ def axes_of(over: Mapping[str, Given | Sequence[Given]]) -> dict[str, str | tupl
 def text_of(value: Any, option: str) -> str | None:
     """A time, a share or a name as typed; None stays."""
     return None if value is None else _value(value, option)
+
+
+def times_of(
+    duration: str | None, warm_up: str | None, precision: str | float | None = None
+) -> dict[str, str]:
+    """How long runs are, as far as it was said, for the record in a result."""
+    given = zip(TIMES, (duration, warm_up, precision), strict=True)
+    return {option: text for option, value in given if (text := text_of(value, option))}
 
 
 def time_us_of(given: str | float, option: str) -> float:

@@ -24,6 +24,7 @@ from simnet.study.run.arguments import (
     seed_of,
     settings_of,
     text_of,
+    times_of,
 )
 from simnet.study.run.measures import THROUGHPUT, TRANSACTIONS, measures
 from simnet.study.statistics.optimum import Cell, Optimum, cells, optimum
@@ -73,7 +74,8 @@ class Point:
 class Sweep:
     """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
 
-    `settings` are the same in all runs, `remarks` what to know of the configurations and of the
+    `settings` are the same in all runs, and so are `times`: options that said how long they are.
+    `remarks` are what to know of the configurations and of the
     runs, one line each; where one was too short, `conclusive` is False and the optimum is none.
     """
 
@@ -83,6 +85,7 @@ class Sweep:
     remarks: tuple[str, ...] = ()
     conclusive: bool = True
     settings: Mapping[str, str] = field(default_factory=dict)
+    times: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tuned(self) -> bool:
@@ -138,6 +141,7 @@ class Sweep:
             "scenario": self.scenario,
             "version": simnet.__version__,
             "settings": dict(self.settings),
+            "times": dict(self.times),
             "knobs": list(self.knobs),
             "rows": self.rows(),
             "cells": [cell.document() for cell in self.cells],
@@ -260,7 +264,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         if first_text:
             remarks[f"{len(which)} of {len(points)} runs {what}: {first_text}"] = None
     scenario = loaded[0].scenario
-    return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed)
+    times = times_of(duration, warm_up, precision)
+    return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed, times)
 
 
 @dataclass(frozen=True)

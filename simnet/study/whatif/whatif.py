@@ -28,6 +28,7 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
     time_us_of,
+    times_of,
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
@@ -106,6 +107,7 @@ class WhatIf(_Row):
     version: str
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
+    times: dict[str, str] = Field(default={}, description="options that said how long runs are")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     seeds: int = Field(description="pairs of runs with equal seeds, of the tuning with most")
     members: int = Field(
@@ -247,6 +249,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         version=simnet.__version__,
         fingerprint=fingerprint(known.values()),
         settings=recorded(base.apply, base.settings),
+        times=times_of(duration, warm_up, precision),
         base_tunings=plain.tunings,
         seeds=look.pairs,
         members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import random
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +17,8 @@ import pytest
 from simnet.errors import InputError
 from simnet.report.html.make import saved_parts
 from simnet.report.html.page import MOST_BYTES, page
+from simnet.scenario.core.units import KINDS as KINDS_OF_UNITS
+from simnet.scenario.core.units import parse_quantity
 from simnet.study.whatif.whatif import WhatIf
 from tests.report.html.documents import saved_documents
 
@@ -129,6 +133,28 @@ def test_a_saved_whatif_is_simulated_once_for_cpus_path_and_latency(
     for heading in ("What each CPU does", "Where time goes", "The path", "Latency", "Assumptions"):
         assert f">{heading}" in text
     assert "What each CPU does" not in _report(documents["whatif"])
+
+
+@pytest.mark.parametrize("kind", ["whatif", "sweep", "screen", "run"])
+def test_the_command_that_repeats_it_says_how_long_runs_are(
+    documents: dict[str, Path], kind: str
+) -> None:
+    (typed,) = re.findall(rf"simnet {kind} x460-out-of-box [^<]*", _report(documents[kind]))
+    words = shlex.split(html.unescape(typed))
+    for option, seconds in (("--duration", 0.01), ("--warm-up", 0.02)):
+        assert words.count(option) == 1
+        time = words[words.index(option) + 1]
+        assert parse_quantity(time, KINDS_OF_UNITS["time"]) == seconds * 1e12
+
+
+def test_options_of_strangers_are_not_among_them(
+    documents: dict[str, Path], tmp_path: Path
+) -> None:
+    document = json.loads(documents["sweep"].read_text("utf-8"))
+    document["times"]["--out"] = "/etc/passwd"
+    file = tmp_path / "evil.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    assert "/etc/passwd" not in _report(file)
 
 
 def test_commands_that_simnet_would_not_make_are_marked(

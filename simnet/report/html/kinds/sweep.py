@@ -49,6 +49,7 @@ class _Document(BaseModel):
     scenario: str
     version: str
     settings: dict[str, str] = Field(default={}, max_length=_MOST_KNOBS)
+    times: dict[str, str] = Field(default={}, max_length=_MOST_KNOBS)
     knobs: list[str] = Field(max_length=_MOST_KNOBS)
     rows: Annotated[list[_Run], Field(min_length=1, max_length=_MOST_ROWS)]
     cells: list[dict[str, Any]]
@@ -96,6 +97,11 @@ class _Found(NamedTuple):
         """What was the same in all runs, for the command that repeats it."""
         return self.sweep.settings
 
+    @property
+    def times(self) -> Mapping[str, str]:
+        """How long the runs are, likewise."""
+        return self.sweep.times
+
 
 def _read(data: bytes) -> _Found:
     document = _Document.model_validate_json(data)
@@ -111,6 +117,7 @@ def _read(data: bytes) -> _Found:
         tuple(document.remarks),
         document.conclusive,
         document.settings,
+        document.times,
     )
     return _Found(found, document.optimum.measure, document.version)
 

@@ -39,7 +39,7 @@ _ANSWERS: Final = {
     "no difference": "no difference",
 }
 _BEFORE: Final = "before"
-_OPTIONS: Final = ("seed", "seeds", "members", "warm_up", "duration", "precision")
+_OPTIONS: Final = ("seed", "seeds", "members")
 
 
 @dataclass(frozen=True)
@@ -125,12 +125,12 @@ def whatif_sections(
 
 
 def _options(found: WhatIf) -> list[str]:
-    """Options as far as a what-if tells them: its first seed and warm-up are not in it."""
-    options = {"seeds": found.seeds, "members": found.members}
+    """Options as far as a what-if tells them: its first seed is not in it."""
+    options = _typed_options({"seeds": found.seeds, "members": found.members})
     usual = (parse_quantity(one, KINDS["time"]) for one in (DURATION, DISK_TIMES[0]))
-    if round(found.simulated_s * PS_PER_S) not in usual:
-        return _typed_options(options | {"duration": f"{found.simulated_s:g} s"})
-    return _typed_options(options)
+    if not found.times and round(found.simulated_s * PS_PER_S) not in usual:
+        options += ["--duration", f"{found.simulated_s:g} s"]
+    return options
 
 
 def _typed_options(given: Mapping[str, Any]) -> list[str]:
