@@ -102,15 +102,17 @@ def _tried(found: Capacity) -> str:
 def tried_rows(found: Capacity) -> list[tuple[str, ...]]:
     """Every load that was tried, a heading first."""
     names = [interval.name for one in found.loads[:1] for interval in one.intervals]
-    heading = ["load", "verdict", "runs", "s each", "p99 us"]
+    unit, scale = in_unit([one.carried.latency_us.p99 for one in found.loads])
+    heading = ["load", "verdict", "runs", "s each", f"p99 {unit}"]
     for name in names:
         heading += [LIMITED[name], "low to high"]
-    return [tuple(heading), *(tuple(_row(one)) for one in found.loads)]
+    return [tuple(heading), *(tuple(_row(one, scale)) for one in found.loads)]
 
 
-def _row(one: TriedLoad) -> list[str]:
+def _row(one: TriedLoad, scale: float) -> list[str]:
     late_us = one.carried.latency_us.p99
-    p99 = "-" if late_us is None else f"{late_us:.1f}"
+    digits = 1 if scale == 1 else 3
+    p99 = "-" if late_us is None else f"{late_us * scale:.{digits}f}"
     row = [_load(one.load), one.verdict, str(one.runs), f"{one.simulated_s:g}", p99]
     for found in one.intervals:
         row += [_number(found.mean), _span(found.low, found.high)]

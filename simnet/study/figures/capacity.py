@@ -18,7 +18,7 @@ _HEIGHT_INCHES: Final = 2.6
 _COLOURS: Final = {"pass": "#009e73", "fail": "#d55e00", "undecided": "#999999"}
 _QUANTITIES: Final = {
     "loss": "packets lost (%)",
-    "late": "messages later than p99's limit (%)",
+    "late": "later than p99's limit (%)",
     "shortfall": "messages piling up (%)",
 }
 

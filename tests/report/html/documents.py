@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 from simnet.study.capacity.document import Capacity, Interval, LoadResults, TriedLoad
@@ -12,6 +13,7 @@ from simnet.study.run.loss import Latency
 from simnet.study.run.run import run
 from simnet.study.screen.screen import screen
 from simnet.study.sweep.sweep import sweep
+from simnet.study.validate.record import record
 from simnet.study.validate.validate import Row, Validation
 from simnet.study.whatif.whatif import WhatIf, whatif
 
@@ -40,6 +42,7 @@ def saved_documents() -> dict[str, str]:
         "screen": screen(SCENARIO, knobs=KNOBS, paths=2, **short).to_json(),  # type: ignore[arg-type]
         "recommend": _recommendation(found).to_json(),
         "validate": Validation(rows, (), {}).to_json(),
+        "validate --frozen": json.dumps(record("x460.*").to_json()),
     }
 
 

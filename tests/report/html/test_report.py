@@ -22,7 +22,10 @@ from simnet.scenario.core.units import parse_quantity
 from simnet.study.whatif.whatif import WhatIf
 from tests.report.html.documents import saved_documents
 
-KINDS = ["run", "whatif", "explain", "sweep", "capacity", "validate", "screen", "recommend"]
+KINDS = [
+    "run", "whatif", "explain", "sweep", "capacity", "validate", "validate --frozen",
+    "screen", "recommend",
+]  # fmt: skip
 HOSTILE = '"><script>alert(1)</script>\x1b[31m$\\frac{</style>\u202e&#x27;'
 VOID = {"meta", "link", "br", "img", "image"}
 

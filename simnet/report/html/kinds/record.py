@@ -1,0 +1,97 @@
+"""The report of the record: what was predicted before a number was known, beside the number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from simnet.report.html.blocks import Facts, Part, Section, Table, Verdict
+from simnet.report.html.kinds import Kind
+from simnet.report.html.repeat import repeat_section
+from simnet.report.html.svg import picture
+from simnet.study.figures.record import ratios
+from simnet.study.validate.record import Record, Score
+
+__all__ = ["KIND"]
+
+_MOST_DRAWN: Final = 80
+
+
+class _Scored(BaseModel):
+    """One prediction and its number, as `Record.to_json` writes it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    file: str
+    stage: str
+    id: str
+    key: str
+    predicted: float
+    low: float
+    high: float
+    measured: float
+    covered: bool
+
+
+_SCORES: Final = TypeAdapter(tuple[_Scored, ...])
+
+
+def _parts(found: Sequence[tuple[str, Record]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
+    return [_part(f"record{number}", file, one) for number, (file, one) in enumerate(found)]
+
+
+def _part(name: str, file: str, found: Record) -> Part:
+    newest = {(score.id, score.key): score for score in found.scores}
+    inside = sum(score.covered for score in newest.values())
+    said = f"{inside} of {len(newest)} numbers lie inside the 95 % interval"
+    drawn = [score for score in newest.values() if score.measured][:_MOST_DRAWN]
+    pictures = [
+        picture(
+            f"{name}-rows", lambda: ratios(drawn, ""), "Predicted over measured; 1 is right", said
+        )
+    ]
+    heading = (
+        "id",
+        "key",
+        "frozen in",
+        "predicted",
+        "95 %",
+        "measured",
+        "interval",
+    )
+    cells = tuple(
+        (
+            score.id, score.key, score.file, f"{score.predicted:.6g}",
+            f"{score.low:.6g} to {score.high:.6g}", f"{score.measured:.6g}",
+            "inside" if score.covered else "outside",
+        )
+        for score in found.scores
+    )  # fmt: skip
+    stages = {score.file: score.stage for score in found.scores}
+    ids = list(dict.fromkeys(score.id for score in found.scores))
+    return Part(
+        "How far off were predictions of numbers that nobody knew?",
+        [Verdict(said, "of each number the newest prediction; those before stay on record")],
+        [
+            Section(
+                "Every prediction",
+                [*(pictures if drawn else []), Table("Scores", heading, cells, 3)],
+            ),
+            Section("What the model had been fitted to", [Facts(tuple(stages.items()))]),
+            repeat_section("validate", None, ["--frozen", *ids], file=file),
+        ],
+    )
+
+
+def _matches(tree: Any) -> bool:
+    return isinstance(tree, list) and any(isinstance(one, dict) and "stage" in one for one in tree)
+
+
+def _read(data: bytes) -> Record:
+    rows = _SCORES.validate_json(data)
+    return Record(tuple(Score(**row.model_dump(exclude={"covered"})) for row in rows))
+
+
+KIND: Final = Kind("validate --frozen", _matches, _read, _parts)
