@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import socket
 import struct
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ import dpkt
 
 from simnet.errors import InputError
 from simnet.files import read_bytes
+from simnet.study.sequence.interfaces import interfaces
 
 __all__ = ["End", "Frame", "Frames", "read_frames"]
 
@@ -70,6 +72,11 @@ class Frame:
     scale: int | None
     sack: tuple[tuple[int, int], ...]
 
+    @property
+    def ends(self) -> frozenset[End]:
+        """Of its connection, in whichever way it went."""
+        return frozenset((self.source, self.destination))
+
 
 @dataclass(frozen=True)
 class Frames:
@@ -95,6 +102,35 @@ def read_frames(path: Path) -> Frames:
     data = read_bytes(path, most_bytes=MOST_BYTES, kind="capture")
     if data[:4] not in _MAGIC:
         raise InputError("expected a capture: pcapng or pcap", file=path)
+    files = interfaces(data)
+    if len(files) == 1:
+        return _of_one(files[0], path)
+    read, refused = [], []
+    for file in files:
+        try:
+            read.append(_of_one(file, path))
+        except InputError as error:
+            refused.append(error)
+    if not read:
+        raise refused[0]
+    where: dict[frozenset[End], Counter[int]] = defaultdict(Counter)
+    for number, one in enumerate(read):
+        for frame in one.frames:
+            where[frame.ends][number] += 1
+    chosen = {ends: seen.most_common(1)[0][0] for ends, seen in where.items()}
+    kept = [f for number, one in enumerate(read) for f in one.frames if chosen[f.ends] == number]
+    remarks = dict.fromkeys(remark for one in read for remark in one.remarks)
+    several = f"{len(files)} interfaces: each connection is read from the one that saw most of it"
+    left_out = [f"an interface is left out: {error}" for error in refused]
+    return Frames(
+        tuple(sorted(kept, key=lambda frame: frame.time_s)),
+        sum(one.others for one in read),
+        (*remarks, *left_out, f"{path}: {several}"),
+    )
+
+
+def _of_one(data: bytes, path: Path) -> Frames:
+    """Read the frames of one interface."""
     try:
         reader: Any = dpkt.pcap.UniversalReader(io.BytesIO(data))
         opened = _opener(reader.datalink())
@@ -106,8 +142,7 @@ def read_frames(path: Path) -> Frames:
     found: list[Frame] = []
     others = 0
     remarks: list[str] = []
-    frames = _frames(reader, remarks, path)
-    for time_s, frame in frames:
+    for time_s, frame in _frames(reader, remarks, path):
         segment = _segment(time_s, frame, opened)
         if segment is None:
             others += 1
@@ -139,6 +174,8 @@ def _opener(link: int) -> Callable[[bytes], Any] | None:
         return lambda frame: dpkt.ethernet.Ethernet(frame).data
     if link == dpkt.pcap.DLT_LINUX_SLL:
         return lambda frame: dpkt.sll.SLL(frame).data
+    if link == dpkt.pcap.DLT_LINUX_SLL2:
+        return lambda frame: dpkt.sll2.SLL2(frame).data
     return _packet if link in _RAW else None
 
 

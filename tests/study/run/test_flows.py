@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from simnet.study.run import follow
-from simnet.study.run.flows import FlowTracer
+from simnet.study.run.flows import FlowTracer, Step
 from simnet.study.run.run import run
 from simnet.study.run.trace import TraceFile
 
@@ -132,3 +132,14 @@ def test_a_slice_may_be_written_before_or_after(tmp_path: Path, *, written: bool
             tracer.span("cpu0", "system: reader", 4000, 5000)
 
     assert _drawn(tmp_path, draw) == ["s", "f"]
+
+
+def test_a_step_at_the_end_of_a_slice_is_moved_into_it_and_one_within_stays() -> None:
+    ended, within, at_start = (Step("cpu0", time, ("softirq",)) for time in (6000, 4500, 4000))
+    for step in (ended, within, at_start):
+        step.bind("softirq: eth0", 4000, 6000)
+    assert [one.time_ps for one in (ended, within, at_start)] == [5000, 4500, 4000]
+    assert all(one.bound for one in (ended, within, at_start))
+    short = Step("cpu0", 4500, ("softirq",))
+    short.bind("softirq: eth0", 4200, 4500)
+    assert short.time_ps == 4200  # a slice shorter than a viewer's ns begins where it is seen

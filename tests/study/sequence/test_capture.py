@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -172,3 +173,54 @@ def test_the_command_writes_a_report_of_it(stalled: Path, tmp_path: Path) -> Non
 
 def test_reading_is_of_the_public_api(stalled: Path) -> None:
     assert isinstance(simnet.read_capture(stalled), Capture)
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    body += b"\0" * (-len(body) % 4)
+    length = len(body) + 12
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
+
+
+def several(path: Path, links: list[int], *seen: tuple[int, int, bytes]) -> Path:
+    """A pcapng of some interfaces: interface, time in us and bytes of each frame."""
+    blocks = [_block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
+    blocks += [_block(1, struct.pack("<HHI", link, 0, 0)) for link in links]
+    for number, time_us, frame in seen:
+        head = struct.pack("<IIIII", number, 0, time_us, len(frame), len(frame))
+        blocks.append(_block(6, head + frame))
+    path.write_bytes(b"".join(blocks))
+    return path
+
+
+def ethernet(seq: int, payload: bytes) -> bytes:
+    return bytes(dpkt.ethernet.Ethernet(type=0x800, data=packet(seq, payload)))
+
+
+def test_what_two_interfaces_saw_is_counted_once(tmp_path: Path) -> None:
+    ether = dpkt.pcap.DLT_EN10MB
+    seen = [(0, 10, ethernet(1, b"a" * 100)), (1, 11, ethernet(1, b"a" * 100))]
+    seen += [(1, 20, ethernet(101, b"b" * 100)), (0, 21, ethernet(101, b"b" * 100))]
+    seen += [(0, 30, ethernet(201, b"c" * 50))]
+    found = read_capture(several(tmp_path / "two.pcapng", [ether, ether], *seen))
+    (way,) = found.directions
+    assert way.payload == 250
+    assert [one.kind for one in way.segments] == [SENT] * 3
+    (remark,) = found.remarks
+    assert "2 interfaces: each connection is read from the one that saw most of it" in remark
+
+
+def test_an_interface_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    frames = (0, 10, b"\0" * 40), (1, 11, ethernet(1, b"a" * 100))
+    usb = 189
+    found = read_capture(several(tmp_path / "x.pcapng", [usb, dpkt.pcap.DLT_EN10MB], *frames))
+    assert found.directions[0].payload == 100
+    assert any("left out: " in one and "link type 189" in one for one in found.remarks)
+    with pytest.raises(InputError, match="link type 189"):
+        read_capture(several(tmp_path / "y.pcapng", [usb, usb], *frames))
+
+
+def test_what_tcpdump_writes_of_any_interface(tmp_path: Path) -> None:
+    head = struct.pack(">HHIHBB8s", 0x800, 0, 3, 1, 0, 6, b"\0" * 8)
+    frame = head + bytes(packet(1, b"hello"))
+    file = written(tmp_path / "any.pcap", frame, link=dpkt.pcap.DLT_LINUX_SLL2)
+    assert read_capture(file).directions[0].payload == 5
