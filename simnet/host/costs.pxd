@@ -37,6 +37,10 @@ cdef class Costs:
     cdef readonly int copy_overlap
     cdef readonly Ledger ledger
 
+    cdef long long lines(self, long long length) except? -1
+    cdef long long overlapping_ps(self, long long fetches_ps) except? -1
+    cdef long long checksum_ps(self, long long length) except? -1
+
 cdef class Spread:
     cdef long long state
     cdef long long permille

@@ -101,6 +101,20 @@ class Costs:
         self.copy_overlap = copy_overlap
         self.ledger = Ledger()
 
+    def lines(self, length: cython.longlong) -> cython.longlong:
+        """Cache lines that `length` bytes take."""
+        return (length + self.line_bytes - 1) // self.line_bytes
+
+    def overlapping_ps(self, fetches_ps: cython.longlong) -> cython.longlong:
+        """What a copy waits for lines whose fetches last `fetches_ps` in all, in whole ns."""
+        return fetches_ps // 1000 // self.copy_overlap * 1000
+
+    def checksum_ps(self, length: cython.longlong) -> cython.longlong:
+        """Book the CPU's checksum of a payload, and return its work."""
+        work: cython.longlong = self.lines(length) * self.csum_line_ps
+        self.ledger.checksum += work
+        return work
+
 
 @cython.final
 @cython.cclass

@@ -251,7 +251,7 @@ class EpollWorker(BusyPoller):
         if self.piece > 0:
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.seq.write(self.piece, True)
-            work = socket.send_copy_cost_ps(cpu, self.piece) + socket.push(cpu)
+            work = socket.tx_costs.copy_ps(cpu, self.piece) + socket.push(cpu)
         return self._run_system(cpu, _SENT, work)
 
     def _leave_send(self, cpu: Cpu) -> cython.int:

@@ -312,10 +312,8 @@ class RemoteReceiver(Port):
     def _begin_read(self) -> cython.int:
         lines: cython.longlong
         self.reading = self.prequeue.pop()
-        lines = self.reading.end_seq - self.reading.seq + self.costs.line_bytes - 1
-        self.left_ps = self.read_spread.vary(
-            self.reader_frame_ps + lines // self.costs.line_bytes * self.costs.copy_line_ps
-        )
+        lines = self.costs.lines(self.reading.end_seq - self.reading.seq)
+        self.left_ps = self.read_spread.vary(self.reader_frame_ps + lines * self.costs.copy_line_ps)
         return 0
 
     def _end_read(self) -> cython.int:

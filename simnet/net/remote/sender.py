@@ -227,9 +227,7 @@ class RemoteSender(Port):
         piece = self.left if self.left < room else room
         self.left -= piece
         sender.seq.write(piece, self.left == 0)
-        work += (
-            (piece + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
-        )
+        work += self.costs.lines(piece) * self.costs.copy_line_ps
         work += self._stage(now // self.jiffy_ps)
         self.job = _SEND
         self.busy_ps += work

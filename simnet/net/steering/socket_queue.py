@@ -67,7 +67,7 @@ class SocketQueue(Port):
         self.queue = port.queues[self.number]
         self.posted = 0
         self.moves = 0
-        socket.nic = self
+        socket.leave_by(self)
 
     def _pick(self, cpu: Cpu) -> cython.int:
         """`dev_pick_tx` with XPS."""

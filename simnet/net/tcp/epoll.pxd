@@ -2,9 +2,10 @@ cimport cython
 
 from simnet.host.costs cimport Costs
 from simnet.host.cpu cimport Cpu
-from simnet.host.memory cimport Memory, SharedLines
+from simnet.host.memory cimport SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.host.softirq.napi_instance cimport NapiInstance
+from simnet.net.tcp.wakeups cimport Wakeups
 
 cdef class Epoll
 
@@ -18,9 +19,8 @@ cdef class EpollItem:
 
 cdef class Epoll:
     cdef readonly Costs costs
-    cdef Memory memory
     cdef readonly SharedLines lines
-    cdef int runqueue_lines
+    cdef Wakeups wakeups
     cdef readonly bint edge_triggered
     cdef public long long busy_poll_usecs
     cdef public int busy_poll_budget

@@ -26,6 +26,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.host.softirq.napi_instance import NapiInstance
+from simnet.net.tcp.wakeups import Wakeups
 
 __all__ = ["Epoll", "EpollItem"]
 
@@ -88,9 +89,8 @@ class Epoll:
         edge_triggered: bool = True,
     ) -> None:
         self.costs = costs
-        self.memory = memory
         self.lines = SharedLines(memory, lines)
-        self.runqueue_lines = runqueue_lines
+        self.wakeups = Wakeups(costs, memory, runqueue_lines)
         self.edge_triggered = edge_triggered
         self.busy_poll_usecs = 0
         self.busy_poll_budget = 8
@@ -106,7 +106,6 @@ class Epoll:
     def ready(self, item: EpollItem, cpu: Cpu) -> cython.longlong:
         """Link an item unless it is linked, and wake the process; return the work on `cpu`."""
         work: cython.longlong = self.touch(cpu)
-        wakeup: cython.longlong
         self.callbacks += 1
         if not item.listed:
             self._link(item)
@@ -114,11 +113,7 @@ class Epoll:
             self.napi = item.napi
         if self.waiting and self.worker.wake_on(cpu):
             self.waiting = False
-            wakeup = self.costs.wakeup_ps
-            if self.worker.cpu is not cpu:
-                wakeup += self.memory.dirty_lines_ps(cpu, self.worker.cpu, self.runqueue_lines)
-            self.costs.ledger.wakeup += wakeup
-            work += wakeup
+            work += self.wakeups.woken_ps(cpu, self.worker)
         return work
 
     def busy_polls(self) -> cython.bint:

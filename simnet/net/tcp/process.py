@@ -174,7 +174,7 @@ class SocketTask(Task):
             self.left -= piece
             # the socket is owned: nothing changes what may be sent while the copy lasts
             socket.seq.write(piece, self.left == 0)
-            self._copy(cpu, socket.send_copy_cost_ps(cpu, piece) + socket.push(cpu))
+            self._copy(cpu, socket.tx_costs.copy_ps(cpu, piece) + socket.push(cpu))
             return 0
         if self._next_backlog(cpu, SEND_BACKLOG_WAIT, False):
             return 0

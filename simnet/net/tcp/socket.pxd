@@ -1,9 +1,7 @@
-from simnet.host.buffers cimport Buffers
-from simnet.host.cache cimport CacheWays
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.ledger cimport Ledger
-from simnet.host.memory cimport Memory, SharedLines
+from simnet.host.memory cimport SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.kernel.histogram cimport LogHistogram
@@ -13,43 +11,42 @@ from simnet.net.tcp.epoll cimport EpollItem
 from simnet.net.link.skb cimport Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.steering.steering cimport SocketFlowTable
 from simnet.net.tcp.connection cimport COMPRESSED, RTO, TcpConnection
+from simnet.net.tcp.receive.coalescing cimport joins
+from simnet.net.tcp.receive.costs cimport ReceiveCosts
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
 from simnet.net.tcp.receive.window cimport ReceiveWindow
+from simnet.net.tcp.send.costs cimport SendCosts
 from simnet.net.tcp.send.sender cimport TcpSender
 from simnet.net.tcp.send.small_queue cimport SmallQueue
 from simnet.net.tcp.tsq cimport TsqTasklet
+from simnet.net.tcp.wakeups cimport Wakeups
 from simnet.net.link.wire cimport Port
 
 cdef class TcpSocket(TcpConnection):
-    cdef public Port nic
+    cdef readonly Port nic
     cdef readonly SharedLines lines
     cdef readonly SkbQueue backlog
     cdef public EpollItem poll
     cdef public object follower
-    cdef public Spread spread
+    cdef readonly ReceiveCosts rx_costs
+    cdef readonly SendCosts tx_costs
+    cdef Spread spread
+    cdef Wakeups wakeups
     cdef public bint owned
     cdef bint deferred
     cdef public bint reader_installed
     cdef public bint writer_waiting
     cdef Costs costs
     cdef Ledger ledger
-    cdef Memory memory
-    cdef Buffers buffers
     cdef bint low_latency
-    cdef long long csum_line_ps
     cdef public SocketFlowTable flows
     cdef readonly long long rxhash
-    cdef Cpu send_toucher
     cdef SmallQueue small_queue
     cdef TsqTasklet tasklet
     cdef bint tsq_deferred
     cdef Cpu timer_cpu
-    cdef int queue_home
-    cdef int queue_writer
-    cdef long long queue_merged
     cdef readonly LogHistogram latency
     cdef readonly long long softirq_processed
-    cdef readonly long long collapses
     cdef public Task reader
     cdef public Task writer
     cdef public bint reader_waiting
@@ -57,18 +54,11 @@ cdef class TcpSocket(TcpConnection):
     cdef readonly SkbQueue prequeue
     cdef long long prequeue_memory
     cdef Occupation timer_work
-    cdef int runqueue_lines
     cdef readonly long long prequeued
     cdef readonly long long backlogged
-    cdef Cpu queue_toucher
-    cdef CacheWays cache
-    cdef CacheWays core_cache
-    cdef long long waiting
-    cdef public int page_bytes
-    cdef public bint gso
-    cdef public int per_large
     cdef bint coalesces
 
+    cpdef int leave_by(self, Port nic) except -1
     cdef int expect(self, int kind) except -1
     cdef int fetch_to_send(self) except -1
     cdef int _fetch_socket(self) except -1
@@ -76,19 +66,7 @@ cdef class TcpSocket(TcpConnection):
     cdef int _save_rxhash(self, Skb skb) except -1
     cpdef long long process_cost_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
     cpdef long long process(self, Skb skb, Cpu cpu, bint direct) except? -1
-    cpdef long long copy_cost_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1
-    cdef long long _cached_copy_ps(self, Cpu cpu, long long lines, int home_node, int writer_node) except? -1
-    cdef long long _waiting(self) except? -1
-    cdef long long _freed_pages_ps(self, Cpu cpu, long long length, long long segments) except? -1
-    cpdef long long send_copy_cost_ps(self, Cpu cpu, long long length) except? -1
-    cdef long long _overlapping_ps(self, long long lines, CacheWays cache) except? -1
-    cdef long long _written_back_ps(self, long long lines) except? -1
     cdef long long _acknowledged(self, Skb skb, Cpu cpu) except? -1
-    cdef long long _checksum_ps(self, long long length) except? -1
-    cdef long long _wakeup_ps(self, Cpu cpu, Task task) except? -1
-    cdef long long _copied_ps(self, Cpu cpu) except? -1
-    cdef long long _collapsed_ps(self) except? -1
-    cdef long long _clean_queue(self, Cpu cpu, long long acked) except? -1
     cpdef long long queued_copy_cost_ps(self, Cpu cpu, long long length) except? -1
     cpdef long long read_queue(self, long long count) except? -1
     cpdef long long after_copy(self, Cpu cpu, long long copied) except? -1

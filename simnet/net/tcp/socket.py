@@ -1,4 +1,4 @@
-"""A connected TCP socket: who executes the protocol, and what each step costs where.
+"""A connected TCP socket: who executes the protocol; what each step costs is told by its parts.
 
 Source: net/ipv4/tcp_ipv4.c (`tcp_v4_rcv`), include/net/tcp.h (`tcp_prequeue`), tcp_input.c
 (`tcp_rcv_established`) and tcp_timer.c of Linux 2.6.18. In softirq a segment goes to the backlog
@@ -14,7 +14,6 @@ from typing import Any
 import cython
 
 from simnet.host.buffers import Buffers
-from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.memory import Memory, SharedLines
@@ -27,24 +26,25 @@ from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.connection import TcpConnection
 from simnet.net.tcp.epoll import EpollItem
+from simnet.net.tcp.receive.costs import ReceiveCosts
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.window import ReceiveWindow
+from simnet.net.tcp.send.costs import SendCosts
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.tsq import TsqTasklet
+from simnet.net.tcp.wakeups import Wakeups
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
     from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.connection import COMPRESSED, RTO
+    from simnet.net.tcp.receive.coalescing import joins
 
 __all__ = ["TcpSocket"]
 
 _US = cython.declare(cython.longlong, 10**6)
 _MIN_WIRE_BYTES = cython.declare(cython.int, 84)
-_PAGE_BYTES = cython.declare(cython.longlong, 4096)
-_ALL_PERMILLE = cython.declare(cython.longlong, 1000)
-_MAX_SKB_FRAGS = cython.declare(cython.longlong, 17)
 _PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
 
 
@@ -69,12 +69,13 @@ class TcpSocket(TcpConnection):
         timer_cpu: where the socket's timers run.
         checksum_by_cpu: the device computes and verifies none: while copying from the user, and
             wherever a received segment goes through TCP.
+        page_bytes: of a page of receive buffers, 0 where pages are not told apart from other work.
+        spread: of TCP's work on a received segment; None: there is none.
+        gso: large segments are cut before they come to the device.
+        per_large: segments that share an `sk_buff` of the send queue.
         latency: histogram of the times from a frame's arrival to its processing, if several
             sockets share one.
 
-    `gso`: large segments are cut before they come to the device. `per_large`: segments that share
-    an `sk_buff` of the send queue. `page_bytes`: of a page of receive buffers, 0 where pages are
-    not told apart from other work.
     `follower` is told of packets that come and of copies that are made, for a trace, else None.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
@@ -99,6 +100,10 @@ class TcpSocket(TcpConnection):
         low_latency: bool,
         timer_cpu: Cpu,
         checksum_by_cpu: bool = False,
+        page_bytes: int = 0,
+        spread: Spread | None = None,
+        gso: bool = False,
+        per_large: int = 1,
         latency: LogHistogram | None = None,
     ) -> None:
         super().__init__(
@@ -112,12 +117,9 @@ class TcpSocket(TcpConnection):
         self.nic = nic
         self.costs = costs
         self.ledger = costs.ledger
-        self.memory = memory
         self.lines = SharedLines(memory, shared_lines)
-        self.buffers = buffers
-        self.runqueue_lines = runqueue_lines
+        self.wakeups = Wakeups(costs, memory, runqueue_lines)
         self.low_latency = low_latency
-        self.csum_line_ps = costs.csum_line_ps if checksum_by_cpu else 0
         self.flows: SocketFlowTable = None
         self.rxhash = 0
         self.owned = False
@@ -128,7 +130,6 @@ class TcpSocket(TcpConnection):
         self.writer: Task = None
         self.poll: EpollItem = None
         self.follower: Any = None
-        self.send_toucher: Cpu = None
         self.reader_installed = False
         self.reader_waiting = False
         self.writer_waiting = False
@@ -139,23 +140,39 @@ class TcpSocket(TcpConnection):
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
         self.deferred = False
-        self.queue_home = nic.node
-        self.queue_writer = nic.node
-        self.queue_merged = 0
-        self.queue_toucher: Cpu = None
-        self.cache: CacheWays = memory.caches[nic.node] if memory.caches else None
-        self.core_cache: CacheWays = memory.core_cache
-        self.waiting = 0
-        self.page_bytes = 0
-        self.gso = False
-        self.per_large = 1
+        self.rx_costs = ReceiveCosts(
+            costs,
+            memory,
+            buffers,
+            receiver,
+            self.backlog,
+            nic.node,
+            checksum_by_cpu=checksum_by_cpu,
+            page_bytes=page_bytes,
+            spread=Spread(0, 0) if spread is None else spread,
+        )
+        self.spread = self.rx_costs.spread
+        self.tx_costs = SendCosts(
+            costs,
+            memory,
+            buffers,
+            self.seq,
+            nic,
+            checksum_by_cpu=checksum_by_cpu,
+            gso=gso,
+            per_large=per_large,
+        )
         self.coalesces = receiver.coalesces_backlog
         self.latency = LogHistogram() if latency is None else latency
-        self.spread = Spread(0, 0)
         self.prequeued = 0
         self.backlogged = 0
         self.softirq_processed = 0
-        self.collapses = 0
+
+    def leave_by(self, nic: Port) -> cython.int:
+        """What it sends leaves by another device than it was made with."""
+        self.nic = nic
+        self.tx_costs.leave_by(nic)
+        return 0
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
@@ -183,7 +200,9 @@ class TcpSocket(TcpConnection):
     def _fetch_socket(self) -> cython.int:
         """Ask for what each use of the socket needs."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self), 472)
+            prefetch(cython.cast(cython.p_void, self), cython.sizeof(TcpSocket))
+            prefetch(cython.cast(cython.p_void, self.rx_costs), cython.sizeof(ReceiveCosts))
+            prefetch(cython.cast(cython.p_void, self.tx_costs), cython.sizeof(SendCosts))
             prefetch(cython.cast(cython.p_void, self.lines), cython.sizeof(SharedLines))
             prefetch(cython.cast(cython.p_void, self.staged), cython.sizeof(SkbQueue))
             prefetch(cython.cast(cython.p_void, self.backlog), cython.sizeof(SkbQueue))
@@ -218,7 +237,7 @@ class TcpSocket(TcpConnection):
         self.ledger.socket_lines += work
         self.timer_cpu = cpu
         if self.owned:
-            if not (self.coalesces and self.backlog.count > 0 and _joins(self.backlog.tail, skb)):
+            if not (self.coalesces and self.backlog.count > 0 and joins(self.backlog.tail, skb)):
                 self.backlog.append(skb)
             self.backlogged += 1
             self.ledger.tcp_receive += self.costs.backlog_ps
@@ -237,7 +256,7 @@ class TcpSocket(TcpConnection):
                 self.prequeue_memory = 0
             elif self.prequeue.count == 1:
                 if self.reader.wake_on(cpu):
-                    work += self._wakeup_ps(cpu, self.reader)
+                    work += self.wakeups.woken_ps(cpu, self.reader)
                 if (
                     not self.receiver.delack.scheduled
                     and self.receiver.delack.timeout_jiffy == NONE
@@ -286,159 +305,15 @@ class TcpSocket(TcpConnection):
 
     def process_cost_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
         """Work of TCP on one segment, its copy to the user included if `copying`."""
-        length: cython.longlong = skb.end_seq - skb.seq
-        work: cython.longlong
-        elsewhere: cython.longlong = 0
-        if skb.toucher is not cpu:
-            elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
-        if self.page_bytes == 0 or length == 0:
+        if self.rx_costs.page_bytes == 0 or skb.end_seq == skb.seq:
             self.freer = cpu
-        if length == 0:
-            self.ledger.tcp_ack += self.costs.ack_rx_ps
-            return self.costs.ack_rx_ps + elsewhere
-        work = self.costs.tcp_rx_ps
-        if copying:
-            work += self.costs.skb_free_ps
-            self.ledger.skb_freed += self.costs.skb_free_ps
-            elsewhere += self.copy_cost_ps(cpu, length, skb.home_node, skb.writer_node)
-        elsewhere += self._checksum_ps(length)
-        work = self.spread.vary(work + elsewhere)
-        self.ledger.tcp_receive += work - elsewhere
-        return work
-
-    def copy_cost_ps(
-        self,
-        cpu: Cpu,
-        length: cython.longlong,
-        home_node: cython.int,
-        writer_node: cython.int,
-    ) -> cython.longlong:
-        """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
-        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
-        extra: cython.longlong
-        if self.cache is not None:
-            return self._cached_copy_ps(cpu, lines, home_node, writer_node)
-        extra = lines * self.memory.beyond_ps(cpu, home_node, writer_node)
-        extra = extra // 1000 // self.costs.copy_overlap * 1000
-        self.memory.fetched(cpu, home_node, length, self.costs.copy_overlap)
-        self.ledger.copy_lines += extra
-        self.ledger.copy += lines * self.costs.copy_line_ps
-        return lines * self.costs.copy_line_ps + extra
-
-    def _cached_copy_ps(
-        self,
-        cpu: Cpu,
-        lines: cython.longlong,
-        home_node: cython.int,
-        writer_node: cython.int,
-    ) -> cython.longlong:
-        """Copy lines of which the writer's last-level cache may have lost some."""
-        far_ps: cython.longlong = self.memory.beyond_ps(cpu, home_node, writer_node)
-        extra: cython.longlong
-        lost: cython.longlong
-        waiting: cython.longlong = self._waiting()
-        self.cache.waiting += waiting - self.waiting
-        self.waiting = waiting
-        if home_node != cpu.node:
-            extra = lines * (far_ps + self.cache.miss_ps)
-            extra = extra // 1000 // self.costs.copy_overlap * 1000
-            self.memory.fetched(
-                cpu, home_node, lines * self.costs.line_bytes, self.costs.copy_overlap
-            )
-            self.ledger.copy_lines += extra
-        else:
-            # what a device writes to another node's memory is in no cache
-            lost = self.cache.lost_permille() if writer_node == cpu.node else _ALL_PERMILLE
-            extra = self._overlapping_ps(lines * lost // _ALL_PERMILLE, self.cache)
-            self.ledger.copy_misses += extra
-        self.ledger.copy += lines * self.costs.copy_line_ps
-        return lines * self.costs.copy_line_ps + extra
-
-    def _waiting(self) -> cython.longlong:
-        """Bytes that have come and wait to be copied, the backlog's included."""
-        last: cython.longlong = self.receiver.seq.rcv_nxt
-        if self.backlog.count > 0 and self.backlog.tail.end_seq > last:
-            last = self.backlog.tail.end_seq
-        return last - self.receiver.seq.copied_seq
-
-    def send_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
-        """Copy `length` bytes of the user into buffers that the port's device has read before.
-
-        Each line has to be taken back from the device's node before it can be written. Stores are
-        carried out in order, so nothing overlaps; where caches are modelled, CPUs ask for lines
-        ahead of their stores. The user's own buffers are small and stay in the cache.
-        """
-        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
-        far_ps: cython.longlong = lines * (self.memory.beyond_ps(cpu, cpu.node, self.nic.node))
-        copy_ps: cython.longlong = lines * self.costs.copy_line_ps
-        if self.cache is not None:
-            far_ps = far_ps // 1000 // self.costs.copy_overlap * 1000
-        if self.core_cache is not None:
-            copy_ps = max(copy_ps + self._written_back_ps(lines), 0)
-        self.ledger.copy += copy_ps
-        self.ledger.copy_lines += far_ps
-        return copy_ps + far_ps + self._checksum_ps(length)
-
-    def _written_back_ps(self, lines: cython.longlong) -> cython.longlong:
-        """What copying to the send queue costs beyond `copy_line`; less than 0: what it saves.
-
-        Pages that were acknowledged last are written first. Since a line was written before, all
-        that is queued has been. If the private cache has lost it, it comes from the next one, and a
-        line that was written goes there: two transfers, where `copy_line` has one. If it has not,
-        there is none.
-        """
-        cache: CacheWays = self.core_cache
-        moved: cython.longlong
-        cache.waiting = self.seq.write_seq - self.seq.snd_una
-        moved = 2 * lines * cache.lost_permille() // _ALL_PERMILLE
-        return self._overlapping_ps(moved, cache) - self._overlapping_ps(lines, cache)
-
-    def _overlapping_ps(self, lines: cython.longlong, cache: CacheWays) -> cython.longlong:
-        """What a copy waits for lines that the cache does not have, in whole nanoseconds."""
-        return lines * cache.miss_ps // 1000 // self.costs.copy_overlap * 1000
-
-    def _checksum_ps(self, length: cython.longlong) -> cython.longlong:
-        """What the CPU's checksum of a payload costs; nothing if the device computes it."""
-        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
-        self.ledger.checksum += lines * self.csum_line_ps
-        return lines * self.csum_line_ps
+        return self.rx_costs.segment_ps(skb, cpu, copying)
 
     def queued_copy_cost_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
         """Copy from the receive queue, buffers freed."""
-        each: cython.longlong = self.receiver.delack.rcv_mss
-        segments: cython.longlong
-        work: cython.longlong
-        if self.queue_merged > each:
-            each = self.queue_merged
-        segments = (length + each - 1) // each
-        self.ledger.tcp_receive += segments * self.costs.skb_free_ps
-        self.ledger.skb_freed += segments * self.costs.skb_free_ps
-        work = segments * self.costs.skb_free_ps
-        if self.page_bytes > 0:
-            work += self._freed_pages_ps(cpu, length, segments)
-        return work + self.copy_cost_ps(cpu, length, self.queue_home, self.queue_writer)
-
-    def _freed_pages_ps(
-        self, cpu: Cpu, length: cython.longlong, segments: cython.longlong
-    ) -> cython.longlong:
-        """The reader gives back pages and `sk_buff` that another CPU may have written last.
-
-        Pages from another CPU fill this one's list, which gives them to the zone
-        (mm/page_alloc.c `free_pcppages_bulk`).
-        """
-        each: cython.longlong = self.receiver.delack.rcv_mss
-        pages: cython.longlong = (
-            (length + each - 1) // each * ((each + self.page_bytes - 1) // self.page_bytes)
-        )
-        work: cython.longlong = pages * self.costs.rx_page_ps // 2
-        lines: cython.longlong = 0
-        if self.queue_toucher is not None and self.queue_toucher is not cpu:
-            work += pages * self.costs.page_zone_ps
-            work += self.memory.dirty_lines_ps(cpu, self.queue_toucher, pages)
-            lines = segments * self.buffers.freed_ps(cpu, self.queue_toucher)
-        self.freer = cpu
-        self.ledger.pages += work
-        return work + lines
+        if self.rx_costs.page_bytes > 0:
+            self.freer = cpu
+        return self.rx_costs.queued_copy_ps(cpu, length)
 
     def process(  # noqa: C901, PLR0912 - what TCP makes of a segment
         self, skb: Skb, cpu: Cpu, direct: cython.bint
@@ -456,11 +331,7 @@ class TcpSocket(TcpConnection):
         if length > 0:
             direct = direct and self.can_copy_directly(skb)
             if not direct:
-                self.queue_home = skb.home_node
-                self.queue_writer = skb.writer_node
-                self.queue_toucher = skb.toucher
-                # segments that the driver has merged are freed as one
-                self.queue_merged = length if skb.segment_bytes > 0 else 0
+                self.rx_costs.queued(skb)
             if skb.ack > 0:
                 work += self._acknowledged(skb, cpu)
             if skb.seq <= self.receiver.seq.rcv_wup <= skb.end_seq and skb.tsval > self.ts_recent:
@@ -471,7 +342,7 @@ class TcpSocket(TcpConnection):
             in_order = self.receiver.seq.rcv_nxt
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
             if self.receiver.memory.collapsed > 0:
-                work += self._collapsed_ps()
+                work += self.rx_costs.collapsed_ps()
             if skb.ack > 0:
                 work += self.output(cpu)
             if skb.ack > 0 and not self.receiver.delack.scheduled:
@@ -500,7 +371,7 @@ class TcpSocket(TcpConnection):
                 and self.reader_waiting
                 and self.reader.wake_on(cpu)
             ):
-                work += self._wakeup_ps(cpu, self.reader)
+                work += self.wakeups.woken_ps(cpu, self.reader)
             self.latency.add(self.sim.now - skb.arrival_ps)
             return work
         work = self._acknowledged(skb, cpu)
@@ -522,41 +393,13 @@ class TcpSocket(TcpConnection):
         if self.small_queue is not None:
             self.sender.update_pacing()
         if acked > 0:
-            work += self._clean_queue(cpu, acked)
+            work += self.tx_costs.freed_ps(cpu, acked)
             if self.writer_waiting and self.sender.write_space():
                 if self.poll is not None:
                     self.writer_waiting = False
                     work += self.poll.callback(cpu)
                 elif self.writer.wake_on(cpu):
-                    work += self._wakeup_ps(cpu, self.writer)
-        return work
-
-    def _wakeup_ps(self, cpu: Cpu, task: Task) -> cython.longlong:
-        """`try_to_wake_up` on `cpu`, which has put `task` on the run queue of its CPU."""
-        work: cython.longlong = self.costs.wakeup_ps
-        if task.cpu is not cpu:
-            work += self.memory.dirty_lines_ps(cpu, task.cpu, self.runqueue_lines)
-        self.ledger.wakeup += work
-        return work
-
-    def _clean_queue(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
-        """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
-        work: cython.longlong = 0
-        acked = (acked + self.per_large - 1) // self.per_large
-        while acked > 0 and self.send_toucher is not cpu:
-            acked -= 1
-            work += self.buffers.freed_ps(cpu, self.send_toucher)
-        return work
-
-    def _collapsed_ps(self) -> cython.longlong:
-        """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
-        length: cython.longlong = self.receiver.memory.collapsed
-        work: cython.longlong = (
-            (length + self.costs.line_bytes - 1) // self.costs.line_bytes * self.costs.copy_line_ps
-        )
-        self.receiver.memory.collapsed = 0
-        self.collapses += 1
-        self.ledger.tcp_receive += work
+                    work += self.wakeups.woken_ps(cpu, self.writer)
         return work
 
     def can_copy_directly(self, skb: Skb) -> cython.bint:
@@ -580,12 +423,9 @@ class TcpSocket(TcpConnection):
         self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)
         skb.header = self.header
         skb.toucher = cpu
-        work = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
-        if self.nic.copies:
-            work += self.nic.length_cost_ps(cpu, bytes_on_wire)
+        work = self.tx_costs.ack_ps(cpu, bytes_on_wire)
         self.nic.transmit(skb)
         self.nic.flush()
-        self.ledger.tcp_ack += self.costs.ack_tx_ps
         return work
 
     def output(self, cpu: Cpu) -> cython.longlong:
@@ -606,39 +446,10 @@ class TcpSocket(TcpConnection):
 
     def stage(self, cpu: Cpu) -> cython.longlong:
         """Make the segments that the windows allow, for `send_staged`; return their work."""
-        work: cython.longlong = 0
         frames: cython.longlong
         self.timer.set_time(self.sim.now)
-        frames = self.sending.stage(
-            self.staged,
-            cpu,
-            self.sim.now // self.jiffy_ps,
-        )
-        if self.staged.count > 0:
-            self.send_toucher = cpu
-            self.ledger.tcp_send += frames * self.costs.tcp_tx_ps
-            work = frames * self.costs.tcp_tx_ps
-        if self.gso and frames > 0:
-            # what the NIC does not cut is cut before the driver
-            frames = self.staged.count
-            self.ledger.tcp_send += frames * self.costs.gso_ps
-            work += frames * self.costs.gso_ps
-        while frames > 0:
-            # TCP, IP and driver for one segment, or one large one that the NIC cuts
-            work += self.nic.transmit_cost_ps(cpu)
-            frames -= 1
-        if self.nic.copies:
-            work += self._copied_ps(cpu)
-        return work
-
-    def _copied_ps(self, cpu: Cpu) -> cython.longlong:
-        """What the lengths of the staged segments cost, where a CPU copies them to the port."""
-        work: cython.longlong = 0
-        skb: Skb = self.staged.head
-        while skb is not None:
-            work += self.nic.length_cost_ps(cpu, skb.wire_bytes)
-            skb = skb.next
-        return work
+        frames = self.sending.stage(self.staged, cpu, self.sim.now // self.jiffy_ps)
+        return self.tx_costs.staged_ps(cpu, self.staged, frames)
 
     def send_staged(self) -> cython.int:
         """Give the staged segments to the NIC; data that have come are acknowledged with them."""
@@ -745,7 +556,7 @@ class TcpSocket(TcpConnection):
         if self.timer.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
             self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
             if self.sending.stage_probe(self.staged, self.timer_cpu):
-                self.send_toucher = self.timer_cpu
+                self.tx_costs.probed(self.timer_cpu)
                 self.send_staged()
         return self.arm_rto(jiffy)
 
@@ -793,37 +604,3 @@ class TcpSocket(TcpConnection):
             work += self.process(skb, self.timer_cpu, False)
         self.prequeue_memory = 0
         return work
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _joins(tail: Skb, skb: Skb) -> cython.bint:
-    """Put a segment into the last one of the backlog, if it continues it (`tcp_add_backlog`)."""
-    if (
-        tail.end_seq != skb.seq
-        or tail.endpoint is not skb.endpoint
-        or tail.sack is not None
-        or skb.sack is not None
-        or tail.tsval != skb.tsval
-        or tail.tsecr != skb.tsecr
-        or _fragments(tail) + _fragments(skb) > _MAX_SKB_FRAGS
-    ):
-        return False
-    if tail.segment_bytes == 0:
-        tail.segment_bytes = tail.end_seq - tail.seq
-    tail.end_seq = skb.end_seq
-    tail.window = skb.window
-    tail.push = tail.push or skb.push
-    tail.ack = max(tail.ack, skb.ack)
-    return True
-
-
-@cython.cfunc
-@cython.exceptval(-1)
-def _fragments(skb: Skb) -> cython.longlong:
-    """Fragments of pages that a segment consists of: each frame begins one of its own."""
-    length: cython.longlong = skb.end_seq - skb.seq
-    each: cython.longlong = skb.segment_bytes if skb.segment_bytes > 0 else length
-    if length == 0:
-        return 0
-    return (length + each - 1) // each * ((each + _PAGE_BYTES - 1) // _PAGE_BYTES)

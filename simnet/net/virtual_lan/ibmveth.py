@@ -143,7 +143,7 @@ class Ibmveth(Nic):
     def length_cost_ps(self, cpu: Cpu, wire_bytes: cython.longlong) -> cython.longlong:
         """Copying one frame to the receiver, line by line, and mapping it, page by page."""
         length: cython.longlong = wire_bytes - _WIRE_BYTES
-        lines: cython.longlong = (length + self.costs.line_bytes - 1) // self.costs.line_bytes
+        lines: cython.longlong = self.costs.lines(length)
         work: cython.longlong = (
             lines * self.copy_line_ps + 2 * (length // _PAGE_BYTES) * self.page_ps
         )

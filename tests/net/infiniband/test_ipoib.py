@@ -352,7 +352,7 @@ def test_the_cpu_verifies_a_payload_where_the_device_does_not(
     socket = make_socket(sim, machine, nic, checksum_by_cpu=by_cpu)
     cpu = machine.cpus[0]
     assert socket.process_cost_ps(segment(socket, 0, 1000), cpu, copying=False) == expected
-    assert socket.send_copy_cost_ps(cpu, 1000) == expected
+    assert socket.tx_costs.copy_ps(cpu, 1000) == expected
     assert machine.costs.ledger.checksum == 2 * expected
 
 

@@ -97,46 +97,45 @@ class TestBacklog:
 class TestCopy:
     def test_what_does_not_wait_comes_from_the_cache(self) -> None:
         bench = Bench()
-        assert bench.socket.copy_cost_ps(bench.near, 1000, 0, 0) == LINES * 4 * NS
+        assert bench.socket.rx_costs.copy_ps(bench.near, 1000, 0, 0) == LINES * 4 * NS
         assert bench.costs.ledger.copy_misses == 0
 
     def test_what_waits_longer_than_the_share_holds_comes_from_memory(self) -> None:
         bench = Bench()
         bench.waits(bench.socket)
-        assert bench.socket.copy_cost_ps(bench.near, 1000, 0, 0) == LINES * (4 + 60) * NS
+        assert bench.socket.rx_costs.copy_ps(bench.near, 1000, 0, 0) == LINES * (4 + 60) * NS
         assert bench.costs.ledger.copy_misses == LINES * 60 * NS
 
     def test_sockets_of_a_node_share_its_cache(self) -> None:
         bench = Bench()
         other = make_socket(bench.sim, bench.machine, bench.nic, "other")
         bench.waits(other)
-        other.copy_cost_ps(bench.near, 1000, 0, 0)
-        assert bench.socket.copy_cost_ps(bench.near, 1000, 0, 0) == LINES * (4 + 60) * NS
+        other.rx_costs.copy_ps(bench.near, 1000, 0, 0)
+        assert bench.socket.rx_costs.copy_ps(bench.near, 1000, 0, 0) == LINES * (4 + 60) * NS
 
     def test_another_node_s_cpu_gets_every_line_over_the_link(self) -> None:
         bench = Bench()
         far_ps = LINES * (4 + 60 + 55) * NS
-        assert bench.socket.copy_cost_ps(bench.far, 1000, 0, 0) == far_ps
+        assert bench.socket.rx_costs.copy_ps(bench.far, 1000, 0, 0) == far_ps
         assert bench.costs.ledger.copy_lines == LINES * (60 + 55) * NS
 
     def test_what_a_device_writes_to_another_node_s_memory_is_in_no_cache(self) -> None:
         bench = Bench()
-        assert bench.socket.copy_cost_ps(bench.far, 1000, 1, 0) == LINES * (4 + 60) * NS
+        assert bench.socket.rx_costs.copy_ps(bench.far, 1000, 1, 0) == LINES * (4 + 60) * NS
 
 
 class TestPages:
     def read(self, bench: Bench, reader: Any) -> int:
-        bench.socket.page_bytes = 500
         bench.socket.receive(bench.frame(0), bench.near)
         return bench.socket.queued_copy_cost_ps(reader, 1000)
 
     def test_the_reader_gives_two_pages_back(self) -> None:
-        bench = Bench()
+        bench = Bench(page_bytes=500)
         assert self.read(bench, bench.near) == (LINES * 4 + 100 + 600) * NS
         assert bench.costs.ledger.pages == 600 * NS
 
     def test_on_another_cpu_it_fetches_the_line_of_each_and_the_zone_gets_them(self) -> None:
-        bench = Bench()
+        bench = Bench(page_bytes=500)
         assert self.read(bench, bench.beside) == (LINES * 4 + 100 + 600 + 2 * (45 + 80)) * NS
         assert bench.socket.freer is bench.beside
 
@@ -149,8 +148,7 @@ class TestGso:
         assert sender_rules(version).always_gso == always
 
     def test_a_large_segment_is_made_once_and_cut_for_each_frame(self) -> None:
-        bench = Bench(sender={"tso": True})
-        bench.socket.gso = True
+        bench = Bench(sender={"tso": True}, gso=True)
         before = bench.nic.transmit_cost_ps(bench.near)
         bench.socket.sender.seq.write(3000, end_of_send=True)
         work = bench.socket.output(bench.near)
@@ -164,7 +162,7 @@ class TestSendQueue:
     def cost_ns(self, queued: int, line_ns: int = 2) -> int:
         bench = Bench(core_cache=CacheWays(SHARE, 1, line_ns * NS))
         bench.socket.sender.seq.write(queued, end_of_send=True)
-        work = bench.socket.send_copy_cost_ps(bench.machine.cpus[0], 1000)
+        work = bench.socket.tx_costs.copy_ps(bench.machine.cpus[0], 1000)
         assert bench.costs.ledger.copy == work
         return int(work // NS)
 
@@ -181,4 +179,4 @@ class TestSendQueue:
 
     def test_other_machines_say_nothing_of_it(self) -> None:
         bench = Bench()
-        assert bench.socket.send_copy_cost_ps(bench.machine.cpus[0], 1000) == LINES * 4 * NS
+        assert bench.socket.tx_costs.copy_ps(bench.machine.cpus[0], 1000) == LINES * 4 * NS

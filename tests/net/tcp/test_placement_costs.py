@@ -90,8 +90,8 @@ def test_a_copy_keeps_several_lines_on_their_way(overlap: int) -> None:
     socket = make_socket(sim, machine, make_tg3(sim, machine))
     # eight lines, each 200 ns farther away
     far_ps = 8 * (300 - 100) * NS // overlap
-    assert socket.copy_cost_ps(machine.cpus[0], 1000, 0, 0) == 8 * 10 * NS
-    assert socket.copy_cost_ps(machine.cpus[0], 1000, 1, 1) == 8 * 10 * NS + far_ps
+    assert socket.rx_costs.copy_ps(machine.cpus[0], 1000, 0, 0) == 8 * 10 * NS
+    assert socket.rx_costs.copy_ps(machine.cpus[0], 1000, 1, 1) == 8 * 10 * NS + far_ps
 
 
 class TestSending:

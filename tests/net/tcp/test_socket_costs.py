@@ -99,9 +99,9 @@ class TestCopy:
     )
     def test_whole_lines(self, length: int, lines: int) -> None:
         host = Host()
-        assert host.socket.copy_cost_ps(host.cpus[0], length, 0, 0) == lines * 40 * NS
+        assert host.socket.rx_costs.copy_ps(host.cpus[0], length, 0, 0) == lines * 40 * NS
         assert host.booked() == ({"copy": lines * 40} if lines else {})
-        assert host.socket.send_copy_cost_ps(host.cpus[0], length) == lines * 40 * NS
+        assert host.socket.tx_costs.copy_ps(host.cpus[0], length) == lines * 40 * NS
         assert host.booked() == ({"copy": lines * 40} if lines else {})
 
     def test_payload_comes_from_where_it_lies_or_was_written(self) -> None:
@@ -109,21 +109,21 @@ class TestCopy:
         places = ((0, 0, 0), (0, 1, 0), (0, 0, 1), (0, 1, 1), (1, 1, 1), (1, 0, 1), (1, 1, 0))
         for cpu, home, writer in (*places, (1, 0, 0), (0, 0, 0)):
             far = 3 * 150 if {home, writer} != {cpu} else 0
-            work = host.socket.copy_cost_ps(host.cpus[cpu], 300, home, writer)
+            work = host.socket.rx_costs.copy_ps(host.cpus[cpu], 300, home, writer)
             assert work == (3 * 40 + far) * NS
             assert host.booked() == {"copy": 120} | ({"copy_lines": far} if far else {})
 
     def test_several_fetches_overlap_in_whole_nanoseconds(self) -> None:
         host = Host(copy_overlap=4)
         # 3 x 150 ns, a quarter of which is 112.5
-        assert host.socket.copy_cost_ps(host.cpus[0], 300, 1, 0) == (120 + 112) * NS
+        assert host.socket.rx_costs.copy_ps(host.cpus[0], 300, 1, 0) == (120 + 112) * NS
         assert host.booked() == {"copy": 120, "copy_lines": 112}
 
     def test_buffers_that_a_device_has_read_come_back_line_by_line(self) -> None:
         host = Host(node=1, copy_overlap=4)
-        assert host.socket.send_copy_cost_ps(host.cpus[0], 300) == (120 + 3 * 150) * NS
+        assert host.socket.tx_costs.copy_ps(host.cpus[0], 300) == (120 + 3 * 150) * NS
         assert host.booked() == {"copy": 120, "copy_lines": 450}
-        assert host.socket.send_copy_cost_ps(host.cpus[1], 300) == 120 * NS
+        assert host.socket.tx_costs.copy_ps(host.cpus[1], 300) == 120 * NS
 
     def test_from_the_queue_buffers_are_freed(self) -> None:
         host = Host()
@@ -201,20 +201,19 @@ class TestReceive:
         host = Host(checksum_by_cpu=by_cpu)
         for length, lines in ((128, 1), (129, 2)):
             extra = 7 * lines if by_cpu else 0
-            work = host.socket.send_copy_cost_ps(host.cpus[0], length)
+            work = host.socket.tx_costs.copy_ps(host.cpus[0], length)
             assert work == (40 * lines + extra) * NS
             assert host.booked().get("checksum", 0) == extra
 
     def test_luck_is_booked_as_receiving(self) -> None:
-        host = Host()
-        host.socket.spread = Spread(7, 100)
+        host = Host(spread=Spread(7, 100))
         skb = segment(host.socket, 0)
         expected = Spread(7, 100).vary(1400 * NS)
         assert host.socket.process_cost_ps(skb, host.cpus[0], False) == expected  # noqa: FBT003
         assert expected != 1400 * NS
         assert host.booked() == {"tcp_receive": expected // NS}
         plain = Host().socket
-        assert [plain.spread.vary(1400 * NS) for _ in range(3)] == [1400 * NS] * 3
+        assert [plain.rx_costs.spread.vary(1400 * NS) for _ in range(3)] == [1400 * NS] * 3
 
     def test_the_socket_s_lines_follow_who_uses_it(self) -> None:
         host = Host()
@@ -266,11 +265,11 @@ class TestCollapse:
         socket = host.socket
         sizes = []
         seq = 0
-        while not socket.collapses and seq < 4000:
+        while not socket.rx_costs.collapses and seq < 4000:
             before = host.arrives(segment(socket, seq, 100))
             sizes.append(before - 1400 - (911 if socket.receiver.seq.rcv_wup == seq + 100 else 0))
             seq += 100
-        assert socket.collapses == 1
+        assert socket.rx_costs.collapses == 1
         copied = socket.receiver.seq.rcv_nxt - 100
         assert sizes[-1] == -(-copied // 128) * 40
         assert set(sizes[:-1]) == {0}

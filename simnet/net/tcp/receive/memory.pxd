@@ -12,6 +12,7 @@ cdef class ReceiveMemory:
     cdef bint rule_keeps_lower
     cdef int prune_batches
     cdef long long wasted_memory
-    cdef public long long collapsed
+    cdef readonly long long collapsed
 
+    cdef long long take_collapsed(self) except? -1
     cdef bint schedule(self, long long seq) except? -1

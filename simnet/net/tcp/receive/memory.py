@@ -46,6 +46,12 @@ class ReceiveMemory:
         self.wasted_memory = window.sizes.truesize(window.advmss)
         self.collapsed = 0
 
+    def take_collapsed(self) -> cython.longlong:
+        """Bytes copied that no CPU has been charged for; now one is."""
+        length: cython.longlong = self.collapsed
+        self.collapsed = 0
+        return length
+
     def schedule(self, seq: cython.longlong) -> cython.bint:
         """`tcp_try_rmem_schedule` for a segment that begins at `seq`, the buffer being full."""
         if self.window.full_buffer():

@@ -242,10 +242,10 @@ class _Builder:
         here, there = (_FIRST_EPHEMERAL_PORT + ports.below(_EPHEMERAL_PORTS) for _ in range(2))
         out = Header(mine.station, theirs.station, mine.ip, theirs.ip, here, there)
         back = Header(theirs.station, mine.station, theirs.ip, mine.ip, there, here)
-        bonded.socket.nic = self._route(f"flow.{name}.route", mine, out, bonded.socket)
+        bonded.socket.leave_by(self._route(f"flow.{name}.route", mine, out, bonded.socket))
         if theirs.bond is not None and bonded.peer_socket is not None:
             path = f"flow.{name}.peer_route"
-            bonded.peer_socket.nic = self._route(path, theirs, back, bonded.peer_socket)
+            bonded.peer_socket.leave_by(self._route(path, theirs, back, bonded.peer_socket))
         elif bonded.peer_socket is not None and bonded.peer is not None:
             bonded.peer_socket.header = back
             peer, host = bonded.peer, self.effective.peers[bonded.flow.peer]

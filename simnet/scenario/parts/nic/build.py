@@ -166,7 +166,7 @@ def send_by(
 
     Args:
         port: what `make_port` made.
-        socket: of the host; its `nic` is set.
+        socket: of the host.
         machine: the host.
         host: its configuration.
         header: of what the socket sends.
@@ -174,7 +174,7 @@ def send_by(
         name: of what chooses the queue, below the socket's path.
     """
     if not isinstance(port, MultiqueuePort):
-        socket.nic = port
+        socket.leave_by(port)
         return
     rules = _tx_rules(host.kernel.version, xps=host.kernel.xps)
     word = socket_hash(header, *_secrets(seed, machine.path))

@@ -76,10 +76,7 @@ class SocketMaker:
         self._nic = nic
         self._receiver = receiver_maker(host, port)
         self._sender = sender_maker(host, port, far)
-        self._gso = kernel.system == "linux" and sender_rules(kernel.version).always_gso
-        self._segments = port.nic.segments
-        self._per_large = _LARGE_BYTES // _mss(host, port)
-        self._page_bytes = port.nic.page_bytes
+        large = kernel.system == "linux" and sender_rules(kernel.version).always_gso
         self._made = partial(
             TcpSocket,
             sim,
@@ -94,23 +91,21 @@ class SocketMaker:
             wire_overhead=port.nic.link_overhead_bytes,
             low_latency=kernel.tcp_low_latency,
             checksum_by_cpu=port.nic.checksum_by_cpu,
+            page_bytes=port.nic.page_bytes,
+            gso=large and not port.nic.segments,
+            per_large=_LARGE_BYTES // _mss(host, port) if large else 1,
             latency=latency,
         )
 
     def make(self, path: str) -> TcpSocket:
         """One end of a connection; `path` is that of the component."""
-        socket: TcpSocket = self._made(
+        return self._made(
             path,
             receiver=self._receiver(),
             sender=self._sender(),
             timer_cpu=self._nic.lines[0].current_target(),
+            spread=make_spread(self._host, path, self._seed),
         )
-        if self._gso:
-            socket.gso = not self._segments
-            socket.per_large = self._per_large
-        socket.page_bytes = self._page_bytes
-        socket.spread = make_spread(self._host, path, self._seed)
-        return socket
 
 
 def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[], TcpSender]:

@@ -1,0 +1,201 @@
+"""What receiving costs a connection's host: TCP on a segment, the copy to the user, freed buffers.
+
+Source: net/ipv4/tcp_input.c, tcp.c (`tcp_recvmsg`), net/core/datagram.c and mm/page_alloc.c of
+Linux 2.6.18 to 6.18. When each step is taken is the matter of `simnet.net.tcp.socket`.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.buffers import Buffers
+from simnet.host.cache import CacheWays
+from simnet.host.costs import Costs, Spread
+from simnet.host.cpu import Cpu
+from simnet.host.memory import Memory
+from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.tcp.receive.receiver import TcpReceiver
+
+__all__ = ["ReceiveCosts"]
+
+_ALL_PERMILLE = cython.declare(cython.longlong, 1000)
+
+
+@cython.final
+@cython.cclass
+class ReceiveCosts:
+    """Those of one connection, and where what its receive queue holds was put and written.
+
+    Args:
+        costs, memory: of the host.
+        buffers: of the host.
+        receiver: of the connection.
+        backlog: of the connection.
+        device_node: of the device that segments come by.
+        checksum_by_cpu: the device verifies none.
+        page_bytes: of a page of receive buffers, 0 where pages are not told apart from other work.
+        spread: of TCP's work on a segment with data.
+
+    Attributes:
+        collapses: how often the receive queue was copied into fewer buffers.
+    """
+
+    def __init__(
+        self,
+        costs: Costs,
+        memory: Memory,
+        buffers: Buffers,
+        receiver: TcpReceiver,
+        backlog: SkbQueue,
+        device_node: int,
+        *,
+        checksum_by_cpu: bool,
+        page_bytes: int,
+        spread: Spread,
+    ) -> None:
+        self.costs = costs
+        self.ledger = costs.ledger
+        self.memory = memory
+        self.buffers = buffers
+        self.receiver = receiver
+        self.backlog = backlog
+        self.checksums = checksum_by_cpu
+        self.page_bytes = page_bytes
+        self.spread = spread
+        self.cache: CacheWays = memory.caches[device_node] if memory.caches else None
+        self.waiting = 0
+        self.home_node = device_node
+        self.writer_node = device_node
+        self.toucher: Cpu = None
+        self.merged_bytes = 0
+        self.collapses = 0
+
+    def segment_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
+        """Work of TCP on one segment, its copy to the user included if `copying`."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        work: cython.longlong
+        elsewhere: cython.longlong = 0
+        if skb.toucher is not cpu:
+            elsewhere = self.buffers.freed_ps(cpu, skb.toucher)
+        if length == 0:
+            self.ledger.tcp_ack += self.costs.ack_rx_ps
+            return self.costs.ack_rx_ps + elsewhere
+        work = self.costs.tcp_rx_ps
+        if copying:
+            work += self.costs.skb_free_ps
+            self.ledger.skb_freed += self.costs.skb_free_ps
+            elsewhere += self.copy_ps(cpu, length, skb.home_node, skb.writer_node)
+        if self.checksums:
+            elsewhere += self.costs.checksum_ps(length)
+        work = self.spread.vary(work + elsewhere)
+        self.ledger.tcp_receive += work - elsewhere
+        return work
+
+    def queued(self, skb: Skb) -> cython.int:
+        """A segment goes to the receive queue: its place counts for all that the queue holds."""
+        self.home_node = skb.home_node
+        self.writer_node = skb.writer_node
+        self.toucher = skb.toucher
+        # segments that the driver has merged are freed as one
+        self.merged_bytes = skb.end_seq - skb.seq if skb.segment_bytes > 0 else 0
+        return 0
+
+    def copy_ps(
+        self,
+        cpu: Cpu,
+        length: cython.longlong,
+        home_node: cython.int,
+        writer_node: cython.int,
+    ) -> cython.longlong:
+        """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
+        lines: cython.longlong = self.costs.lines(length)
+        extra: cython.longlong
+        if self.cache is not None:
+            return self._cached_copy_ps(cpu, lines, home_node, writer_node)
+        extra = self.costs.overlapping_ps(
+            lines * self.memory.beyond_ps(cpu, home_node, writer_node)
+        )
+        self.memory.fetched(cpu, home_node, length, self.costs.copy_overlap)
+        self.ledger.copy_lines += extra
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        return lines * self.costs.copy_line_ps + extra
+
+    def _cached_copy_ps(
+        self,
+        cpu: Cpu,
+        lines: cython.longlong,
+        home_node: cython.int,
+        writer_node: cython.int,
+    ) -> cython.longlong:
+        """Copy lines of which the writer's last-level cache may have lost some."""
+        far_ps: cython.longlong = self.memory.beyond_ps(cpu, home_node, writer_node)
+        extra: cython.longlong
+        lost: cython.longlong
+        waiting: cython.longlong = self._waiting()
+        self.cache.waiting += waiting - self.waiting
+        self.waiting = waiting
+        if home_node != cpu.node:
+            extra = self.costs.overlapping_ps(lines * (far_ps + self.cache.miss_ps))
+            self.memory.fetched(
+                cpu, home_node, lines * self.costs.line_bytes, self.costs.copy_overlap
+            )
+            self.ledger.copy_lines += extra
+        else:
+            # what a device writes to another node's memory is in no cache
+            lost = self.cache.lost_permille() if writer_node == cpu.node else _ALL_PERMILLE
+            extra = self.costs.overlapping_ps(lines * lost // _ALL_PERMILLE * self.cache.miss_ps)
+            self.ledger.copy_misses += extra
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        return lines * self.costs.copy_line_ps + extra
+
+    def _waiting(self) -> cython.longlong:
+        """Bytes that have come and wait to be copied, the backlog's included."""
+        last: cython.longlong = self.receiver.seq.rcv_nxt
+        if self.backlog.count > 0 and self.backlog.tail.end_seq > last:
+            last = self.backlog.tail.end_seq
+        return last - self.receiver.seq.copied_seq
+
+    def queued_copy_ps(self, cpu: Cpu, length: cython.longlong) -> cython.longlong:
+        """Copy from the receive queue, buffers freed."""
+        each: cython.longlong = self.receiver.delack.rcv_mss
+        segments: cython.longlong
+        work: cython.longlong
+        if self.merged_bytes > each:
+            each = self.merged_bytes
+        segments = (length + each - 1) // each
+        self.ledger.tcp_receive += segments * self.costs.skb_free_ps
+        self.ledger.skb_freed += segments * self.costs.skb_free_ps
+        work = segments * self.costs.skb_free_ps
+        if self.page_bytes > 0:
+            work += self._freed_pages_ps(cpu, length, segments)
+        return work + self.copy_ps(cpu, length, self.home_node, self.writer_node)
+
+    def _freed_pages_ps(
+        self, cpu: Cpu, length: cython.longlong, segments: cython.longlong
+    ) -> cython.longlong:
+        """The reader gives back pages and `sk_buff` that another CPU may have written last.
+
+        Pages from another CPU fill this one's list, which gives them to the zone
+        (mm/page_alloc.c `free_pcppages_bulk`).
+        """
+        each: cython.longlong = self.receiver.delack.rcv_mss
+        pages: cython.longlong = (
+            (length + each - 1) // each * ((each + self.page_bytes - 1) // self.page_bytes)
+        )
+        work: cython.longlong = pages * self.costs.rx_page_ps // 2
+        lines: cython.longlong = 0
+        if self.toucher is not None and self.toucher is not cpu:
+            work += pages * self.costs.page_zone_ps
+            work += self.memory.dirty_lines_ps(cpu, self.toucher, pages)
+            lines = segments * self.buffers.freed_ps(cpu, self.toucher)
+        self.ledger.pages += work
+        return work + lines
+
+    def collapsed_ps(self) -> cython.longlong:
+        """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
+        work: cython.longlong = (
+            self.costs.lines(self.receiver.memory.take_collapsed()) * self.costs.copy_line_ps
+        )
+        self.collapses += 1
+        self.ledger.tcp_receive += work
+        return work
