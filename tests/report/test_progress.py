@@ -74,30 +74,30 @@ def test_without_a_terminal_a_run_of_minutes_says_so(sliced: pytest.MonkeyPatch)
     assert lines[-1].endswith(" seconds to go")
 
 
-def test_without_a_terminal_many_runs_say_how_long_they_take(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def said_by(monkeypatch: pytest.MonkeyPatch, runs: int, seconds: list[int]) -> list[str]:
+    """What is said without a terminal of so many runs, of which each takes its seconds."""
     now_s = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now_s)
     stream = io.StringIO()
     with progress("simulating", Console(file=stream, force_terminal=False)) as advance:
-        for done in range(8):
-            advance(done, 1000)
-            now_s += 6
-    assert stream.getvalue() == "simnet: simulating: about 1.7 hours to go\n"
+        for done, taken_s in enumerate(seconds):
+            advance(done, runs)
+            now_s += taken_s
+    return stream.getvalue().splitlines()
+
+
+def test_without_a_terminal_many_runs_say_how_long_they_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = said_by(monkeypatch, 1000, [6] * 8)
+    assert said == ["simnet: simulating: about 1.7 hours to go"]
 
 
 def test_an_estimate_that_was_too_short_is_followed_by_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    now_s = 0.0
-    monkeypatch.setattr("time.monotonic", lambda: now_s)
-    stream = io.StringIO()
-    with progress("simulating", Console(file=stream, force_terminal=False)) as advance:
-        for done in range(100):
-            advance(done, 100)
-            now_s += 1 if done < 30 else 10
-    assert stream.getvalue().splitlines() == [
+    said = said_by(monkeypatch, 100, [1] * 30 + [10] * 70)
+    assert said == [
         "simnet: simulating: about 1.5 minutes to go",
         "simnet: simulating: about 3.6 minutes to go",
         "simnet: simulating: about 6.8 minutes to go",

@@ -185,11 +185,8 @@ class TestWorkers:
 
 
 class TestExpiry:
-    @pytest.mark.parametrize(("entries", "left"), [(4, 0), (64, 1)])
-    def test_a_rule_goes_when_others_have_come_for_ten_tables(
-        self, entries: int, left: int
-    ) -> None:
-        port = Port(ICE, entries=entries, rx_buffers=400)
+    def steered(self, port: Port) -> tuple[Flow, Flow]:
+        """Two flows with rules, of which the second has sent a hundred packets since."""
         idle, busy = port.flow(0), port.flow(1)
         for flow in (idle, busy):
             port.host.record(flow, 2)
@@ -197,6 +194,14 @@ class TestExpiry:
         port.after(MS)
         send(port, busy, range(100))
         assert port.counted("steered") == 2
+        return idle, busy
+
+    @pytest.mark.parametrize(("entries", "left"), [(4, 0), (64, 1)])
+    def test_a_rule_goes_when_others_have_come_for_ten_tables(
+        self, entries: int, left: int
+    ) -> None:
+        port = Port(ICE, entries=entries, rx_buffers=400)
+        idle, busy = self.steered(port)
         # the timer of the service task
         port.after(20 * MS)
         assert flow_of(busy.header) in port.rules.steered
@@ -205,13 +210,7 @@ class TestExpiry:
 
     def test_mlx5_looks_when_it_programs_another(self) -> None:
         port = Port(MLX5, entries=4)
-        idle, busy = port.flow(0), port.flow(1)
-        for flow in (idle, busy):
-            port.host.record(flow, 2)
-        port.feed((idle, 0))
-        port.after(MS)
-        send(port, busy, range(100))
-        assert port.counted("steered") == 2
+        _, busy = self.steered(port)
         port.host.record(busy, 3)
         send(port, busy, range(100, 110))
         assert (port.counted("steered"), port.counted("expired")) == (1, 1)
