@@ -33,7 +33,7 @@ _HOW = "pip install 'simnet-hostpath[page]'"
 
 @dataclass(frozen=True, repr=False)
 class Sliders:
-    """What `sliders` returns: Jupyter shows it, `panel serve` serves it.
+    """What `sliders` returns: Jupyter shows it, and Panel takes it as one of its objects.
 
     Attributes:
         base: the scenario as it is.

@@ -46,6 +46,7 @@ class View:
         self._asked = 0
         self._lock = threading.Lock()
         self._controls = {control: _widget(control) for control in found}
+        self._before = {control: control.value for control in found}
         self._tunings = pn.widgets.CheckBoxGroup(label="tunings", options=list(tunings))
         self._pin = pn.widgets.Button(label="Pin as before", color="primary")
         self._state = pn.pane.HTML("", stylesheets=[_STYLE])
@@ -64,11 +65,10 @@ class View:
         pn.state.on_session_destroyed(self._left)
         self._ask()
         side = pn.Column(
-            pn.pane.HTML("<h3>Tunings</h3>"),
-            self._tunings,
+            *((pn.pane.HTML("<h3>Tunings</h3>"), self._tunings) if self._tunings.options else ()),
             self._pin,
             self._state,
-            pn.pane.HTML("<h3>Knobs</h3>"),
+            *((pn.pane.HTML("<h3>Knobs</h3>"),) if self._controls else ()),
             *self._controls.values(),
             width=340,
             scroll=height is not None,
@@ -79,11 +79,10 @@ class View:
         )
 
     def _question(self) -> Question:
-        pinned = dict(self._pinned.settings)
         changed = tuple(
             (control.name, widget.value)
             for control, widget in self._controls.items()
-            if widget.value != pinned.get(control.name, control.value)
+            if widget.value != self._before[control]
         )
         tunings = tuple(n for n in self._tunings.value if n not in self._pinned.tunings)
         return Question(self._pinned, tunings, changed)
@@ -94,6 +93,7 @@ class View:
 
     def _pin_now(self) -> None:
         self._pinned = self._question().after
+        self._before = {control: widget.value for control, widget in self._controls.items()}
         self._ask()
 
     def _ask(self) -> None:
