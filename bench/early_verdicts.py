@@ -11,18 +11,18 @@ from collections import Counter
 from unittest.mock import patch
 
 from simnet.study.whatif import whatif as module
-from simnet.study.whatif.plan import SEEDS, Look, looks
+from simnet.study.whatif.plan import SEEDS, Look, Plan, looks
 
 
-def _last_only(seeds: int, members: int) -> tuple[Look, ...]:
-    return looks(seeds, members)[-1:]
+def _last_only(plan: Plan) -> tuple[Look, ...]:
+    return looks(plan.seeds, plan.members)[-1:]
 
 
 def compare(scenario: str, tuning: str, number: int) -> tuple[str, int, str]:
     """The verdict of a what-if, its pairs of runs, and the verdict of all runs."""
     seed = 1 + number * SEEDS
     early = module.whatif(scenario, tuning, seed=seed)
-    with patch.object(module, "looks", _last_only):
+    with patch.object(Plan, "looks", property(_last_only)):
         late = module.whatif(scenario, tuning, seed=seed)
     return early.tunings[0].verdict, early.seeds, late.tunings[0].verdict
 

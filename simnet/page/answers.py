@@ -123,7 +123,7 @@ def sharper_answer(question: Question, wanted: Round, goes_on: Callable[[int, in
         **given,
     )
     last = wanted is ROUNDS[-1]
-    return fragment(whatif_part("page", found, before, simulate=last, given=given), "sharper")
+    return fragment(whatif_part("page", found, before, simulate=last), "sharper")
 
 
 def _number(value: float | None) -> str:

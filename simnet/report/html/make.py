@@ -39,7 +39,7 @@ def whatif_parts(number: int, scenario: str, tunings: Sequence[str], **given: An
     found = whatif(scenario, tunings, **given)
     settings = tuple(settings_of(given.get("settings")).items())
     base = Case(scenario, settings, (), names_of(given.get("apply", ()), "--apply"))
-    return [whatif_part(f"scenario{number}", found, base, simulate=True, given=given)]
+    return [whatif_part(f"scenario{number}", found, base, simulate=True)]
 
 
 def scenario_part(number: int, scenario: str, **given: Any) -> Part:

@@ -8,7 +8,7 @@ from typing import Any
 
 import simnet
 from simnet.report.html.blocks import Facts, Notes, Section, Typed
-from simnet.study.run.arguments import TIMES
+from simnet.study.run.arguments import OPTIONS
 
 __all__ = ["repeat_section"]
 
@@ -28,8 +28,8 @@ def repeat_section(
     """
     options = [*words, *(word for name in tunings for word in ("--tuning", name))]
     options += _settings(getattr(found, "settings", {}))
-    times = getattr(found, "times", {})
-    options += [word for option in TIMES if option in times for word in (option, times[option])]
+    given = getattr(found, "options", {})
+    options += [word for option in OPTIONS if option in given for word in (option, given[option])]
     version = getattr(found, "version", simnet.__version__)
     fingerprint = getattr(found, "fingerprint", "")
     rows = [("simnet", version), ("fingerprint", fingerprint), ("read from", file)]

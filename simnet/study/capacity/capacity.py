@@ -29,10 +29,10 @@ from simnet.study.capacity.verdict import Criterion, Limits
 from simnet.study.run.arguments import (
     Names,
     Settings,
+    options_of,
     seed_of,
     text_of,
     time_us_of,
-    times_of,
 )
 from simnet.study.run.loss import pooled
 from simnet.study.run.run import recorded
@@ -119,7 +119,9 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     runner.lengthen(plan)
     found = search(plan, runner.measure, on_judged)
     answered = _answer(found, setting, runner, recorded(base.apply, chosen))
-    return answered.model_copy(update={"times": times_of(duration, warm_up)})
+    return answered.model_copy(
+        update={"options": options_of(seed=seed, duration=duration, warm_up=warm_up)}
+    )
 
 
 def _share(text: str | float, option: str) -> float:

@@ -79,7 +79,7 @@ class Capacity(_Row):
     version: str
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
-    times: dict[str, str] = Field(default={}, description="options that said how long runs are")
+    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     tunings: tuple[str, ...] = Field(description="tunings of the scenario that were applied")
     setting: str = Field(description="what sets the load")
     unit: str = Field(description="of the loads; empty for a plain number")

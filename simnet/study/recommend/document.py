@@ -52,7 +52,7 @@ class Recommendation(_Row):
     version: str
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
-    times: dict[str, str] = Field(default={}, description="options that said how long runs are")
+    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     goal: str
     metric: str = Field(description="the metric of the goal")

@@ -28,9 +28,9 @@ from simnet.study.run.arguments import (
     Settings,
     count_of,
     names_of,
+    options_of,
     seed_of,
     text_of,
-    times_of,
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
@@ -168,7 +168,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             [*bench.fingerprints, *([confirmed.fingerprint] if confirmed else [])]
         ),
         settings=recorded(base.apply, base.settings),
-        times=times_of(duration, warm_up),
+        options=options_of(duration=duration, warm_up=warm_up),
         base_tunings=plain.tunings,
         goal=wanted.name,
         metric=wanted.metric,

@@ -16,22 +16,22 @@ from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 
 __all__ = [
-    "TIMES",
+    "OPTIONS",
     "Given",
     "Names",
     "Settings",
     "axes_of",
     "count_of",
     "names_of",
+    "options_of",
     "seed_of",
     "settings_of",
     "text_of",
     "time_us_of",
-    "times_of",
 ]
 
-TIMES: Final = ("--duration", "--warm-up", "--precision")
-"""Options that say how long runs are."""
+OPTIONS: Final = ("--seed", "--seeds", "--members", "--duration", "--warm-up", "--precision")
+"""Those that say how runs are made."""
 _PS_PER_US: Final = 10**6
 
 _MOST: Final = 10_000
@@ -66,12 +66,13 @@ def text_of(value: Any, option: str) -> str | None:
     return None if value is None else _value(value, option)
 
 
-def times_of(
-    duration: str | None, warm_up: str | None, precision: str | float | None = None
-) -> dict[str, str]:
-    """How long runs are, as far as it was said, for the record in a result."""
-    given = zip(TIMES, (duration, warm_up, precision), strict=True)
-    return {option: text for option, value in given if (text := text_of(value, option))}
+def options_of(**given: Any) -> dict[str, str]:
+    """Options that say how runs are made, as far as they were given, for the record in a result.
+
+    None stands for what was not given.
+    """
+    typed = {f"--{name.replace('_', '-')}": value for name, value in given.items()}
+    return {o: text for o, value in typed.items() if (text := text_of(value, o)) is not None}
 
 
 def time_us_of(given: str | float, option: str) -> float:

@@ -75,7 +75,7 @@ class Screen(_Row):
     version: str
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
-    times: dict[str, str] = Field(default={}, description="options that said how long runs are")
+    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     tunings: tuple[str, ...] = Field(description="tunings of the scenario for all runs")
     metric: str = Field(description="what the factors are ranked by")
     runs: int

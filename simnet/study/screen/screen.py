@@ -29,9 +29,9 @@ from simnet.study.run.arguments import (
     Settings,
     count_of,
     names_of,
+    options_of,
     seed_of,
     text_of,
-    times_of,
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
@@ -151,7 +151,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         version=simnet.__version__,
         fingerprint=fingerprint(runs.results.values()),
         settings=recorded(base.apply, base.settings),
-        times=times_of(duration, warm_up),
+        options=options_of(duration=duration, warm_up=warm_up),
         tunings=effective.tunings,
         metric=metric,
         runs=len(runs.results),

@@ -21,10 +21,10 @@ from simnet.study.run.arguments import (
     axes_of,
     count_of,
     names_of,
+    options_of,
     seed_of,
     settings_of,
     text_of,
-    times_of,
 )
 from simnet.study.run.measures import THROUGHPUT, TRANSACTIONS, measures
 from simnet.study.statistics.optimum import Cell, Optimum, cells, optimum
@@ -74,7 +74,7 @@ class Point:
 class Sweep:
     """All runs of a grid: by tuning, then the last knob's value changes first, then the seed.
 
-    `settings` are the same in all runs, and so are `times`: options that said how long they are.
+    `settings` are the same in all runs, and so are `options`, which said how they are made.
     `remarks` are what to know of the configurations and of the
     runs, one line each; where one was too short, `conclusive` is False and the optimum is none.
     """
@@ -85,7 +85,7 @@ class Sweep:
     remarks: tuple[str, ...] = ()
     conclusive: bool = True
     settings: Mapping[str, str] = field(default_factory=dict)
-    times: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tuned(self) -> bool:
@@ -141,7 +141,7 @@ class Sweep:
             "scenario": self.scenario,
             "version": simnet.__version__,
             "settings": dict(self.settings),
-            "times": dict(self.times),
+            "options": dict(self.options),
             "knobs": list(self.knobs),
             "rows": self.rows(),
             "cells": [cell.document() for cell in self.cells],
@@ -264,8 +264,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         if first_text:
             remarks[f"{len(which)} of {len(points)} runs {what}: {first_text}"] = None
     scenario = loaded[0].scenario
-    times = times_of(duration, warm_up, precision)
-    return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed, times)
+    given = options_of(duration=duration, warm_up=warm_up, precision=precision)
+    return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed, given)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from simnet.study.run.arguments import options_of
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
@@ -41,6 +41,8 @@ DURATION = "500 ms"
 WARMUP = "300 ms"
 MEMBER_DURATION = "250 ms"
 MEMBER_WARM_UP = "200 ms"
+# the same four at the first look, which is for what is plain
+SHORT_TIMES = ("120 ms", "120 ms", "100 ms", "100 ms")
 # pairs with equal seeds and draws of parameters before each look but the last
 _EARLY = ((3, 4), (5, 12))
 _ERROR = 0.05
@@ -64,21 +66,26 @@ class Look:
         error: how often chance alone may make a verdict wrong at this look.
         last: nothing is simulated after it. Only then are the draws moved to the anchor: a
             covariance of few says little.
+        short: its runs are short, and so are no part of later looks.
     """
 
     pairs: int
     members: int
     error: float = _ERROR
     last: bool = True
+    short: bool = False
 
 
-def looks(seeds: int, members: int) -> tuple[Look, ...]:
-    """The looks at up to `seeds` pairs and `members` draws."""
+def looks(seeds: int, members: int, *, short: bool = False) -> tuple[Look, ...]:
+    """The looks at up to `seeds` pairs and `members` draws; the first of several may be `short`."""
     early = [(pairs, min(drawn, members)) for pairs, drawn in _EARLY if pairs < seeds]
     if not early:
         return (Look(seeds, members),)
     half = _ERROR / 2
-    found = [Look(*numbers, error=half / len(early), last=False) for numbers in early]
+    share = half / len(early)
+    found = [
+        Look(*numbers, share, last=False, short=short and not n) for n, numbers in enumerate(early)
+    ]
     return (*found, Look(seeds, members, error=half))
 
 
@@ -138,10 +145,10 @@ class Plan:
         store: Store | None,
     ) -> Found:
         """Simulate for one look what is not `known`, which gets all results; the base is a case."""
-        paired = {case: self._paired(case)[: look.pairs] for case in cases}
-        drawn = {case: self._drawn(case)[: self._most(look)] for case in cases}
+        paired = {case: self._paired(case, look)[: look.pairs] for case in cases}
+        drawn = {case: self._drawn(case, look)[: self._most(look)] for case in cases}
         anchor = anchor_of(self.base) if self.members and look.last else None
-        at_anchor = self._drawn(anchor.case) if anchor else []
+        at_anchor = self._drawn(anchor.case, look) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
         work = [member for member in (*work, *at_anchor) if member not in known]
         done = simulate_all(work, jobs=jobs, progress=progress, store=store) if work else []
@@ -161,16 +168,32 @@ class Plan:
         return look.members + 1
 
     @property
+    def options(self) -> dict[str, str]:
+        """What was said of the runs, as options."""
+        usual = {"seed": 1, "seeds": SEEDS, "members": MEMBERS}
+        counts = {name: n for name in usual if (n := getattr(self, name)) != usual[name]}
+        times = {name: getattr(self, name) for name in ("duration", "warm_up", "precision")}
+        return options_of(**counts, **times)
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """The looks; the first has short runs unless it was said how long they are."""
+        said = self.duration or self.warm_up or self.precision
+        disks = Member(self.base).effective().ffsb or runs_to_completion(self.base)
+        return looks(self.seeds, self.members, short=not (said or disks))
+
+    @property
     def _usual(self) -> tuple[str, str, str, str]:
         """Duration and warm-up with the known parameters, and with drawn ones."""
         if Member(self.base).effective().ffsb:
             return DISK_TIMES
         return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARM_UP
 
-    @cached_property
-    def _times(self) -> tuple[str, str, str, str]:
-        """The same, with warm-ups as long as what acts late needs."""
-        duration, warm_up, member_duration, member_warm_up = self._usual
+    def _times(self, look: Look) -> tuple[str, str, str, str]:
+        """The same for a look, with warm-ups as long as what acts late needs."""
+        duration, warm_up, member_duration, member_warm_up = (
+            SHORT_TIMES if look.short else self._usual
+        )
         late = self.effectives
         warm_ups = lengthened(warm_up, late)[0], lengthened(member_warm_up, late)[0]
         return duration, warm_ups[0], member_duration, warm_ups[1]
@@ -182,20 +205,20 @@ class Plan:
             return ()
         return lengthened(self._usual[1], self.effectives)[1]
 
-    def _paired(self, case: Case) -> list[Member]:
+    def _paired(self, case: Case, look: Look) -> list[Member]:
         given = Member(case, None, self.duration, self.warm_up, precision=self.precision)
         if not self.precision and not runs_to_completion(case):
-            usual = self._times
+            usual = self._times(look)
             duration, warm_up = self.duration or usual[0], self.warm_up or usual[1]
             given = replace(given, duration=duration, warm_up=warm_up)
         return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
 
-    def _drawn(self, case: Case) -> list[Member]:
+    def _drawn(self, case: Case, look: Look) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
         known = uncertain_parameters(Member(case).effective())
         duration, warm_up = self.duration, self.warm_up
         if not runs_to_completion(case):
-            usual = self._times
+            usual = self._times(look)
             duration, warm_up = duration or usual[2], warm_up or usual[3]
         return [
             replace(draw.among(known).member(case), duration=duration, warm_up=warm_up)

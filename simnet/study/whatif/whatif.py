@@ -28,14 +28,13 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
     time_us_of,
-    times_of,
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.mechanism import Moved, moved
-from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Look, Plan, fingerprint, looks
+from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Look, Plan, fingerprint
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
     Answer,
@@ -107,7 +106,7 @@ class WhatIf(_Row):
     version: str
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
-    times: dict[str, str] = Field(default={}, description="options that said how long runs are")
+    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     seeds: int = Field(description="pairs of runs with equal seeds, of the tuning with most")
     members: int = Field(
@@ -192,9 +191,11 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before.
         members: pairs of runs with equal draws of the uncertain parameters, at most; 0 for none.
         duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
-            250 ms with drawn parameters; 20 s and 12 s where disks are used.
+            250 ms with drawn parameters; 120 and 100 ms at the first look; 20 s and 12 s where
+            disks are used.
         warm_up: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
-            and 6 s where disks are used; later where something acts late, such as irqbalance.
+            and 6 s where disks are used, 120 and 100 ms at the first look; later where something
+            acts late, such as irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         max_p99: no tuning is worth a p99 latency above this, such as `"5 ms"`; when None, none is
@@ -228,7 +229,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
-    all_looks = iter(looks(plan.seeds, plan.members))
+    all_looks = iter(plan.looks)
     while True:
         look = next(all_looks)
         cases = [base, *(one.case for one in left if _differs(plain, one))]
@@ -249,7 +250,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         version=simnet.__version__,
         fingerprint=fingerprint(known.values()),
         settings=recorded(base.apply, base.settings),
-        times=times_of(duration, warm_up, precision),
+        options=plan.options,
         base_tunings=plain.tunings,
         seeds=look.pairs,
         members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),

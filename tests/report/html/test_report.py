@@ -154,7 +154,7 @@ def test_options_of_strangers_are_not_among_them(
     documents: dict[str, Path], tmp_path: Path
 ) -> None:
     document = json.loads(documents["sweep"].read_text("utf-8"))
-    document["times"]["--out"] = "/etc/passwd"
+    document["options"]["--out"] = "/etc/passwd"
     file = tmp_path / "evil.json"
     file.write_text(json.dumps(document), encoding="utf-8")
     assert "/etc/passwd" not in _report(file)

@@ -113,7 +113,33 @@ class TestLooks:
         found = whatif(SCENARIO, ["numactl", "affinity"], members=0, jobs=1, store=NOWHERE)
         assert _answers(found) == [("affinity", "yes"), ("numactl", "cannot tell")]
         assert [one.pairs for one in found.tunings] == [3, 8]
-        assert (found.seeds, len(made_up)) == (8, 3 + 8 + 8)
+        assert (found.seeds, len(made_up)) == (8, 3 * 3 + 2 * 8)
+
+    def test_the_first_look_has_short_runs_unless_their_time_was_said(
+        self, made_up: list[Effective]
+    ) -> None:
+        def simulated(**given: Any) -> set[tuple[int, int]]:
+            made_up.clear()
+            whatif(SCENARIO, "affinity", members=4, jobs=1, store=NOWHERE, **given)
+            runs = [effective.run for effective in made_up]
+            return {(run.duration_ps // 10**9, run.warm_up_ps // 10**9) for run in runs}
+
+        assert simulated() == {(120, 120), (100, 100)}
+        assert simulated(seeds=3) == {(500, 300), (250, 200)}
+        assert simulated(duration="50 ms") == {(50, 300), (50, 200)}
+        assert simulated(warm_up="50 ms") == {(500, 50), (250, 50)}
+
+    def test_what_a_short_look_cannot_tell_is_told_by_long_runs(
+        self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def inconclusive(_runs: object) -> tuple[bool, str]:
+            return made_up[-1].run.duration_ps < 200 * 10**9, "too short"
+
+        monkeypatch.setattr(study, "inconclusive", inconclusive)
+        found = whatif(SCENARIO, "affinity", members=0, jobs=1, store=NOWHERE)
+        assert _answers(found) == [("affinity", "yes")]
+        assert found.tunings[0].pairs == 5
+        assert len(made_up) == 2 * 3 + 2 * 5
 
     @pytest.mark.parametrize(("seeds", "members"), [(2, 24), (3, 0), (4, 3), (8, 24), (100, 0)])
     def test_errors_add_up_to_five_percent(self, seeds: int, members: int) -> None:

@@ -49,7 +49,7 @@ class _Document(BaseModel):
     scenario: str
     version: str
     settings: dict[str, str] = Field(default={}, max_length=_MOST_KNOBS)
-    times: dict[str, str] = Field(default={}, max_length=_MOST_KNOBS)
+    options: dict[str, str] = Field(default={}, max_length=_MOST_KNOBS)
     knobs: list[str] = Field(max_length=_MOST_KNOBS)
     rows: Annotated[list[_Run], Field(min_length=1, max_length=_MOST_ROWS)]
     cells: list[dict[str, Any]]
@@ -98,9 +98,9 @@ class _Found(NamedTuple):
         return self.sweep.settings
 
     @property
-    def times(self) -> Mapping[str, str]:
-        """How long the runs are, likewise."""
-        return self.sweep.times
+    def options(self) -> Mapping[str, str]:
+        """How the runs were made, likewise."""
+        return self.sweep.options
 
 
 def _read(data: bytes) -> _Found:
@@ -117,7 +117,7 @@ def _read(data: bytes) -> _Found:
         tuple(document.remarks),
         document.conclusive,
         document.settings,
-        document.times,
+        document.options,
     )
     return _Found(found, document.optimum.measure, document.version)
 

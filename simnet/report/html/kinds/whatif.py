@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import model_validator
 
@@ -18,9 +18,6 @@ from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_case, seen
 from simnet.report.whatif import CHANGE_HEADING, METRIC_LABELS, change_rows
 from simnet.scenario.commands.commands import Commands, commands
-from simnet.scenario.core.units import KINDS, parse_quantity
-from simnet.study.run.rows import PS_PER_S
-from simnet.study.whatif.plan import DISK_TIMES, DURATION
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA, WhatIf
 from simnet.study.work.cases import Case, Member, runs_to_completion
@@ -39,7 +36,6 @@ _ANSWERS: Final = {
     "no difference": "no difference",
 }
 _BEFORE: Final = "before"
-_OPTIONS: Final = ("seed", "seeds", "members")
 
 
 @dataclass(frozen=True)
@@ -76,7 +72,6 @@ def whatif_part(
     *,
     simulate: bool,
     file: str = "",
-    given: Mapping[str, Any] | None = None,
 ) -> Part:
     """The whole answer.
 
@@ -86,11 +81,9 @@ def whatif_part(
         base: what is; None where the system is not known here.
         simulate: simulate what is and the best-ranked tuning once, for what the what-if lacks.
         file: where the what-if was read from; empty if it was made here.
-        given: the arguments that it was made with; None where only the what-if is known.
     """
     title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
     words = [found.scenario, *(one.tuning for one in found.tunings)]
-    words += _options(found) if given is None else _typed_options(given)
     return Part(
         f"What would {' or '.join(one.tuning for one in found.tunings)} do to {title}?",
         [
@@ -122,24 +115,6 @@ def whatif_sections(
     for judged in found.tunings:
         sections += _typed(judged, pairs.get(judged.tuning), file)
     return sections
-
-
-def _options(found: WhatIf) -> list[str]:
-    """Options as far as a what-if tells them: its first seed is not in it."""
-    options = _typed_options({"seeds": found.seeds, "members": found.members})
-    usual = (parse_quantity(one, KINDS["time"]) for one in (DURATION, DISK_TIMES[0]))
-    if not found.times and round(found.simulated_s * PS_PER_S) not in usual:
-        options += ["--duration", f"{found.simulated_s:g} s"]
-    return options
-
-
-def _typed_options(given: Mapping[str, Any]) -> list[str]:
-    return [
-        word
-        for name in _OPTIONS
-        if given.get(name) is not None
-        for word in (f"--{name.replace('_', '-')}", str(given[name]))
-    ]
 
 
 def _pair(base: Case | None, text: str) -> _Pair | None:
