@@ -125,7 +125,7 @@ def test_a_whatif_shows_verdict_intervals_commands_and_how_to_repeat(
         assert line.replace(">", "&gt;") in text
     assert "as simnet makes them for this system" in text
     assert found.fingerprint in text
-    assert "simnet whatif x460-out-of-box affinity --seeds 2 --members 0" in text
+    assert "simnet whatif x460-out-of-box affinity --set nodes=1 --seeds 2 --members 0" in text
     assert "assumed" in text
 
 
