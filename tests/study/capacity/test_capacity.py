@@ -86,7 +86,7 @@ def test_it_is_a_frame_and_a_plot() -> None:
     assert {"rx_packets_per_s", "eth0_rx_bps", "latency_us_p999"} <= set(frame.columns)
     axes = found.plot().axes
     assert [a.get_ylabel() for a in axes] == [
-        "packets lost (%)", "messages later than p99's limit (%)", "messages piling up (%)",
+        "packets lost (%)", "later than p99's limit (%)", "messages piling up (%)",
     ]  # fmt: skip
     assert axes[-1].get_xlabel() == f"{LOAD} ({found.meaning.partition(',')[0]})"
     assert f"{found.low:,.0f} meets the limits" in axes[0].figure.get_suptitle()
