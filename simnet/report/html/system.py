@@ -60,7 +60,7 @@ def seen(cases: Mapping[str, Case]) -> dict[str, Observed]:
     plain = [Member(case).effective() for case in cases.values()]
     duration, warm_up = _DURATION, lengthened(_WARM_UP, plain)[0]
     if any(one.ffsb for one in plain):
-        _, _, duration, warm_up = DISK_TIMES
+        duration, warm_up = DISK_TIMES.drawn_duration, DISK_TIMES.drawn_warm_up
     found = {}
     for name, case in cases.items():
         effective = Member(case, duration=duration, warm_up=warm_up).effective()

@@ -118,10 +118,8 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     runner.remarks += plain.remarks
     runner.lengthen(plan)
     found = search(plan, runner.measure, on_judged)
-    answered = _answer(found, setting, runner, recorded(base.apply, chosen))
-    return answered.model_copy(
-        update={"options": options_of(seed=seed, duration=duration, warm_up=warm_up)}
-    )
+    options = options_of(seed=seed, duration=duration, warm_up=warm_up)
+    return _answer(found, setting, runner, recorded(base.apply, chosen), options)
 
 
 def _share(text: str | float, option: str) -> float:
@@ -135,7 +133,11 @@ def _share(text: str | float, option: str) -> float:
 
 
 def _answer(
-    found: Found, setting: Setting, runner: Runner, settings: Mapping[str, str]
+    found: Found,
+    setting: Setting,
+    runner: Runner,
+    settings: Mapping[str, str],
+    options: Mapping[str, str],
 ) -> Capacity:
     plan = found.plan
     every = [run for load in sorted(runner.results) for run in runner.results[load]]
@@ -146,6 +148,7 @@ def _answer(
         version=simnet.__version__,
         fingerprint=digest.hexdigest(),
         settings=dict(settings),
+        options=dict(options),
         tunings=every[0].tunings,
         setting=setting.name,
         unit=setting.spec.unit,

@@ -34,7 +34,7 @@ from simnet.study.run.arguments import (
 )
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
-from simnet.study.whatif.plan import DISK_TIMES, DURATION, MEMBERS, WARMUP, fingerprint_of
+from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
 from simnet.study.whatif.verdict import (
     CPU_PER_BYTE,
     MARGIN_PERCENT,
@@ -189,7 +189,7 @@ def _times(
     plain: Effective, duration: str | None, warm_up: str | None
 ) -> tuple[tuple[str, str], tuple[str, str], tuple[str, ...]]:
     """Measured time and warm-up of a search and of what follows, and what made them longer."""
-    usual = (DURATION, WARMUP) if not plain.ffsb else DISK_TIMES[:2]
+    usual = (DISK_TIMES if plain.ffsb else TIMES)[:2]
     short = (_SHORT, _SHORT) if not plain.ffsb else DISK_TIMES[2:]
     late = [lengthened(one[1], (plain,)) for one in (short, usual)]
     searching, after = (

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict, computed_field
 
 from simnet.errors import InputError
 from simnet.scenario.core.library import nearest
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Record", "Score", "record"]
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(BaseModel):
     """A frozen prediction and the number that became known later, in the unit of the measurement.
 
     Attributes:
@@ -36,6 +37,8 @@ class Score:
         predicted, low, high: the prediction and its 95 % interval.
         measured: the number.
     """
+
+    model_config = ConfigDict(frozen=True)
 
     file: str
     stage: str
@@ -56,6 +59,7 @@ class Score:
         """Relative error of the prediction; None where 0 was measured."""
         return self.predicted / self.measured - 1 if self.measured else None
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def covered(self) -> bool:
         """Whether the number lies inside the interval."""
@@ -72,7 +76,7 @@ class Record:
         """The newest score of each number, in the order of their ids."""
         newest = {(score.id, score.key): score for score in self.scores}
         order = {name: place for place, name in enumerate(measurements())}
-        return tuple(sorted(newest.values(), key=lambda score: order[score.id]))
+        return tuple(sorted(newest.values(), key=lambda score: order.get(score.id, len(order))))
 
     def of(self, system: str) -> Record:
         """What is about one system."""
@@ -96,7 +100,7 @@ class Record:
 
     def to_json(self) -> list[dict[str, Any]]:
         """Each score as `simnet validate --frozen --json` prints it."""
-        return [asdict(score) | {"covered": score.covered} for score in self.scores]
+        return [score.model_dump() for score in self.scores]
 
     def plot(self) -> Figure:
         """Predicted over measured, with intervals, by system; see `figures.record`."""
@@ -114,7 +118,9 @@ def record(ids: str | Sequence[str] = ()) -> Record:
     """
     blind = {name: one for name, one in measurements().items() if one.blind}
     found = tuple(
-        Score(file, frozen.stage, **row.model_dump(), measured=blind[row.id].value[row.key])
+        Score(
+            file=file, stage=frozen.stage, **row.model_dump(), measured=blind[row.id].value[row.key]
+        )
         for file, frozen in predictions().items()
         for row in frozen.rows
         if row.id in blind and row.key in blind[row.id].value

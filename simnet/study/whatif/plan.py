@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simnet.study.run.arguments import options_of
 from simnet.study.run.validity import lengthened
@@ -37,18 +37,26 @@ if TYPE_CHECKING:
 
 SEEDS = 8
 MEMBERS = 24
-DURATION = "500 ms"
-WARMUP = "300 ms"
-MEMBER_DURATION = "250 ms"
-MEMBER_WARM_UP = "200 ms"
-# the same four at the first look, which is for what is plain
-SHORT_TIMES = ("120 ms", "120 ms", "100 ms", "100 ms")
 # pairs with equal seeds and draws of parameters before each look but the last
 _EARLY = ((3, 4), (5, 12))
 _ERROR = 0.05
-# the same four where requests wait for disks, which take milliseconds for each
-DISK_TIMES = ("20 s", "8 s", "12 s", "6 s")
 _FIRST_MEMBER_SEED = 1000
+
+
+class Times(NamedTuple):
+    """How long runs are: with the known parameters, and with drawn ones."""
+
+    duration: str
+    warm_up: str
+    drawn_duration: str
+    drawn_warm_up: str
+
+
+TIMES = Times("500 ms", "300 ms", "250 ms", "200 ms")
+# at the first look, which is for what is plain
+SHORT_TIMES = Times("120 ms", "120 ms", "100 ms", "100 ms")
+# where requests wait for disks, which take milliseconds for each
+DISK_TIMES = Times("20 s", "8 s", "12 s", "6 s")
 
 
 @dataclass(frozen=True)
@@ -145,10 +153,11 @@ class Plan:
         store: Store | None,
     ) -> Found:
         """Simulate for one look what is not `known`, which gets all results; the base is a case."""
-        paired = {case: self._paired(case, look)[: look.pairs] for case in cases}
-        drawn = {case: self._drawn(case, look)[: self._most(look)] for case in cases}
+        times = self._times(look)
+        paired = {case: self._paired(case, times)[: look.pairs] for case in cases}
+        drawn = {case: self._drawn(case, times)[: self._most(look)] for case in cases}
         anchor = anchor_of(self.base) if self.members and look.last else None
-        at_anchor = self._drawn(anchor.case, look) if anchor else []
+        at_anchor = self._drawn(anchor.case, times) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
         work = [member for member in (*work, *at_anchor) if member not in known]
         done = simulate_all(work, jobs=jobs, progress=progress, store=store) if work else []
@@ -183,43 +192,38 @@ class Plan:
         return looks(self.seeds, self.members, short=not (said or disks))
 
     @property
-    def _usual(self) -> tuple[str, str, str, str]:
-        """Duration and warm-up with the known parameters, and with drawn ones."""
-        if Member(self.base).effective().ffsb:
-            return DISK_TIMES
-        return DURATION, WARMUP, MEMBER_DURATION, MEMBER_WARM_UP
+    def _usual(self) -> Times:
+        return DISK_TIMES if Member(self.base).effective().ffsb else TIMES
 
-    def _times(self, look: Look) -> tuple[str, str, str, str]:
-        """The same for a look, with warm-ups as long as what acts late needs."""
-        duration, warm_up, member_duration, member_warm_up = (
-            SHORT_TIMES if look.short else self._usual
-        )
+    def _times(self, look: Look) -> Times:
+        """Those of a look, with warm-ups as long as what acts late needs."""
+        times = SHORT_TIMES if look.short else self._usual
         late = self.effectives
-        warm_ups = lengthened(warm_up, late)[0], lengthened(member_warm_up, late)[0]
-        return duration, warm_ups[0], member_duration, warm_ups[1]
+        return times._replace(
+            warm_up=lengthened(times.warm_up, late)[0],
+            drawn_warm_up=lengthened(times.drawn_warm_up, late)[0],
+        )
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """What made warm-ups longer that were not chosen by the user."""
         if self.warm_up or self.precision or runs_to_completion(self.base):
             return ()
-        return lengthened(self._usual[1], self.effectives)[1]
+        return lengthened(self._usual.warm_up, self.effectives)[1]
 
-    def _paired(self, case: Case, look: Look) -> list[Member]:
+    def _paired(self, case: Case, times: Times) -> list[Member]:
         given = Member(case, None, self.duration, self.warm_up, precision=self.precision)
         if not self.precision and not runs_to_completion(case):
-            usual = self._times(look)
-            duration, warm_up = self.duration or usual[0], self.warm_up or usual[1]
+            duration, warm_up = self.duration or times.duration, self.warm_up or times.warm_up
             given = replace(given, duration=duration, warm_up=warm_up)
         return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
 
-    def _drawn(self, case: Case, look: Look) -> list[Member]:
+    def _drawn(self, case: Case, times: Times) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
         known = uncertain_parameters(Member(case).effective())
         duration, warm_up = self.duration, self.warm_up
         if not runs_to_completion(case):
-            usual = self._times(look)
-            duration, warm_up = duration or usual[2], warm_up or usual[3]
+            duration, warm_up = duration or times.drawn_duration, warm_up or times.drawn_warm_up
         return [
             replace(draw.among(known).member(case), duration=duration, warm_up=warm_up)
             for draw in self._draws()

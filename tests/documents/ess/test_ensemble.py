@@ -20,7 +20,7 @@ from simnet.documents.ess.ensemble import (
 from simnet.documents.ess.numbers import FASTER, TWENTY, numbers, of_faster
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurement, wanted
-from simnet.study.whatif.plan import Look, Plan
+from simnet.study.whatif.plan import TIMES, Plan
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case, Member, runs_to_completion
 
@@ -72,7 +72,7 @@ def test_a_comparison_draws_the_kept_workloads_and_keeps_what_is_set() -> None:
     base = Case("ess-sas", tuple(settings.items()))
     plan = Plan(base, 1, 2, 2, None, None, None)
     for case, data in ((base, {6_000_000_000}), (Case("ess-sas"), None)):
-        members = plan._drawn(case, Look(2, 2))
+        members = plan._drawn(case, TIMES)
         assert [member.seed for member in members] == [one.seed for one in kept()[:2]]
         read = [member.effective() for member in members]
         assert {e.sas.data_bytes for e in read if e.sas} == (

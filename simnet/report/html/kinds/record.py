@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import TypeAdapter
 
 from simnet.report.html.blocks import Facts, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind
@@ -19,23 +19,7 @@ __all__ = ["KIND"]
 _MOST_DRAWN: Final = 80
 
 
-class _Scored(BaseModel):
-    """One prediction and its number, as `Record.to_json` writes it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    file: str
-    stage: str
-    id: str
-    key: str
-    predicted: float
-    low: float
-    high: float
-    measured: float
-    covered: bool
-
-
-_SCORES: Final = TypeAdapter(tuple[_Scored, ...])
+_SCORES: Final = TypeAdapter(tuple[Score, ...])
 
 
 def _parts(found: Sequence[tuple[str, Record]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
@@ -43,24 +27,16 @@ def _parts(found: Sequence[tuple[str, Record]], simulate: bool) -> list[Part]:  
 
 
 def _part(name: str, file: str, found: Record) -> Part:
-    newest = {(score.id, score.key): score for score in found.scores}
-    inside = sum(score.covered for score in newest.values())
+    newest = found.last()
+    inside = sum(score.covered for score in newest)
     said = f"{inside} of {len(newest)} numbers lie inside the 95 % interval"
-    drawn = [score for score in newest.values() if score.measured][:_MOST_DRAWN]
+    drawn = [score for score in newest if score.measured][:_MOST_DRAWN]
     pictures = [
         picture(
             f"{name}-rows", lambda: ratios(drawn, ""), "Predicted over measured; 1 is right", said
         )
     ]
-    heading = (
-        "id",
-        "key",
-        "frozen in",
-        "predicted",
-        "95 %",
-        "measured",
-        "interval",
-    )
+    heading = ("id", "key", "frozen in", "predicted", "95 %", "measured", "interval")
     cells = tuple(
         (
             score.id, score.key, score.file, f"{score.predicted:.6g}",
@@ -90,8 +66,7 @@ def _matches(tree: Any) -> bool:
 
 
 def _read(data: bytes) -> Record:
-    rows = _SCORES.validate_json(data)
-    return Record(tuple(Score(**row.model_dump(exclude={"covered"})) for row in rows))
+    return Record(_SCORES.validate_json(data))
 
 
 KIND: Final = Kind("validate --frozen", _matches, _read, _parts)
