@@ -18,6 +18,7 @@ __all__ = [
     "apply_option",
     "case_options",
     "effective",
+    "jobs_option",
     "run_options",
     "scenario_options",
     "set_option",
@@ -48,6 +49,9 @@ set_option: Final = click.option(
     shell_complete=settings,
     multiple=True,
     help="Set a knob, a scenario parameter or a model value; may be repeated.",
+)
+jobs_option: Final = click.option(
+    "--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default."
 )
 _precision_option: Final = click.option(
     "--precision",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from simnet.cli.options import case_options
+from simnet.cli.options import case_options, jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def search_options(drawn: str) -> Callable[[_F], _F]:
         for option in (
             click.option("--json", "as_json", is_flag=True, help="Print JSON."),
             out_option(drawn),
-            click.option(
-                "--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default."
-            ),
+            jobs_option,
             case_options,
         ):
             command = option(command)

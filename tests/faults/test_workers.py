@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from simnet import _engine
 from simnet.errors import LostRunError
-from simnet.study.work import workers
+from simnet.study.work import fork_server, workers
 from simnet.study.work.cases import Case, Member, simulate_all
+from simnet.study.work.fork_server import ForkServer
 from simnet.study.work.store import Store
-from simnet.study.work.workers import done_by_workers
-from tests.faults.work import Piece, double, grow
+from simnet.study.work.workers import done_by_workers, expected
+from tests.faults.work import Piece, double, grow, parent
 
 FAULTS = ("killed", "killed_answering", "killed_within_the_answer", "out_of_memory", "crashed")
 DURATION = "400 ms" if _engine.active() == "compiled" else "8 ms"
@@ -79,16 +82,16 @@ def test_where_few_processes_can_be_started_those_do_it_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     monkeypatch.setattr(workers, "_IDLE", [])
-    started: list[object] = []
-    start = subprocess.Popen
+    started: list[int] = []
+    fork = ForkServer.fork
 
-    def limited(*arguments: Any, **options: Any) -> Any:
+    def limited(server: ForkServer, descriptor: int) -> int:
         if len(started) == most:
             raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
-        started.append(arguments)
-        return start(*arguments, **options)
+        started.append(descriptor)
+        return fork(server, descriptor)
 
-    monkeypatch.setattr(subprocess, "Popen", limited)
+    monkeypatch.setattr(ForkServer, "fork", limited)
     pieces = [Piece(n, tmp_path) for n in range(4)]
     if most:
         assert doubled(pieces, 3) == [0, 2, 4, 6]
@@ -125,9 +128,19 @@ def sweep(kept: Path) -> subprocess.Popen[str]:
     )
 
 
-def children(process: int) -> list[int]:
-    listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
-    return [int(number) for number in listed.split()]
+def descendants(process: int) -> list[int]:
+    """The fork server and its workers, or what is left of them; the youngest first."""
+    try:
+        listed = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+    found = [int(number) for number in listed.split()]
+    return [*(below for one in found for below in descendants(one)), *found]
+
+
+def kill(process: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
@@ -137,9 +150,9 @@ def test_a_sweep_whose_workers_are_killed_gives_the_same_table(tmp_path: Path) -
     while command.poll() is None and len(killed) < 2:
         done = len(list((tmp_path / "kept").glob("*.gz")))
         # one as it starts, one when something is done
-        for worker in children(command.pid)[: 1 if done or not killed else 0]:
-            os.kill(worker, signal.SIGKILL)
-            killed.add(worker)
+        for process in descendants(command.pid)[: 1 if done or not killed else 0]:
+            kill(process)
+            killed.add(process)
         time.sleep(0.01)
     out, err = command.communicate()
     assert (command.returncode, err, len(killed)) == (0, "", 2)
@@ -151,10 +164,40 @@ def test_a_sweep_whose_workers_are_killed_gives_the_same_table(tmp_path: Path) -
 def test_a_sweep_whose_workers_are_all_killed_says_so_on_one_line(tmp_path: Path) -> None:
     command = sweep(tmp_path)
     while command.poll() is None:
-        for worker in children(command.pid):
-            os.kill(worker, signal.SIGKILL)
+        for process in descendants(command.pid):
+            kill(process)
         time.sleep(0.01)
     out, err = command.communicate()
     assert (command.returncode, out, err.count("\n")) == (3, "", 1)
     assert err.startswith("simnet: x460-out-of-box, nodes=1, seed ")
-    assert "each of 3 processes that simulated it was killed" in err
+    assert re.search("each of 3 processes that simulated it|no process can be started for it", err)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_workers_are_forked_from_a_process_whose_end_they_survive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workers, "_IDLE", [])
+    monkeypatch.setattr(fork_server, "_STARTED", [])
+    expected(2)
+    (server,) = fork_server._STARTED
+    first = set(done_by_workers(parent, [0.2, 0.2], 2, name=str))
+    kill(server._process.pid)
+    server._process.wait()
+    pieces = [Piece(n, tmp_path, "killed" if n == 0 else "") for n in range(4)]
+    assert doubled(pieces, 3) == [0, 2, 4, 6]
+    assert first == {server._process.pid}
+    assert [server] != fork_server._STARTED
+    workers._end_idle()
+    fork_server._close()
+
+
+def test_threads_share_the_fork_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(workers, "_IDLE", [])
+    with ThreadPoolExecutor(8) as threads:
+        folders = [tmp_path / f"{number}" for number in range(8)]
+        for folder in folders:
+            folder.mkdir()
+        found = threads.map(lambda one: doubled([Piece(n, one) for n in range(3)]), folders)
+        assert list(found) == [[0, 2, 4]] * 8
+    workers._end_idle()

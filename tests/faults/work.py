@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import stat
 import struct
 import sys
 import time
@@ -62,6 +64,12 @@ def double(piece: Piece) -> Any:
     return 2 * piece.number
 
 
+def parent(lasts_s: float) -> int:
+    """Say after a while which process this one was forked from."""
+    time.sleep(lasts_s)
+    return os.getppid()
+
+
 def killed() -> NoReturn:
     """Be killed, as for want of memory."""
     os.kill(os.getpid(), signal.SIGKILL)
@@ -75,9 +83,20 @@ class KilledAnswering:
         killed()
 
 
+def _connection() -> int:
+    """The only socket of a worker."""
+    found = []
+    for descriptor in (int(file.name) for file in Path("/proc/self/fd").iterdir()):
+        with contextlib.suppress(OSError):
+            if descriptor > sys.stderr.fileno() and stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+                found.append(descriptor)
+    (only,) = found
+    return only
+
+
 def killed_within_the_answer() -> NoReturn:
     """Be killed when half of an answer has been sent."""
-    os.write(int(sys.argv[-1]), struct.pack("!i", 1000) + b"half")
+    os.write(_connection(), struct.pack("!i", 1000) + b"half")
     killed()
 
 

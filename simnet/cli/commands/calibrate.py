@@ -9,6 +9,7 @@ import click
 
 from simnet.cli.calibrate_host import calibrate_host
 from simnet.cli.completion import scenarios
+from simnet.cli.options import jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
@@ -59,7 +60,7 @@ _PART: Final = "one of several batches of simulations"
 @click.option("--duration", metavar="TIME", help="Simulated time measured at every point.")
 @click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
 @click.option("--seeds", type=click.IntRange(1, 1000), help="Runs a point, averaged.")
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.option("--profiles", is_flag=True, help="Follow each parameter over its range (slow).")
 @click.option(
     "--cross-validate",

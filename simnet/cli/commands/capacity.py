@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
+from simnet.cli.options import apply_option, jobs_option, set_option, settings_of, tuning_option
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ __all__ = ["capacity_command"]
     "--duration", metavar="TIME", help="Simulated time of a run; what the limits need by default."
 )
 @click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -68,6 +68,9 @@ def capacity_command(
     The exit status is 0 when it is found, 1 when no load meets the limits, and 3 when the runs
     cannot determine it as precisely as was asked for.
     """
+    from simnet.study.work.workers import expected
+
+    expected(options["jobs"])
     from simnet.report.capacity import capacity as text
     from simnet.report.progress import progress
     from simnet.study.capacity.capacity import capacity

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios
+from simnet.cli.options import jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ __all__ = ["compare_command"]
     type=click.IntRange(0, 10000),
     help="Runs over the uncertain parameters, behind the intervals; 0 for none.",
 )
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.option("--all", "every", is_flag=True, help="Show every CPU, not only those outside.")
 @click.option(
     "--update", is_flag=True, help="Keep the captures for simnet calibrate, beside the scenario."

@@ -65,6 +65,9 @@ def recommend_command(
     The exit status is 0 when something is recommended, 1 when nothing is, and 3 when the intervals
     are too wide to tell.
     """
+    from simnet.study.work.workers import expected
+
+    expected(options["jobs"])
     from simnet.report.progress import progress
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend

@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.completion import scenarios as known_scenarios
 from simnet.cli.completion import tunings as known_tunings
-from simnet.cli.options import run_options, settings_of
+from simnet.cli.options import jobs_option, run_options, settings_of
 from simnet.cli.output import message, out_path
 from simnet.errors import InputError
 from simnet.files import write_text
@@ -41,7 +41,7 @@ _OF_WHATIF: Final = ("seeds", "members", "jobs", "precision")
 @run_options
 @click.option("--seeds", type=click.IntRange(2, 1000), help="With --tuning, as of `whatif`.")
 @click.option("--members", type=click.IntRange(0, 10000), help="With --tuning, as of `whatif`.")
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.option(
     "--no-runs",
     is_flag=True,

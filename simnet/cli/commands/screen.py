@@ -53,6 +53,9 @@ def screen_command(
     Each is turned several times, with other values of the others each time (Morris' method). With
     --sobol, up to five of those that matter are then varied together (Sobol's indices).
     """
+    from simnet.study.work.workers import expected
+
+    expected(options["jobs"])
     from simnet.report.progress import progress
     from simnet.report.search.screen import screen as text
     from simnet.study.screen.screen import screen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from simnet.cli.completion import measures, scenarios, settings, tunings
-from simnet.cli.options import run_options, settings_of
+from simnet.cli.options import jobs_option, run_options, settings_of
 from simnet.cli.output import answer, message, out_path
 from simnet.errors import InputError
 from simnet.files import write_bytes, write_figure, write_text
@@ -65,7 +65,7 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
     help="What a plot shows: the measure over the values (default), latency over them, or what"
     " more of the measure costs.",
 )
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
@@ -103,6 +103,10 @@ def sweep_command(
         from simnet.study.run.measures import measure
 
         measure(best)
+    from simnet.study.work.workers import expected
+
+    if options["scheduler"] is None:
+        expected(options["jobs"])
     from simnet.report.progress import progress
     from simnet.report.sweep import sweep as table
     from simnet.study.sweep.sweep import sweep

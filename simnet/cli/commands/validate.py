@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simnet.cli.options import jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
@@ -37,7 +38,7 @@ __all__ = ["validate_command"]
     help="Simulate nothing: score what was predicted before its number was known.",
 )
 @out_option("with --frozen the scores")
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.pass_context
 def validate_command(
     context: click.Context,

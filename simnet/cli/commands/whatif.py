@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios, tunings
-from simnet.cli.options import scenario_options, settings_of
+from simnet.cli.options import jobs_option, scenario_options, settings_of
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ __all__ = ["whatif_command"]
     metavar="TIME",
     help="No tuning is worth a longer p99 latency; twice as long as it is by default.",
 )
-@click.option("--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default.")
+@jobs_option
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
 @out_option("the changes with their intervals")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -65,6 +65,9 @@ def whatif_command(
     The exit status is 0 when the best-ranked tuning is recommended, 1 when none is, and 3 when
     the intervals are too wide to tell.
     """
+    from simnet.study.work.workers import expected
+
+    expected(options["jobs"])
     from simnet.report.progress import progress, terminal
     from simnet.report.whatif import whatif as text
     from simnet.study.whatif.whatif import whatif

@@ -15,32 +15,25 @@ a caller that was killed.
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import signal
 import socket
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
 from simnet.errors import LostRunError
+from simnet.study.work.fork_server import BROKE_OFF, forked, prepare
 from simnet.study.work.worker import NO_MEMORY
 
-__all__ = ["cpus", "done_by_workers", "interrupts_blocked"]
+__all__ = ["cpus", "done_by_workers", "expected"]
 
 ATTEMPTS: Final = 3
-_PATIENCE_S: Final = 5
 _QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
-_SERVE: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]);"
-    " from simnet.study.work.worker import serve; serve(int(sys.argv[2]))"
-)
 _Work = TypeVar("_Work")
 _Answer = TypeVar("_Answer")
 
@@ -56,6 +49,13 @@ def cpus() -> int:
         return max(min(count, -(-int(quota) // int(period))), 1)
     except (OSError, ValueError):
         return count
+
+
+def expected(jobs: int | None = None) -> None:
+    """Workers will be needed soon, that many or one a CPU: they start while the caller imports."""
+    if (jobs or cpus()) > 1:
+        with suppress(OSError):  # said when they are needed
+            prepare()
 
 
 def done_by_workers(
@@ -174,15 +174,8 @@ class _Worker:
 
     def __init__(self) -> None:
         mine, other = socket.socketpair()
-        command = [sys.executable, "-P", *(f"-W{option}" for option in sys.warnoptions), "-c"]
-        command += [_SERVE, json.dumps(sys.path), str(other.fileno())]
-        with mine, other, interrupts_blocked():
-            self._process = subprocess.Popen(  # noqa: S603 (this interpreter)
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=[other.fileno()],
-            )
+        with mine, other:
+            self._server, self._number = forked(other.fileno())
             self.connection = Connection(mine.detach())
 
     def send(self, work: object) -> bool:
@@ -197,16 +190,13 @@ class _Worker:
     def kill(self) -> None:
         """End it, whatever it does."""
         self.connection.close()
-        self._process.kill()
-        self._process.wait()
+        self._server.kill(self._number)
 
     def how_it_ended(self) -> str:
         """How it has ended, or does when its connection closes; waits for that."""
         self.connection.close()
-        try:
-            status = self._process.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
+        status = self._server.ended(self._number)
+        if status == BROKE_OFF:
             return "broke off"
         if status == -signal.SIGKILL:
             return "was killed, as systems do when memory runs out"
@@ -227,16 +217,3 @@ def _idle_or_started() -> _Worker:
 def _end_idle() -> None:
     while _IDLE:
         _IDLE.pop().how_it_ended()
-
-
-@contextmanager
-def interrupts_blocked() -> Iterator[None]:
-    """Processes that are started inside the block get no interrupts; the own one gets them later.
-
-    They inherit the blocked signal, permanently. To ignore an interrupt here would lose it.
-    """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

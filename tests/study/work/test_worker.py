@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from simnet.study.work.workers import interrupts_blocked
+from simnet.study.work.fork_server import interrupts_blocked
 
 CHILD = "print('up', flush=True); input(); print('alive')"
 
