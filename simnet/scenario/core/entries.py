@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["EACH_PORT", "PEER", "entries", "is_peer", "parsed", "tuning_names"]
+__all__ = ["EACH_PORT", "PEER", "entries", "is_peer", "parsed", "stands_for", "tuning_names"]
 
 _OPTION = "--tuning"
 PEER = "peer:"
@@ -90,6 +90,15 @@ def tuning_names(given: Iterable[str]) -> tuple[str, ...]:
 def is_peer(entry: Entry) -> bool:
     """Return whether a setting is one of the peers'."""
     return entry.name.startswith(PEER)
+
+
+def stands_for(typed: str, name: str) -> bool:
+    """Whether what was typed is the name of a setting, or is it for one of the ports."""
+    before, each, after = " ".join(typed.split()).partition(EACH_PORT)
+    if not each:
+        return before == name
+    longer = len(name) > len(before) + len(after)
+    return longer and name.startswith(before) and name.endswith(after)
 
 
 def parsed(entry: Entry, parser: Spec | Knob) -> Any:

@@ -161,7 +161,7 @@ def _frames(reader: Any, remarks: list[str], path: Path) -> Iterator[tuple[float
         except StopIteration:
             return
         except _BROKEN as error:
-            remarks.append(f"{path}: cut or broken after {number} frames: {_said(error)}")
+            remarks.append(f"{path}: cut or broken after frame {number}: {_said(error)}")
             return
         if 0 <= time_s < _LATEST_S:
             yield time_s, bytes(frame)
@@ -238,4 +238,6 @@ def _options(tcp: Any) -> tuple[int | None, tuple[tuple[int, int], ...]]:
 
 
 def _said(error: BaseException) -> str:
+    if isinstance(error, dpkt.NeedData | struct.error):
+        return "the file ends too early"
     return " ".join(str(error).split())[:80] or type(error).__name__

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.core.entries import tuning_names
+from simnet.scenario.core.entries import stands_for, tuning_names
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Given,
@@ -321,6 +321,7 @@ def _naming_the_axis(axes: Mapping[str, Sequence[str]]) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.file == "--set" and error.key in axes:
+        name = error.key or ""
+        if error.file == "--set" and any(stands_for(axis, name) for axis in axes):
             raise InputError(error.message, file=_OVER, key=error.key) from error
         raise

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
-from simnet.scenario.core.entries import EACH_PORT
+from simnet.scenario.core.entries import stands_for
 from simnet.scenario.core.knobs import UNREAD
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
@@ -300,19 +300,18 @@ def _alternative(base: Case, text: str) -> _Alternative:
     try:
         effective = Member(case).effective()
     except InputError as error:
-        if error.key in dict(tuning.settings):
+        if any(stands_for(name, error.key or "") for name, _ in tuning.settings):
             raise InputError(error.message, key=error.key) from error
         raise
-    knobs = {applied.name for applied in effective.applied}
     warnings = [
         f"{name}: no command sets it: it is a value of the scenario or of a model"
         for name, _ in tuning.settings
-        if " ".join(name.split()) not in knobs and EACH_PORT not in name
+        if not any(stands_for(name, applied.name) for applied in effective.applied)
     ]
     warnings += [
         f"{name}: set for all runs, which is stronger than the tuning"
         for name, _ in base.settings
-        if " ".join(name.split()) in tuning.knobs
+        if any(stands_for(name, knob) or stands_for(knob, name) for knob in tuning.knobs)
     ]
     return _Alternative(tuning, case, effective, tuple(warnings))
 

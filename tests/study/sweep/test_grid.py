@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from simnet.errors import InputError
 from simnet.study.sweep.grid import axis, combinations
+from simnet.study.sweep.sweep import sweep
 
 
 @pytest.mark.parametrize(
@@ -57,6 +58,12 @@ def test_a_bad_range_is_one_line(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         axis(text, "knob")
     assert str(caught.value).startswith(f'over["knob"]: {text}')
+
+
+def test_a_value_that_is_refused_is_said_to_be_of_its_axis() -> None:
+    over = {"ethtool -C {port} rx-frames": "9,9x"}
+    with pytest.raises(InputError, match=r'^over\["ethtool -C eth0 rx-frames"\]: '):
+        sweep("x460-out-of-box", over)
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.integers(1, 50))

@@ -299,6 +299,19 @@ def test_warnings() -> None:
     assert any(line.startswith("irqbalance: set for all runs") for line in stronger)
 
 
+@pytest.mark.usefixtures("made_up")
+def test_warnings_know_which_ports_a_name_stands_for() -> None:
+    each, one = "ethtool -C {port} rx-frames", "ethtool -C eth0 rx-frames"
+    assert not any("no command sets it" in line for line in _ask(f"{each}=9").tunings[0].warnings)
+    tuning = read_tuning("x460-out-of-box", "affinity")
+    for knob, typed in ((each, one), (one, each), (one, one)):
+        known = replace(tuning, knobs=frozenset({knob}))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(study, "read_tuning", lambda *_, known=known: known)
+            warnings = _ask("affinity", settings={typed: "9"}).tunings[0].warnings
+        assert f"{typed}: set for all runs, which is stronger than the tuning" in warnings
+
+
 def test_an_interrupted_question_goes_on_where_it_stopped(
     made_up: list[Effective], tmp_path: Path
 ) -> None:
@@ -396,6 +409,8 @@ def test_a_tuning_as_typed(text: str, names: tuple[str, ...], settings: dict[str
         ("", "TUNING: expected the name of a tuning, several with + between, or KNOB=VALUE"),
         ("=4", "=4: expected KNOB=VALUE"),
         ("nodes=9", "nodes: 9 nodes: ibm-x460 has 4"),
+        ("ethtool -C {port} rx-frame=9",
+         "ethtool -C eth0 rx-frame: unknown knob; did you mean ethtool -C eth0 rx-frames?"),
         ("net.ipv4.tcp_rmme=1",
          "net.ipv4.tcp_rmme: unknown knob; did you mean net.ipv4.tcp_rmem?"),
     ],
