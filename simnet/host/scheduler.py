@@ -319,6 +319,14 @@ class Scheduler(Dispatcher):
         """`idle_cpu`: the current task is the idle task (interrupts do not count)."""
         return cpu.current is None and len(cpu.runqueue) == 0
 
+    def _running(self, cpus: list[Cpu]) -> cython.longlong:
+        """Tasks that run or could on some CPUs."""
+        found: cython.longlong = 0
+        cpu: Cpu
+        for cpu in cpus:
+            found += self.running_counts[cpu.cpu_id]
+        return found
+
     def exec_cpu(self, task: Task, starter: Cpu) -> Cpu:
         """CPU that `sched_balance_self` moves a process to when it calls exec on `starter`.
 
@@ -342,17 +350,13 @@ class Scheduler(Dispatcher):
                     else min(cpu.cpu_id, cpu.sibling.cpu_id)
                 )
                 groups.setdefault(group, []).append(cpu)
-            own = next(cpus for cpus in groups.values() if here in cpus)
-            loads = {
-                group: sum(self.running_counts[cpu.cpu_id] for cpu in cpus)
-                for group, cpus in groups.items()
-            }
-            own_load = 1 + sum(self.running_counts[cpu.cpu_id] for cpu in own)
-            others = [group for group, cpus in groups.items() if cpus is not own]
-            allowed = own
+            loads = {group: self._running(cpus) for group, cpus in groups.items()}
+            own = next(group for group, cpus in groups.items() if here in cpus)
+            others = [group for group in groups if group != own]
+            allowed = groups[own]
             if others:
                 best = min(others, key=lambda group: loads[group])
-                if _PERCENT * own_load >= _EXEC_IMBALANCE * loads[best]:
+                if _PERCENT * (1 + loads[own]) >= _EXEC_IMBALANCE * loads[best]:
                     allowed = groups[best]
             here = here if here in allowed else allowed[0]
         return here

@@ -64,6 +64,7 @@ class WakePlacement:
         self.scans = zeros[:]
         self.looked = zeros[:]
         self.used = zeros[:]
+        number: cython.int
         for number, cpus in self.caches.items():
             self.scans[number] = len(cpus)
 

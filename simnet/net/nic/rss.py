@@ -53,6 +53,8 @@ class Toeplitz:
         # bit i of the input, the highest first, adds bits i to i + 31 of the key
         windows = [number >> (bits - 32 - i) & _WORD for i in range(8 * _INPUT_BYTES)]
         self.words = array("q", [0]) * (256 * _INPUT_BYTES)
+        place: cython.int
+        value: cython.int
         for place in range(_INPUT_BYTES):
             for value in range(256):
                 word = 0
