@@ -24,7 +24,7 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.tree import Tree
 from simnet.scenario.parts.host.build import make_machine
 from simnet.scenario.parts.network.schema import Switch
-from simnet.scenario.parts.nic.build import make_port, send_by
+from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
 from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import Nic as NicModel
 from simnet.scenario.parts.tcp.build import SocketMaker
@@ -78,7 +78,7 @@ class Bed:
         for number in range(count):
             socket = sockets.make(f"socket{number}")
             header = Header(Station(1), Station(2), 1, 2 + number, 80, 5000)
-            send_by(self.made, socket, self.machine, self.host, header, seed=1)
+            send_by(self.made, socket, self.machine, tx_rules(self.host), header, seed=1)
             assert isinstance(socket.nic, SocketQueue)
             numbers.append(int(socket.nic.number))
         return numbers

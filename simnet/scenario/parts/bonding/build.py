@@ -21,7 +21,7 @@ from simnet.net.link.skb import Header, Station
 from simnet.net.link.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
-from simnet.scenario.parts.nic.build import send_by
+from simnet.scenario.parts.nic.build import send_by, tx_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -250,7 +250,7 @@ class _Builder:
             bonded.peer_socket.header = back
             peer, host = bonded.peer, self.effective.peers[bonded.flow.peer]
             far: Any = bonded.remote
-            send_by(far, bonded.peer_socket, peer, host, back, seed=self.seed)
+            send_by(far, bonded.peer_socket, peer, tx_rules(host), back, seed=self.seed)
         else:
             remote.path_out.header = back  # type: ignore[attr-defined]  # `peers` made it
         self._resolve(f"flow.{name}.arp", mine, theirs, back, remote)
@@ -277,7 +277,7 @@ class _Builder:
         """Return what a socket's frames are queued at on a slave; its `nic` is set anew later."""
         nic: Any = slave.nic
         name = f"queue{slave.index}"
-        send_by(nic, socket, machine, host, header, seed=self.seed, name=name)
+        send_by(nic, socket, machine, tx_rules(host), header, seed=self.seed, name=name)
         return socket.nic
 
     def _resolve(

@@ -8,7 +8,7 @@ from simnet.kernel.histogram import LogHistogram
 from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.scenario.parts.host.build import PS, join
-from simnet.scenario.parts.nic.build import send_by
+from simnet.scenario.parts.nic.build import send_by, tx_rules
 from simnet.scenario.parts.tcp.build import (
     SocketMaker,
     frame_overhead_bytes,
@@ -58,6 +58,7 @@ class HostsBehind:
             far=self.far_port,
             latency=self.latency,
         )
+        self._rules = tx_rules(self.host)
         self._sender = sender_maker(self.far_host, self.far_port, self.own_port)
         self._receiver = receiver_maker(self.far_host, self.far_port)
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
@@ -93,7 +94,7 @@ class HostsBehind:
             coming.destination_port,
             coming.source_port,
         )
-        send_by(self.nic, socket, ground.machine, self.host, going, seed=ground.seed)
+        send_by(self.nic, socket, ground.machine, self._rules, going, seed=ground.seed)
         socket.header = going
         return socket
 

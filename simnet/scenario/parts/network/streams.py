@@ -22,7 +22,7 @@ from simnet.scenario.parts.kvm.build import connect_by_vhost
 from simnet.scenario.parts.network.addresses import sent_addresses
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
-from simnet.scenario.parts.nic.build import make_port, send_by
+from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.parts.tcp import columns as tcp
@@ -169,11 +169,11 @@ class _Builder(Ground):
                     self.ports[port],
                     mine,
                     self.machine,
-                    self.effective.host,
+                    tx_rules(self.effective.host),
                     mine.header,
                     seed=self.seed,
                 )
-                send_by(nic, other, peer, host, other.header, seed=self.seed)
+                send_by(nic, other, peer, tx_rules(host), other.header, seed=self.seed)
             for steered, socket in ((self.steering, mine), (steering, other)):
                 if steered:
                     steered.follow(socket)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.network.schema import Switch
 
-__all__ = ["make_nic", "make_port", "send_by"]
+__all__ = ["make_nic", "make_port", "send_by", "tx_rules"]
 
 _WORD = 1 << 32
 
@@ -156,7 +156,7 @@ def send_by(
     port: Nic | MultiqueuePort,
     socket: TcpSocket,
     machine: Machine,
-    host: Host,
+    rules: TxQueueRules,
     header: Header,
     *,
     seed: int,
@@ -168,7 +168,7 @@ def send_by(
         port: what `make_port` made.
         socket: of the host.
         machine: the host.
-        host: its configuration.
+        rules: `tx_rules` of the host.
         header: of what the socket sends.
         seed: of all random streams.
         name: of what chooses the queue, below the socket's path.
@@ -176,15 +176,13 @@ def send_by(
     if not isinstance(port, MultiqueuePort):
         socket.leave_by(port)
         return
-    rules = _tx_rules(host.kernel.version, xps=host.kernel.xps)
     word = socket_hash(header, *_secrets(seed, machine.path))
     SocketQueue(f"{socket.path}.{name}", port, socket, rules, word)
 
 
-@cache
-def _tx_rules(version: str, *, xps: bool) -> TxQueueRules:
-    """How a kernel's sockets choose their queues: the same for thousands of them."""
-    return replace(tx_queue_rules(version), steers=xps)
+def tx_rules(host: Host) -> TxQueueRules:
+    """How the sockets of a host choose their queues."""
+    return replace(tx_queue_rules(host.kernel.version), steers=host.kernel.xps)
 
 
 @cache

@@ -18,7 +18,7 @@ from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.aix.build import aix_tcp
-from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
+from simnet.scenario.parts.host.build import PS, make_buffers, spread_maker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,9 +71,8 @@ class SocketMaker:
         latency: LogHistogram | None = None,
     ) -> None:
         kernel = host.kernel
-        self._host = host
-        self._seed = seed
         self._nic = nic
+        self._spread = spread_maker(host, seed)
         self._receiver = receiver_maker(host, port)
         self._sender = sender_maker(host, port, far)
         large = kernel.system == "linux" and sender_rules(kernel.version).always_gso
@@ -104,7 +103,7 @@ class SocketMaker:
             receiver=self._receiver(),
             sender=self._sender(),
             timer_cpu=self._nic.lines[0].current_target(),
-            spread=make_spread(self._host, path, self._seed),
+            spread=self._spread(path),
         )
 
 
