@@ -27,7 +27,7 @@ def at_times(plan: Plan, gaps_ps: list[int], **options: Any) -> Iterator[Lab]:
 
 def handed_over(sockets: Iterable[Any]) -> int:
     """Frames that sockets have got from their port."""
-    return sum(s.softirq_processed + s.backlogged + s.prequeued for s in sockets)
+    return sum(s.softirq_processed + s.backlogged + s.ucopy.prequeued for s in sockets)
 
 
 def produced(sockets: Iterable[Any]) -> int:
@@ -167,7 +167,9 @@ def test_all_that_was_sent_arrives(plan: Plan) -> None:
             assert not nic.scheduled
             for socket in sockets:
                 assert socket.receiver.readable() == socket.receiver.window.allocated() == 0
-                assert socket.prequeue.count == socket.backlog.count == socket.staged.count == 0
+                assert (
+                    socket.ucopy.prequeue.count == socket.backlog.count == socket.staged.count == 0
+                )
 
 
 @settings(max_examples=EXAMPLES // 3)

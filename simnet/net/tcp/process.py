@@ -104,7 +104,7 @@ class SocketTask(Task):
             self.direct
             and queue.count > 0
             and queue.head.seq == skb.end_seq
-            and queue.head.end_seq - skb.seq <= socket.reader_room
+            and queue.head.end_seq - skb.seq <= socket.ucopy.room
             and socket.receiver.delack.holds(skb.seq, skb.end_seq)
         ):
             self.second = queue.pop()

@@ -1,5 +1,6 @@
 from simnet.host.cpu cimport Cpu
 from simnet.net.tcp.process cimport BACKLOG, BACKLOG_EXIT, BACKLOG_WAIT, BEFORE_SLEEP, COPIED, PREQUEUED, SCHEDULED_IN, USER_CODE, WOKEN, SocketTask
+from simnet.net.tcp.receive.ucopy cimport Ucopy
 from simnet.net.tcp.socket cimport TcpSocket
 
 cdef class TcpReader(SocketTask):

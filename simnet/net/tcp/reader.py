@@ -11,6 +11,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
 from simnet.net.tcp.process import SocketTask
+from simnet.net.tcp.receive.ucopy import Ucopy
 from simnet.net.tcp.socket import TcpSocket
 
 if not cython.compiled:
@@ -115,8 +116,8 @@ class TcpReader(SocketTask):
 
     def _chunk(self) -> cython.int:
         """Account for what TCP has put straight into the buffer."""
-        if self.socket.reader_installed:
-            self.room = self.socket.reader_room
+        if self.socket.ucopy.installed:
+            self.room = self.socket.ucopy.room
         return 0
 
     def _loop(self, cpu: Cpu) -> cython.int:
@@ -138,8 +139,7 @@ class TcpReader(SocketTask):
             return 0
         self.debt_ps += socket.after_copy(cpu, copied)
         if not socket.low_latency:
-            socket.reader_installed = True
-            socket.reader_room = self.room
+            socket.ucopy.install(self.room)
             if self._next_prequeue(cpu):
                 return 0
         if copied > 0:
@@ -153,11 +153,11 @@ class TcpReader(SocketTask):
 
     def _next_prequeue(self, cpu: Cpu) -> cython.bint:
         """Start on the next prequeued segment (`tcp_prequeue_process`); False if none is left."""
-        socket: TcpSocket = self.socket
-        if socket.prequeue.count == 0:
-            socket.prequeue_memory = 0
+        ucopy: Ucopy = self.socket.ucopy
+        if ucopy.prequeue.count == 0:
+            ucopy.emptied()
             return False
-        return self._next_from(cpu, socket.prequeue, PREQUEUED, True)
+        return self._next_from(cpu, ucopy.prequeue, PREQUEUED, True)
 
     def _wait(self, cpu: Cpu) -> cython.int:
         """`sk_wait_data`, the backlog being empty: sleep unless data have come."""
@@ -183,15 +183,14 @@ class TcpReader(SocketTask):
     def _finish(self, cpu: Cpu) -> cython.int:
         """The end of `tcp_recvmsg` and `release_sock`."""
         socket: TcpSocket = self.socket
-        if socket.reader_installed:
+        if socket.ucopy.installed:
             # what was copied from the receive queue has taken room, too
-            socket.reader_room = self.room
+            socket.ucopy.install(self.room)
             self.finishing = True
             if self._next_prequeue(cpu):
                 return 0
             self.finishing = False
-            socket.reader_installed = False
-            socket.reader_room = 0
+            socket.ucopy.remove()
         self.debt_ps += socket.after_copy(cpu, self.recv_bytes - self.room)
         if not self._next_backlog(cpu, BACKLOG_EXIT, False):
             self.debt_ps += socket.unlock(cpu)

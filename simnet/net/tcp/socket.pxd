@@ -14,6 +14,7 @@ from simnet.net.tcp.connection cimport COMPRESSED, RTO, TcpConnection
 from simnet.net.tcp.receive.coalescing cimport joins
 from simnet.net.tcp.receive.costs cimport ReceiveCosts
 from simnet.net.tcp.receive.receiver cimport TcpReceiver
+from simnet.net.tcp.receive.ucopy cimport Ucopy
 from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.tcp.send.costs cimport SendCosts
 from simnet.net.tcp.send.sender cimport TcpSender
@@ -26,6 +27,7 @@ cdef class TcpSocket(TcpConnection):
     cdef readonly Port nic
     cdef readonly SharedLines lines
     cdef readonly SkbQueue backlog
+    cdef readonly Ucopy ucopy
     cdef public EpollItem poll
     cdef public object follower
     cdef readonly ReceiveCosts rx_costs
@@ -34,7 +36,6 @@ cdef class TcpSocket(TcpConnection):
     cdef Wakeups wakeups
     cdef public bint owned
     cdef bint deferred
-    cdef public bint reader_installed
     cdef public bint writer_waiting
     cdef Costs costs
     cdef Ledger ledger
@@ -50,11 +51,7 @@ cdef class TcpSocket(TcpConnection):
     cdef public Task reader
     cdef public Task writer
     cdef public bint reader_waiting
-    cdef public long long reader_room
-    cdef readonly SkbQueue prequeue
-    cdef long long prequeue_memory
     cdef Occupation timer_work
-    cdef readonly long long prequeued
     cdef readonly long long backlogged
     cdef bint coalesces
 
@@ -76,7 +73,7 @@ cdef class TcpSocket(TcpConnection):
     cpdef long long push(self, Cpu cpu) except? -1
     cpdef long long lock(self, Cpu cpu) except? -1
     cpdef long long unlock(self, Cpu cpu) except? -1
-    cdef long long _drain_prequeue(self) except? -1
+    cdef long long _drain_prequeue(self, Cpu cpu) except? -1
     cdef int _retransmission_timer(self) except -1
     cdef int _compressed_timer(self) except -1
     cdef int _delack_timer(self) except -1

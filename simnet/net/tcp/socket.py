@@ -28,6 +28,7 @@ from simnet.net.tcp.connection import TcpConnection
 from simnet.net.tcp.epoll import EpollItem
 from simnet.net.tcp.receive.costs import ReceiveCosts
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.ucopy import Ucopy
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.costs import SendCosts
 from simnet.net.tcp.send.sender import TcpSender
@@ -130,13 +131,10 @@ class TcpSocket(TcpConnection):
         self.writer: Task = None
         self.poll: EpollItem = None
         self.follower: Any = None
-        self.reader_installed = False
         self.reader_waiting = False
         self.writer_waiting = False
-        self.reader_room = 0
-        self.prequeue = SkbQueue()
+        self.ucopy = Ucopy()
         self.backlog = SkbQueue()
-        self.prequeue_memory = 0
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
         self.deferred = False
@@ -164,7 +162,6 @@ class TcpSocket(TcpConnection):
         )
         self.coalesces = receiver.coalesces_backlog
         self.latency = LogHistogram() if latency is None else latency
-        self.prequeued = 0
         self.backlogged = 0
         self.softirq_processed = 0
 
@@ -242,19 +239,13 @@ class TcpSocket(TcpConnection):
             self.backlogged += 1
             self.ledger.tcp_receive += self.costs.backlog_ps
             return work + self.costs.backlog_ps
-        if self.reader_installed and not self.low_latency:
-            self.prequeue.append(skb)
-            self.prequeued += 1
-            self.prequeue_memory += self.receiver.sizes.truesize(skb.end_seq - skb.seq)
+        if self.ucopy.installed:
+            self.ucopy.append(skb, self.receiver.sizes.truesize(skb.end_seq - skb.seq))
             work += self.costs.backlog_ps
             self.ledger.tcp_receive += self.costs.backlog_ps
-            if self.prequeue_memory > self.receiver.window.rcvbuf:
-                while self.prequeue.count > 0:
-                    skb = self.prequeue.pop()
-                    work += self.process_cost_ps(skb, cpu, False)
-                    work += self.process(skb, cpu, False)
-                self.prequeue_memory = 0
-            elif self.prequeue.count == 1:
+            if self.ucopy.memory > self.receiver.window.rcvbuf:
+                work += self._drain_prequeue(cpu)
+            elif self.ucopy.prequeue.count == 1:
                 if self.reader.wake_on(cpu):
                     work += self.wakeups.woken_ps(cpu, self.reader)
                 if (
@@ -294,10 +285,9 @@ class TcpSocket(TcpConnection):
         if self.reader is None:
             return False
         return (
-            self.reader_installed
-            and not self.low_latency
+            self.ucopy.installed
             and (not self.reader.sleeping or (cpu.current is None and len(cpu.runqueue) == 0))
-            and self.prequeue_memory + 64 * self.receiver.sizes.truesize(1)
+            and self.ucopy.memory + 64 * self.receiver.sizes.truesize(1)
             < self.receiver.window.rcvbuf
         )
 
@@ -359,7 +349,7 @@ class TcpSocket(TcpConnection):
                 else:
                     self.set_delack(timeout)
             if direct:
-                self.reader_room -= length
+                self.ucopy.copied(length)
                 self.delivered += length
                 self.receiver.space_adjust(jiffy)
             elif self.poll is not None:
@@ -408,7 +398,7 @@ class TcpSocket(TcpConnection):
             skb.end_seq > skb.seq
             and skb.seq == self.receiver.seq.rcv_nxt
             and skb.seq == self.receiver.seq.copied_seq
-            and skb.end_seq - skb.seq <= self.reader_room
+            and skb.end_seq - skb.seq <= self.ucopy.room
         )
 
     def send_ack(self, cpu: Cpu) -> cython.longlong:
@@ -578,7 +568,7 @@ class TcpSocket(TcpConnection):
             self.set_delack(self.receiver.delack.timeout_jiffy)
             return 0
         self.receiver.delack.timeout_jiffy = NONE
-        work = self._drain_prequeue()
+        work = self._drain_prequeue(self.timer_cpu)
         if self.receiver.delack.expired():
             work += self.send_ack(self.timer_cpu)
         self.timer_cpu.raise_irq(self.timer_work, work)
@@ -594,13 +584,13 @@ class TcpSocket(TcpConnection):
         self.timer_cpu.raise_irq(self.timer_work, self.send_ack(self.timer_cpu))
         return 0
 
-    def _drain_prequeue(self) -> cython.longlong:
-        """The timer finds segments that their reader has not come for; return the work."""
+    def _drain_prequeue(self, cpu: Cpu) -> cython.longlong:
+        """Take the segments that their reader has not come for through TCP; return the work."""
         skb: Skb
         work: cython.longlong = 0
-        while self.prequeue.count > 0:
-            skb = self.prequeue.pop()
-            work += self.process_cost_ps(skb, self.timer_cpu, False)
-            work += self.process(skb, self.timer_cpu, False)
-        self.prequeue_memory = 0
+        while self.ucopy.prequeue.count > 0:
+            skb = self.ucopy.prequeue.pop()
+            work += self.process_cost_ps(skb, cpu, False)
+            work += self.process(skb, cpu, False)
+        self.ucopy.emptied()
         return work

@@ -79,11 +79,11 @@ class TestSoftirq:
 
     def test_low_latency_leaves_nothing_to_the_process_but_the_copy(self) -> None:
         host = Host(recv_bytes=4000, low_latency=True, costs={"wakeup": 500})
-        assert not host.socket.reader_installed
+        assert not host.socket.ucopy.installed
         host.keep_softirqs(100 * US)
         host.receive(3)
         assert (host.receiver.seq.rcv_nxt, host.receiver.readable()) == (3000, 3000)
-        assert (host.socket.prequeued, host.socket.softirq_processed) == (0, 3)
+        assert (host.socket.ucopy.prequeued, host.socket.softirq_processed) == (0, 3)
         assert host.reader.wakeups == 2  # its start, and the first segment
         host.run()
         assert (host.socket.delivered, host.receiver.readable()) == (3000, 0)
@@ -114,7 +114,7 @@ class TestBacklog:
         host = Host(recv_bytes=100_000, receiver=SMALL_BUFFER, costs={"tcp_rx": 5000})
         host.keep_softirqs(MS)
         host.receive(5)
-        assert (host.receiver.readable(), host.socket.prequeue.count) == (4000, 1)
+        assert (host.receiver.readable(), host.socket.ucopy.prequeue.count) == (4000, 1)
         host.run(MS + US)
         host.receive(2)
         assert host.socket.backlog.count == 2
@@ -143,11 +143,11 @@ class TestBacklog:
 class TestPrequeue:
     def test_sleeping_reader_gets_the_segments_unprocessed(self) -> None:
         host = Host(recv_bytes=4000, costs={"backlog": 100, "wakeup": 500})
-        assert host.socket.reader_installed
+        assert host.socket.ucopy.installed
         host.keep_softirqs(100 * US)
         assert host.receive(3) == (3 * 100 + 500) * 1000
-        assert (host.receiver.seq.rcv_nxt, host.socket.prequeue.count) == (0, 3)
-        assert (host.socket.prequeued, host.socket.softirq_processed) == (3, 0)
+        assert (host.receiver.seq.rcv_nxt, host.socket.ucopy.prequeue.count) == (0, 3)
+        assert (host.socket.ucopy.prequeued, host.socket.softirq_processed) == (3, 0)
 
     def test_reader_is_woken_once(self) -> None:
         host = Host(recv_bytes=4000)
@@ -210,7 +210,7 @@ class TestPrequeue:
         host.receive(3)
         assert host.receiver.seq.rcv_nxt == 0
         host.receive()
-        assert (host.receiver.seq.rcv_nxt, host.socket.prequeue.count) == (4000, 0)
+        assert (host.receiver.seq.rcv_nxt, host.socket.ucopy.prequeue.count) == (4000, 0)
         host.run(2 * MS)
         assert host.socket.delivered == 4000
 
@@ -219,7 +219,7 @@ class TestPrequeue:
         host = Host(recv_bytes=4500, receiver=SMALL_BUFFER, costs={"user_recv": 10_000})
         host.keep_softirqs(MS)
         host.receive(5)
-        assert (host.receiver.readable(), host.socket.prequeue.count) == (4000, 1)
+        assert (host.receiver.readable(), host.socket.ucopy.prequeue.count) == (4000, 1)
         host.run(MS + 5 * US)
         assert host.socket.delivered == 4000
         host.run()
@@ -232,7 +232,7 @@ class TestPrequeue:
         host.receive()
         host.sim.run_until(round(seconds * 1000 * MS))
         assert host.receiver.seq.rcv_nxt == (0 if seconds < 0.15 else 1000)
-        assert host.socket.prequeue.count == (1 if seconds < 0.15 else 0)
+        assert host.socket.ucopy.prequeue.count == (1 if seconds < 0.15 else 0)
 
 
 class TestOrder:
@@ -245,7 +245,7 @@ class TestOrder:
         )
         host.keep_softirqs(MS)
         host.receive(5)
-        assert (host.receiver.readable(), host.socket.prequeue.count) == (4000, 1)
+        assert (host.receiver.readable(), host.socket.ucopy.prequeue.count) == (4000, 1)
         host.run(MS + US)
         assert host.socket.owned
         host.receive(2)

@@ -111,7 +111,7 @@ class TestReader:
         reader = host.reader(4000)
         assert (reader.sleeping, reader.calls) == (True, 1)
         assert (host.socket.owned, host.socket.reader_waiting) == (False, True)
-        assert (host.socket.reader_installed, host.socket.reader_room) == (True, 4000)
+        assert (host.socket.ucopy.installed, host.socket.ucopy.room) == (True, 4000)
         booked, times = host.spent()
         # it was in its own code, and has entered recv once
         assert (booked["syscall"], booked["application"]) == (250, 120)

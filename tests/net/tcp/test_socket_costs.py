@@ -232,7 +232,7 @@ class TestReceive:
         assert host.arrives(segment(host.socket, 1000), 1) == 100 + 2000
         assert host.booked() == {"tcp_receive": 200, "socket_lines": 2000}
         assert (host.socket.backlog.count, host.socket.backlogged) == (2, 2)
-        assert (host.socket.prequeued, host.socket.softirq_processed) == (0, 0)
+        assert (host.socket.ucopy.prequeued, host.socket.softirq_processed) == (0, 0)
 
     def test_the_latency_of_each_segment_is_kept(self) -> None:
         host = Host()

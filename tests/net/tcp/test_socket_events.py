@@ -104,7 +104,7 @@ class TestDelayedAck:
         booked, times = host.spent()
         assert booked == {"tcp_receive": 2 * 1400, "tcp_ack": 900}
         assert times["irq"] == 2 * 1400 + 911
-        assert (host.socket.prequeue.count, host.socket.receiver.readable()) == (0, 2000)
+        assert (host.socket.ucopy.prequeue.count, host.socket.receiver.readable()) == (0, 2000)
 
 
 class TestHeldBack:
@@ -210,14 +210,14 @@ class TestWakeUps:
         # 2300 bytes of memory each
         assert [host.receive(1000 * number) for number in range(3)] == [100 + 800, 100, 100]
         work = host.receive(3000)
-        assert (host.socket.receiver.seq.rcv_nxt, host.socket.prequeue.count) == (4000, 0)
+        assert (host.socket.receiver.seq.rcv_nxt, host.socket.ucopy.prequeue.count) == (4000, 0)
         booked, _ = host.spent()
         acks = len(host.wire.sent)
         assert work == 100 + 4 * 1400 + acks * 911
         assert booked["tcp_receive"] == 4 * 100 + 4 * 1400
         # and begins anew
         assert host.receive(4000) == 100
-        assert host.socket.prequeue.count == 1
+        assert host.socket.ucopy.prequeue.count == 1
 
 
 class TestClocks:
@@ -285,10 +285,12 @@ class TestReading:
 
     def test_into_the_buffer_only_what_is_next_and_fits(self) -> None:
         host = quiet()
-        host.socket.reader_room = 1000
+        host.socket.ucopy.install(1000)
         for first, length, direct in ((0, 1000, True), (0, 1001, False), (100, 10, False)):
             assert host.socket.can_copy_directly(segment(host.socket, first, length)) == direct
         assert not host.socket.can_copy_directly(ack(host.socket, 0))
+        host.socket.ucopy.remove()
         host.arrives(segment(host.socket, 0, 100))
+        host.socket.ucopy.install(1000)
         # what lies in the queue comes first
         assert not host.socket.can_copy_directly(segment(host.socket, 100, 100))
