@@ -12,6 +12,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -187,6 +188,36 @@ def test_workers_are_forked_from_a_process_whose_end_they_survive(
     pieces = [Piece(n, tmp_path, "killed" if n == 0 else "") for n in range(4)]
     assert doubled(pieces, 3) == [0, 2, 4, 6]
     assert first == {server._process.pid}
+    assert [server] != fork_server._STARTED
+    workers._end_idle()
+    fork_server._close()
+
+
+class _Interrupted:
+    """A channel on which the answer to the first question is not waited for."""
+
+    def __init__(self, channel: Any) -> None:
+        self.channel = channel
+        self.sendmsg, self.close = channel.sendmsg, channel.close
+
+    def recv(self, _size: int) -> bytes:
+        raise KeyboardInterrupt
+
+
+def test_after_an_interrupt_no_answer_is_taken_for_that_of_another_question(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(workers, "_IDLE", [])
+    monkeypatch.setattr(fork_server, "_STARTED", [])
+    server = fork_server.prepare()
+    monkeypatch.setattr(server, "_channel", _Interrupted(server._channel))
+    with pytest.raises(KeyboardInterrupt):
+        doubled([Piece(n, tmp_path) for n in range(3)])
+    monkeypatch.undo()
+    assert server._channel.fileno() == -1
+    monkeypatch.setattr(workers, "_IDLE", [])
+    monkeypatch.setattr(fork_server, "_STARTED", [server])
+    assert doubled([Piece(n, tmp_path) for n in range(3)]) == [0, 2, 4]
     assert [server] != fork_server._STARTED
     workers._end_idle()
     fork_server._close()

@@ -109,6 +109,9 @@ class ForkServer:
                 answer = self._channel.recv(_ANSWER.size)
             except OSError:
                 answer = b""
+            except BaseException:  # an interrupt: its answer must not be taken for that of another
+                self._channel.close()
+                raise
         if not answer:
             raise EOFError
         return int(_ANSWER.unpack(answer)[0])
@@ -118,11 +121,12 @@ _STARTING: Final = threading.Lock()
 _STARTED: Final[list[ForkServer]] = []
 
 
-def prepare() -> None:
-    """Start the fork server now, because workers will be needed."""
+def prepare() -> ForkServer:
+    """Start the fork server now, because workers will be needed; one that runs is taken."""
     with _STARTING:
         if not _STARTED:
             _STARTED.append(ForkServer())
+        return _STARTED[0]
 
 
 def forked(descriptor: int) -> tuple[ForkServer, int]:
@@ -135,8 +139,7 @@ def forked(descriptor: int) -> tuple[ForkServer, int]:
         OSError: no process can be started.
     """
     for _ in range(_ATTEMPTS):
-        prepare()
-        server = _STARTED[0]
+        server = prepare()
         try:
             return server, server.fork(descriptor)
         except EOFError:
