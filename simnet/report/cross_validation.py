@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
+from simnet.study.validate.kinds import error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def _kinds(pairs: Sequence[tuple[Residual, bool]]) -> list[str]:
 
 
 def _summary(name: str, pairs: Sequence[tuple[Residual, bool]]) -> tuple[str, ...]:
-    errors = [abs(row.left_out / row.measured - 1) for row, _ in pairs if row.measured]
+    errors = [abs(off) for row, _ in pairs if (off := row.error) is not None]
     share = sum(inside for _, inside in pairs) / len(pairs)
     return (name, str(len(pairs)), f"{median(errors):.1%}", f"{share:.0%}")
 
@@ -60,15 +61,15 @@ def _row(row: Residual, *, inside: bool) -> tuple[str, ...]:
         row.kind,
         _number(row.measured),
         _number(row.fitted),
-        _error(row.fitted, row.measured),
+        _off(error(row.fitted, row.measured, row.kind)),
         _number(row.left_out),
-        _error(row.left_out, row.measured),
+        _off(row.error),
         "yes" if inside else "no",
     )
 
 
-def _error(predicted: float, measured: float) -> str:
-    return f"{predicted / measured - 1:+.1%}" if measured else "-"
+def _off(by: float | None) -> str:
+    return "-" if by is None else f"{by:+.1%}"
 
 
 def _number(value: float) -> str:

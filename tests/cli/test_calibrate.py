@@ -184,7 +184,6 @@ def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) 
     [
         (["x461", "--cross-validate"],
          r"x461: the name of a document was expected: one of .*; did you mean x460\?"),
-        (["ess", "--cross-validate"], r"ess: the name of a document was expected: one of i.*"),
         (["x460", "--cross-validate", "--stage", "A"], r"--stage: --cross-validate fits what .*"),
         (["x460", "--cross-validate", "--message", "1"], r"--message: --cross-validate fits .*"),
         ([SCENARIO, "--stage", "A", "--keep"], r"--keep: only with --cross-validate"),

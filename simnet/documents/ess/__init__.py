@@ -1,7 +1,7 @@
 """The Spectrum Scale document: jobs of SAS on a cluster with an Elastic Storage Server."""
 
 from simnet.documents.ess.answers import ANSWERS
-from simnet.documents.ess.ensemble import workloads_for
+from simnet.documents.ess.ensemble import SEARCHES, workloads_for
 from simnet.study.validate.document import Document
 
 __all__ = ["DOCUMENT"]
@@ -16,4 +16,5 @@ DOCUMENT = Document(
         "ess.*": "storage throughput",
     },
     kept=workloads_for,
+    searches=SEARCHES,
 )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
 __all__ = [
+    "SEARCHES",
     "WorkloadDraw",
     "consistent",
     "kept",
@@ -83,6 +84,8 @@ _PLACE: Final = {_FIRST, _EXTENT}
 _LAYOUT: Final = {"gnr-8-2p.parity_strips", "gnr-8-2p.vdisks", *_PLACE}
 _LEAST_PAUSE, _MOST_PAUSE = 0, 880
 _FILE: Final = "ess-workloads.json"
+# of which a third is consistent with all but the faster network
+_DRAWN: Final = 60
 
 
 class WorkloadDraw(Draw):
@@ -125,7 +128,12 @@ def consistent(found: Mapping[str, float], name: str, wider: float = 1.0) -> boo
 
 
 def search(
-    count: int, *, length: float = 0.06, jobs: int | None = None, progress: Progress | None = None
+    count: int,
+    *,
+    without: str | None = None,
+    length: float = 0.06,
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> tuple[list[WorkloadDraw], int]:
     """Draw `count` workloads and return those that are consistent, and how many were solvable.
 
@@ -137,6 +145,7 @@ def search(
 
     Args:
         count: how many are drawn.
+        without: id of a measurement, not of the 20-test, with which nothing is compared.
         length: share of each job that is simulated at first.
         jobs: number of processes, one a CPU when None.
         progress: called with the simulations of a round done and in all.
@@ -149,11 +158,10 @@ def search(
         WorkloadDraw(1000 + number, _possible({**point, **known}))
         for number, point in enumerate(latin_hypercube(ranges, count))
     ]
-    drawn = [
-        w for w in drawn if w.values[_MERGED] <= _MOST_MERGED and w.values[_THREAD] >= _FASTEST_PS
-    ]
     trials = _Trials(jobs, progress)
-    drawn = trials.consistent(drawn, _FASTER, 1.0, _GPFSPERF)
+    if without != _FASTER:
+        drawn = [w for w in drawn if _may_gain(w)]
+        drawn = trials.consistent(drawn, _FASTER, 1.0, _GPFSPERF)
     for share in (length, length, 4 * length):
         done = trials.results(drawn, TWENTY, share)
         drawn = [solved(w, r["run"]) for w, r in zip(drawn, done, strict=True)]
@@ -161,11 +169,27 @@ def search(
     drawn = [w for w in drawn if w.values[_DAEMON] <= high]
     drawn = trials.consistent(drawn, _ONE, 4 * length)
     solvable = len(drawn)
-    drawn = trials.consistent(drawn, _FOUR, 4 * length)
-    drawn = trials.consistent(drawn, _FASTER, 4 * length, _FOUR_NODES)
+    for name, labels in ((_FOUR, ()), (_FASTER, _FOUR_NODES)):
+        if name != without:
+            drawn = trials.consistent(drawn, name, 4 * length, labels)
     for name in (_ONE, _FOUR, _FASTER):
-        drawn = trials.consistent(drawn, name, 1.0)
+        if name != without:
+            drawn = trials.consistent(drawn, name, 1.0)
     return drawn, solvable
+
+
+def _may_gain(workload: WorkloadDraw) -> bool:
+    """Whether a faster network may bring anything."""
+    values = workload.values
+    return values[_MERGED] <= _MOST_MERGED and values[_THREAD] >= _FASTEST_PS
+
+
+def _without_faster(jobs: int | None, progress: Progress | None) -> list[WorkloadDraw]:
+    return search(_DRAWN, without=_FASTER, jobs=jobs, progress=progress)[0]
+
+
+SEARCHES: Final = {_FASTER: _without_faster}
+"""What finds the workloads that are consistent with all but one measurement, by its id."""
 
 
 @dataclass(frozen=True)

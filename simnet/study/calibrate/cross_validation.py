@@ -9,6 +9,9 @@ simulates what is left out with the parameters that were fitted to the others in
 What a measurement's use keeps from being fitted to is predicted from all others, too. Where fewer
 than three configurations may be fitted to, a fit without one of them says little: then only what is
 never fitted to counts, and it is predicted with the parameters as they are.
+
+Where what was measured chose the draws that a document keeps, nothing is linear: draws are searched
+for again without a measurement, and numbers are means over them (`Document.searches`).
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
 from typing import Final, TypeAlias
@@ -66,8 +69,8 @@ class CrossValidation:
 
     @property
     def median_error(self) -> float:
-        """Median of the relative errors of what was left out, without their signs."""
-        return median(abs(one.left_out / one.measured - 1) for one in self.rows if one.measured)
+        """Median of the errors of what was left out, without their signs."""
+        return median(abs(off) for one in self.rows if (off := one.error) is not None)
 
     def inside(self, row: Residual) -> bool:
         """Whether a number lies in the interval that the residuals of all others make."""
@@ -110,9 +113,12 @@ class _Number:
     looked_at: bool
 
 
-def cross_validated_documents() -> dict[str, Document]:
-    """The documents whose measured numbers take minutes, by name."""
-    return {one.name: one for one in documents() if _answers(one)}
+def cross_validated_documents(*, hours: bool = False) -> dict[str, Document]:
+    """The documents that can be cross-validated, by name.
+
+    `hours`: those that take hours, too, because their draws are searched for again.
+    """
+    return {one.name: one for one in documents() if _answers(one) or (hours and one.searches)}
 
 
 def cross_validate(
@@ -133,12 +139,15 @@ def cross_validate(
         progress: called with the simulations done and in all.
 
     Raises:
-        InputError: no document with measured numbers has that name, or they take hours.
+        InputError: no document that can be cross-validated has that name, or nothing that can be
+            drawn is consistent with what was measured.
     """
-    known = cross_validated_documents()
+    known = cross_validated_documents(hours=True)
     if name not in known:
         expected = f"the name of a document was expected: one of {', '.join(known)}"
         raise InputError(f"{expected}{nearest(name, known)}", key=name)
+    if known[name].searches:
+        return _searched(known[name], jobs, progress)
     answers = _answers(known[name])
     numbers = list(_numbers(answers))
     parameters = _parameters(answers)
@@ -165,6 +174,28 @@ def cross_validate(
         left = factor(now, moved[place] if moved else linearly, one.kind)
         rows.append(_residual(one, factor(now, fitted, one.kind), left))
     return CrossValidation(name, parameters, tuple(rows))
+
+
+def _searched(document: Document, jobs: int | None, progress: Progress | None) -> CrossValidation:
+    """What is predicted with the draws that were found without each measurement.
+
+    Mechanisms were chosen when it was known: it counts as looked at.
+    """
+    rows: list[Residual] = []
+    for name, search in document.searches.items():
+        of = document.answers[name]
+        kept, found = of.ensemble() if of.ensemble else (), search(jobs, progress)
+        if not found:
+            raise InputError("no draw is consistent with the other measurements", key=name)
+        asks = [Ask(of, draw.member) for draw in (*kept, *found)]
+        each = [of.numbers(done) for done in simulated(asks, jobs=jobs, progress=progress)]
+        fitted, left = _mean(each[: len(kept)]), _mean(each[len(kept) :])
+        rows += (
+            _residual(replace(one, looked_at=True), fitted[one.key], left[one.key])
+            for one in _numbers({name: of})
+        )
+    answers = {name: document.answers[name] for name in document.searches}
+    return CrossValidation(document.name, _parameters(answers), tuple(rows))
 
 
 def _answers(document: Document) -> dict[str, Answer]:

@@ -22,7 +22,7 @@ from simnet.study.calibrate.capture import read_capture
 from simnet.study.calibrate.listing import Comparison, Gate, compare
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurements, wanted
-from simnet.study.work.cases import Case, Draw
+from simnet.study.work.cases import Case, Draw, Progress
 from simnet.study.work.kept import kept_beside
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Listing",
     "Numbers",
     "Results",
+    "Search",
     "answer",
     "answers",
     "beside_listing",
@@ -46,6 +47,8 @@ _PACKAGE = "simnet.documents"
 
 Results: TypeAlias = Mapping[str, Result]
 Numbers: TypeAlias = Callable[[Results], dict[str, float]]
+Search: TypeAlias = Callable[[int | None, Progress | None], Sequence[Draw]]
+"""Finds draws, with so many processes and a progress."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,8 @@ class Document:
             for systems that consist of the same models.
         kept: draws for a case that are consistent with what was measured; none where the case is
             of other models, or any draw will do.
+        searches: by the id of a measurement that chose the draws of its answer's `ensemble`, what
+            finds the draws that are consistent with all others. They take hours.
     """
 
     name: str
@@ -160,6 +165,7 @@ class Document:
     listings: tuple[Listing, ...] = ()
     anchor: Anchored | None = None
     kept: Callable[[Case], Sequence[Draw]] = _none
+    searches: Mapping[str, Search] = field(default_factory=dict)
 
 
 @cache

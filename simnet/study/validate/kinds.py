@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["KINDS", "alike", "factor", "log_factor"]
+__all__ = ["KINDS", "alike", "error", "factor", "log_factor"]
 
 _POINTS: Final = 100.0
 _BACKGROUND_PER_S: Final = 100.0
@@ -55,6 +55,16 @@ def factor(base: float, logarithm: float, kind: str) -> float:
     """The number that is so far from `base`: the inverse of `log_factor`."""
     offset = KINDS[kind]
     return (base + offset) * math.exp(logarithm) - offset
+
+
+def error(value: float, measured: float, kind: str) -> float | None:
+    """How far `value` is from what was measured, as a share of that; None where that is nothing.
+
+    Of a gain, which may be nothing, it is the difference.
+    """
+    if kind == "gain":
+        return value - measured
+    return value / measured - 1 if measured else None
 
 
 def alike(kind: str, other: str) -> bool:

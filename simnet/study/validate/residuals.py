@@ -18,7 +18,7 @@ from simnet._share import folder
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
-from simnet.study.validate.kinds import KINDS, log_factor
+from simnet.study.validate.kinds import KINDS, error, log_factor
 
 __all__ = ["Residual", "Residuals", "keep", "path_of", "residuals"]
 
@@ -56,6 +56,11 @@ class Residual(BaseModel):
     def log(self) -> float:
         """How far what was measured is from what was predicted, on the scale of its kind."""
         return log_factor(self.measured, self.left_out, self.kind)
+
+    @property
+    def error(self) -> float | None:
+        """By which share of what was measured the prediction is off; of a gain, by how much."""
+        return error(self.left_out, self.measured, self.kind)
 
 
 class Residuals(BaseModel):

@@ -8,6 +8,7 @@ import pytest
 
 import simnet
 from simnet._share import folder
+from simnet.documents.ess import ensemble
 from simnet.documents.ess.answers import ANSWERS
 from simnet.documents.ess.ensemble import (
     WorkloadDraw,
@@ -124,3 +125,31 @@ def test_answers_have_the_keys_that_are_asked_for(name: str, result: Result) -> 
     found = of.numbers(dict.fromkeys(of.cases, result))
     keys = wanted()[name].keys if name in wanted() else measurement(name).value
     assert set(found) == set(keys)
+
+
+@pytest.mark.parametrize("without", [None, "ess.56gbe", "ess.sas30_four_nodes_40gbe"])
+def test_what_is_left_out_chooses_no_workload(
+    monkeypatch: pytest.MonkeyPatch, without: str | None
+) -> None:
+    """Nor do the ranges that are left out at once because such draws gain nothing."""
+    asked: list[str] = []
+    first: list[int] = []
+
+    def keep_all(
+        _self: object, workloads: list[WorkloadDraw], name: str, *_: object
+    ) -> list[WorkloadDraw]:
+        first.append(len(workloads))
+        asked.append(name)
+        return workloads
+
+    def nothing(_self: object, workloads: list[WorkloadDraw], *_: object) -> list[dict[str, None]]:
+        return [{"run": None} for _ in workloads]
+
+    monkeypatch.setattr(ensemble._Trials, "consistent", keep_all)
+    monkeypatch.setattr(ensemble._Trials, "results", nothing)
+    monkeypatch.setattr(ensemble, "solved", lambda workload, _result: workload)
+    found, solvable = ensemble.search(40, without=without)
+    names = {"ess.sas20_one_node_40gbe", "ess.sas30_four_nodes_40gbe", "ess.56gbe"}
+    assert set(asked) == names - {without}
+    assert len(found) == solvable == first[0]
+    assert (first[0] == 40) == (without == "ess.56gbe")

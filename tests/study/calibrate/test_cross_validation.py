@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from simnet.study.validate.document import Answer, Document
 from simnet.study.validate.measurements import Measurement
 from simnet.study.validate.residuals import keep, residuals
 from simnet.study.work import cases, task
-from simnet.study.work.cases import Case
+from simnet.study.work.cases import Case, Draw
 
 SCENARIO = "x460-out-of-box"
 # of the CPU time: by id, how much of it receives and how much sends
@@ -41,6 +41,10 @@ _MEASURED = {
 }  # fmt: skip
 
 
+def _throughput(results: Any) -> dict[str, float]:
+    return {"value": results["run"].throughput_bps}
+
+
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> list[Effective]:
     """Five configurations; `e` may only score. The list says what was simulated."""
@@ -52,9 +56,6 @@ def made_up(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
         rate = _rate(settings["message"], costs.driver_rx_cycles, costs.tcp_tx_cycles)
         return measure(seed=effective.run.seed).model_copy(update={"throughput_bps": rate})
 
-    def numbers(results: Any) -> dict[str, float]:
-        return {"value": results["run"].throughput_bps}
-
     def loaded(_case: Case) -> Effective:
         return original(Case(SCENARIO))
 
@@ -63,7 +64,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, measure: Callable[..., Result]) -> 
     monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     answers = {
-        name: Answer({"run": Case(SCENARIO, (("message", name),))}, numbers) for name in SHARES
+        name: Answer({"run": Case(SCENARIO, (("message", name),))}, _throughput) for name in SHARES
     }
     one = Document("made-up", answers, {"*": "throughput"})
     for module in (cross_validation, document):
@@ -125,6 +126,39 @@ def test_few_configurations_are_not_fitted_again(
         now = _rate(row.id, start.driver_rx_cycles, start.tcp_tx_cycles)
         assert row.left_out == row.fitted == now
     assert len(made_up) == len(rows)
+
+
+RECEIVING = "intel-xeon-7040.costs.driver_rx_cycles"
+
+
+def _searching(found: Sequence[Draw]) -> Document:
+    """A document that keeps two draws, and finds others when `a` is left out."""
+    kept = [Draw(1, {RECEIVING: cycles}) for cycles in (3000, 5000)]
+    case = Case(SCENARIO, (("message", "a"),))
+    of = Answer({"run": case}, _throughput, ensemble=lambda: kept, hours=True)
+    return Document(
+        "made-up", {"a": of}, {"*": "throughput"}, searches={"a": lambda _jobs, _progress: found}
+    )
+
+
+@pytest.mark.usefixtures("made_up")
+def test_draws_are_searched_for_without_what_chose_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = _searching([Draw(1, {RECEIVING: cycles}) for cycles in (2500, 4000)])
+    for module in (cross_validation, document):
+        monkeypatch.setattr(module, "documents", lambda: (one,))
+    assert "made-up" not in cross_validation.cross_validated_documents()
+    (row,) = cross_validate("made-up", jobs=1).rows
+    assert row.fitted == pytest.approx((1e12 / 3000 + 1e12 / 5000) / 2)
+    assert row.left_out == pytest.approx((1e12 / 2500 + 1e12 / 4000) / 2)
+    assert (row.measured, row.looked_at) == (_MEASURED["a"].value["value"], True)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_where_no_draw_is_found_one_clear_line_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = _searching([])
+    monkeypatch.setattr(cross_validation, "documents", lambda: (one,))
+    with pytest.raises(InputError, match="a: no draw is consistent with the other measurements"):
+        cross_validate("made-up", jobs=1)
 
 
 @pytest.mark.usefixtures("made_up")
