@@ -34,3 +34,6 @@ cdef class RandomStream:
     cpdef unsigned long long raw(self) except? 0
     cpdef long long below(self, long long count) except? 0
     cpdef long long exponential_ps(self, long long mean_ps) except? 0
+
+
+cdef int _seed_words(object entropy, unsigned long long* words) except -1

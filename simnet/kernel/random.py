@@ -35,9 +35,8 @@ _MULTIPLY_B = cython.declare(cython.ulonglong, 0x58F38DED)
 _MIX_LEFT = cython.declare(cython.ulonglong, 0xCA01F9DD)
 _MIX_RIGHT = cython.declare(cython.ulonglong, 0x4973F715)
 # of PCG64
-_MASK = (1 << 128) - 1
-_LARGEST_WORD = (1 << 64) - 1
-_PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+_PCG_HIGH = cython.declare(cython.ulonglong, 0x2360ED051FC65DA4)
+_PCG_LOW = cython.declare(cython.ulonglong, 0x4385DF649FCCF645)
 
 
 class RandomStream:
@@ -130,51 +129,62 @@ def _entropy(seed: int, path: str, purpose: str) -> int:
 def first_raw(seed: int, path: str) -> int:
     """Return the first 64 bits of the stream of a component that needs no more.
 
-    The same as ``stream(seed, path).raw()``, in a sixth of its time: ten thousand sockets have one
+    The same as ``stream(seed, path).raw()``, in a tenth of its time: ten thousand sockets have one
     such number each. Source: `SeedSequence` and PCG64 (XSL-RR) of NumPy,
     numpy/random/bit_generator.pyx and numpy/random/src/pcg64/pcg64.h.
     """
-    words = _state_words(_entropy(seed, path, "integers"))
-    increment = (((words[4] | words[5] << 32) << 64 | words[6] | words[7] << 32) << 1 | 1) & _MASK
-    state = (words[0] | words[1] << 32) << 64 | words[2] | words[3] << 32
-    state = ((increment + state) * _PCG_MULTIPLIER + increment) & _MASK
-    state = (state * _PCG_MULTIPLIER + increment) & _MASK
-    folded = (state >> 64 ^ state) & _LARGEST_WORD
-    turned = state >> 122
-    return (folded >> turned | folded << (64 - turned)) & _LARGEST_WORD
+    words = cython.declare(cython.ulonglong[4])  # type: ignore[misc, valid-type]  # a C array
+    high: cython.ulonglong
+    low: cython.ulonglong
+    more_high: cython.ulonglong
+    more_low: cython.ulonglong
+    turned: cython.ulonglong
+    _seed_words(_entropy(seed, path, "integers"), words)
+    more_high = (words[2] << 1 | words[3] >> 63) & _LARGEST_RAW
+    more_low = (words[3] << 1 | 1) & _LARGEST_RAW
+    low = (words[1] + more_low) & _LARGEST_RAW
+    high = (words[0] + more_high + (low < more_low)) & _LARGEST_RAW
+    for _ in range(2):
+        high = (high_product(low, _PCG_LOW) + high * _PCG_LOW + low * _PCG_HIGH) & _LARGEST_RAW
+        low = (low * _PCG_LOW + more_low) & _LARGEST_RAW
+        high = (high + more_high + (low < more_low)) & _LARGEST_RAW
+    turned = high >> 58
+    high ^= low
+    return (high >> turned | high << (64 - turned & 63)) & _LARGEST_RAW
 
 
-def _state_words(entropy: int) -> list[int]:
-    """The eight words of 32 bits that `SeedSequence` makes of 128 bits."""
+def _seed_words(entropy: Any, words: cython.p_ulonglong) -> cython.int:
+    """Fill the four words of 64 bits that `SeedSequence` makes of 128 bits."""
+    pool = cython.declare(cython.ulonglong[4])  # type: ignore[misc, valid-type]  # a C array
     constant: cython.ulonglong = _INIT_A
     value: cython.ulonglong
     place: cython.int
     source: cython.int
-    pool = []
     for place in range(4):
         value = cython.cast(cython.ulonglong, entropy >> (32 * place) & _WORD) ^ constant
         constant = constant * _MULTIPLY_A & _WORD
         value = value * constant & _WORD
-        pool.append(value ^ value >> 16)
+        pool[place] = value ^ value >> 16
     for source in range(4):
         for place in range(4):
             if source != place:
-                value = cython.cast(cython.ulonglong, pool[source]) ^ constant
+                value = pool[source] ^ constant
                 constant = constant * _MULTIPLY_A & _WORD
                 value = value * constant & _WORD
                 value ^= value >> 16
-                value = (
-                    _MIX_LEFT * cython.cast(cython.ulonglong, pool[place]) - _MIX_RIGHT * value
-                ) & _WORD
+                value = (_MIX_LEFT * pool[place] - _MIX_RIGHT * value) & _WORD
                 pool[place] = value ^ value >> 16
     constant = _INIT_B
-    words = []
     for place in range(8):
-        value = cython.cast(cython.ulonglong, pool[place & 3]) ^ constant
+        value = pool[place & 3] ^ constant
         constant = constant * _MULTIPLY_B & _WORD
         value = value * constant & _WORD
-        words.append(value ^ value >> 16)
-    return words
+        value ^= value >> 16
+        if place & 1:
+            words[place >> 1] |= value << 32
+        else:
+            words[place >> 1] = value
+    return 0
 
 
 def stream(seed: int, path: str) -> RandomStream:
