@@ -14,7 +14,8 @@ packets received, pure ACKs included.) Connections are established when the simu
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.random import stream
 from simnet.kernel.watch import counted
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from simnet.workload.far_side import FarSide
 
 __all__ = ["Load", "Relay", "Workers", "connect_relay"]
+
+# whose weights are at hand
+_POPULATIONS: Final = 16
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,7 @@ def connect_relay(
     if connections < 1 or not 0 <= load.forward_permille <= 1000:  # noqa: PLR2004 - permille
         raise ValueError(f"{path}: expected a connection, and a share from 0 to 1000")
     clients = load.population or seed
-    weights = lognormal_weights(connections, load.sigma, stream(clients, f"{path}.weights"))
+    weights = list(_weights(connections, load.sigma, clients, path))
     handed = assign_connections(
         workers.assign_connections, weights, len(workers.allowed), stream(clients, f"{path}.master")
     )
@@ -204,6 +208,12 @@ def connect_relay(
     )
     relay.load.start(load.start_ps)
     return relay
+
+
+@lru_cache(maxsize=_POPULATIONS)
+def _weights(connections: int, sigma: float, seed: int, path: str) -> tuple[int, ...]:
+    """Weights of the connections' rates, the same in all runs with one population."""
+    return tuple(lognormal_weights(connections, sigma, stream(seed, f"{path}.weights")))
 
 
 def _mean_bytes(sizes: Sequence[tuple[int, int]]) -> int:

@@ -1,3 +1,5 @@
+from simnet.net.tcp.rules.sender_version cimport SenderRules
+
 cdef class Congestion:
     cdef readonly long long cwnd
     cdef readonly long long ssthresh

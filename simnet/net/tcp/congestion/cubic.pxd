@@ -1,4 +1,5 @@
 from simnet.net.tcp.congestion.control cimport Bic, Congestion
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 
 cdef class Cubic(Congestion):
     cdef readonly long long ack_ratio

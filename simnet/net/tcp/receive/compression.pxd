@@ -1,3 +1,5 @@
+from simnet.net.tcp.rules.receiver_version cimport ReceiverRules
+
 cdef class AckCompression:
     cdef readonly int compressed
     cdef public bint started

@@ -2,6 +2,7 @@ from simnet.net.tcp.receive.queue cimport ReceiveQueue
 from simnet.net.tcp.receive.reassembly cimport Reassembly
 from simnet.net.tcp.receive.sequence cimport ReceiveSequence
 from simnet.net.tcp.receive.window cimport ReceiveWindow
+from simnet.net.tcp.rules.receiver_version cimport ReceiverRules
 
 cdef class ReceiveMemory:
     cdef ReceiveWindow window

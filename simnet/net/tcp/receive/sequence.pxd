@@ -1,3 +1,5 @@
+from simnet.net.tcp.rules.receiver_version cimport ReceiverRules
+
 cdef class ReceiveSequence:
     cdef readonly long long rcv_nxt
     cdef readonly long long copied_seq

@@ -1,6 +1,7 @@
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.receive.queue cimport ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly cimport Reassembly
+from simnet.net.tcp.rules.receiver_version cimport ReceiverRules
 
 cdef class ReceiveWindow:
     cdef readonly ReceiveQueue queue
@@ -28,6 +29,7 @@ cdef class ReceiveWindow:
     cdef long long rcvq_seq
     cdef long long rcvq_time
     cdef readonly long long rcvq_space
+    cdef int _first_offer(self, long long segments) except -1
     cdef long long _segment_memory(self) except? -1
     cpdef long long from_space(self, long long space) except? -1
     cpdef long long full(self) except? -1

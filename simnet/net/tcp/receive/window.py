@@ -62,6 +62,7 @@ class ReceiveWindow:
         locked: bool,
         scaling: bool,
     ) -> None:
+        space: cython.longlong
         self.sizes = sizes
         self.queue = ReceiveQueue()
         self.held = Reassembly(sizes, coalesces=rules.coalesces)
@@ -98,10 +99,12 @@ class ReceiveWindow:
         if self.right_sizing != 0:
             self.rcvq_space = min(self.rcv_ssthresh, self.first, _TCP_INIT_CWND * advmss)
 
-    def _first_offer(self, segments: int) -> None:
+    def _first_offer(self, segments: cython.longlong) -> cython.int:
         """`tcp_select_initial_window` and `tcp_init_buffer_space`."""
-        mss = self.advmss
-        space = self.full()
+        mss: cython.longlong = self.advmss
+        space: cython.longlong = self.full()
+        needed: cython.longlong
+        whole: cython.longlong
         if space > mss:
             space = space // mss * mss
         if segments == 0:
@@ -121,6 +124,7 @@ class ReceiveWindow:
             # tcp_app_win: room for one segment is kept back
             self.window_clamp = max(2 * mss, whole - mss)
         self.rcv_ssthresh = min(self.first, self.window_clamp)
+        return 0
 
     def _segment_memory(self) -> cython.longlong:
         """Buffer of a full segment whose share for the window is not less than its payload."""

@@ -4,6 +4,7 @@ from simnet.net.tcp.recovery.counted_tags cimport CountedTags
 from simnet.net.tcp.recovery.frto cimport ANSWERED, NEEDLESS, WAITS, Frto
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 
 cdef class CountedRecovery(Recovery):
     cdef readonly CountedTags tags

@@ -2,6 +2,7 @@ from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.recovery.segment cimport EVER, LOST, MARK, RETRANS, SACKED, SENT, TAGS, WORDS
 from simnet.net.tcp.recovery.undo cimport Undo
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 
 cdef class CountedTags:
     cdef readonly Scoreboard board

@@ -1,6 +1,7 @@
 from simnet.kernel.sentinel cimport NONE
 from simnet.net.tcp.recovery.segment cimport END, EVER, LOST, MARK, RETRANS, SACKED, SENT, SENT_US, TAG, TAGS, WORDS
 from simnet.net.tcp.recovery.undo cimport Undo
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.sequence cimport SendSequence
 
 cdef class Scoreboard:

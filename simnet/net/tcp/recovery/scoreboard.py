@@ -46,6 +46,8 @@ if not cython.compiled:
 
 __all__ = ["Scoreboard"]
 
+_FOUR_SEGMENTS = array("q", [0]) * (WORDS * 4)  # type: ignore[possibly-undefined]  # of the .pxd
+
 
 @cython.final
 @cython.no_gc
@@ -79,7 +81,7 @@ class Scoreboard:
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
         self.mask = 3
-        self.ring = array("q", [0]) * (WORDS * 4)
+        self.ring = _FOUR_SEGMENTS[:]
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0

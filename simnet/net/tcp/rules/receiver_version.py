@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
+import cython
+
 from simnet.host.release import values_in
 
 __all__ = ["ReceiverRules", "receiver_rules"]
@@ -22,6 +24,8 @@ RIGHT_SIZING_CUSHION: Final = 1
 RIGHT_SIZING_RATIO: Final = 2
 
 
+@cython.final
+@cython.cclass
 @dataclass(frozen=True)
 class ReceiverRules:
     """Which rules hold; the defaults are those of 2.6.18.

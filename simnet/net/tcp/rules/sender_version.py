@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+import cython
+
 from simnet.host.release import release_in, values_in
 
 __all__ = [
@@ -32,6 +34,8 @@ PRR: Final = 1
 PRR_CONSERVATIVE: Final = 2
 
 
+@cython.final
+@cython.cclass
 @dataclass(frozen=True)
 class SenderRules:
     """Which rules hold; the defaults are those of 2.6.18.

@@ -5,6 +5,7 @@ from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.small_queue cimport SmallQueue
 from simnet.net.tcp.send.timer cimport SendTimer

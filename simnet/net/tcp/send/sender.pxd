@@ -5,6 +5,7 @@ from simnet.net.tcp.recovery.newreno cimport NewReno
 from simnet.net.tcp.recovery.recovery cimport LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.output cimport SendOutput
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
@@ -23,6 +24,7 @@ cdef class TcpSender:
     cdef readonly CountedRecovery counted
     cdef readonly long long timeouts
 
+    cdef Recovery _recovery(self, SenderRules rules)
     cpdef long long packets_out(self) except? -1
     cpdef bint write_space(self) except? -1
     cpdef int update_pacing(self) except -1

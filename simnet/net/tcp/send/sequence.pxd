@@ -1,3 +1,5 @@
+from simnet.net.tcp.rules.sender_version cimport SenderRules
+
 cdef class SendSequence:
     cdef readonly long long snd_una
     cdef readonly long long snd_nxt

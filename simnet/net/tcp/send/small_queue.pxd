@@ -1,3 +1,5 @@
+from simnet.net.tcp.rules.sender_version cimport SenderRules
+
 cdef class SmallQueue:
     cdef readonly long long overhead_bytes
     cdef long long limit_output_bytes

@@ -1,5 +1,6 @@
 from simnet.net.tcp.congestion.control cimport Congestion
 from simnet.net.tcp.recovery.recovery cimport OPEN, Recovery
+from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.timer cimport SendTimer
 
 cdef class WindowValidation:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
 from simnet.errors import InputError
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 from simnet.net.tcp.rules.sender_version import SenderRules, congestion_controls, sender_rules
+
+Rules: TypeAlias = ReceiverRules | SenderRules
 
 # versions next to each other, and the rules that the later one has changed
 RECEIVER: list[tuple[str, str, dict[str, Any]]] = [
@@ -103,9 +105,9 @@ SENDER: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def changes(before: object, after: object) -> dict[str, Any]:
+def changes(before: Rules, after: Rules) -> dict[str, Any]:
     """Return the fields that differ, as they are after, each with its type."""
-    old, later = vars(before), vars(after)
+    old, later = asdict(before), asdict(after)
     return {name: value for name, value in later.items() if value != old[name]}
 
 
