@@ -1,0 +1,68 @@
+"""How often a what-if takes a system for different from itself: ``[SCENARIO COMPARISONS]``.
+
+Each comparison gives two groups of runs of one system to the looks of a what-if, as long as they
+are there: short ones at the first look, whole ones later. Draws of parameters, which only make
+intervals wider, are left out. Finished runs are stored, so a second call goes on where the first
+was stopped.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simnet.study.whatif.plan import SEEDS, SHORT_TIMES, TIMES, Times, looks
+from simnet.study.whatif.verdict import changes, verdict
+from simnet.study.work.cases import Case, Member, simulate_all
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.study.run.result import Result
+
+# of each length, of which every comparison has two groups
+_RUNS = 64
+_MOST_WRONG = 0.05
+
+
+def runs(scenario: str, times: Times) -> list[Result]:
+    """Runs of a system with different seeds."""
+    members = [
+        Member(Case(scenario), seed, times.duration, times.warm_up) for seed in range(1, 1 + _RUNS)
+    ]
+    return simulate_all(members, lean=True)
+
+
+def answer(short: Sequence[Result], whole: Sequence[Result], chosen: Sequence[int]) -> str:
+    """What a what-if says of two groups of runs of one system."""
+    for look in looks(SEEDS, 0, short=True):
+        pool = [(short if look.short else whole)[number] for number in chosen]
+        before, after = pool[: look.pairs], pool[SEEDS : SEEDS + look.pairs]
+        changed = changes(before, after, error=look.error)
+        found = verdict(changed, open_loop=before[0].messages is not None).answer
+        if found != "cannot tell":
+            return found
+    return "cannot tell"
+
+
+def main() -> None:
+    """Print how often the answer is yes or no."""
+    given, usual = sys.argv[1:], ("x460-out-of-box", "200")
+    scenario, count = (*given, *usual[len(given) :])
+    short, whole = (runs(scenario, times) for times in (SHORT_TIMES, TIMES))
+    draw = np.random.default_rng(1)
+    found = [
+        answer(short, whole, draw.permutation(_RUNS)[: 2 * SEEDS].tolist())
+        for _ in range(int(count))
+    ]
+    wrong = sum(one in {"yes", "no"} for one in found)
+    within = "yes" if wrong <= _MOST_WRONG * len(found) else "NO"
+    print(f"{scenario}: {wrong} of {len(found)} see a difference (at most 5 %: {within})")
+    for one in sorted(set(found)):
+        print(f"  {one}: {found.count(one)}")
+
+
+if __name__ == "__main__":
+    main()
