@@ -27,6 +27,7 @@ _ARGUMENTS: Final = {
     "--before": "before",
     "--best": "by",
     "--between": "between",
+    "--confirm": "confirm",
     "--duration": "duration",
     "--goal": "goal",
     "--jobs": "jobs",

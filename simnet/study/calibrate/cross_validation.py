@@ -139,14 +139,16 @@ def cross_validate(
         progress: called with the simulations done and in all.
 
     Raises:
-        InputError: no document that can be cross-validated has that name, or nothing that can be
-            drawn is consistent with what was measured.
+        InputError: no document that can be cross-validated has that name; nothing that can be
+            drawn is consistent with what was measured; seeds or a confirmation are asked for where
+            draws are searched for.
     """
     known = cross_validated_documents(hours=True)
     if name not in known:
         expected = f"the name of a document was expected: one of {', '.join(known)}"
         raise InputError(f"{expected}{nearest(name, known)}", key=name)
     if known[name].searches:
+        _refuse_of_searches(seeds, confirm=confirm)
         return _searched(known[name], jobs, progress)
     answers = _answers(known[name])
     numbers = list(_numbers(answers))
@@ -174,6 +176,14 @@ def cross_validate(
         left = factor(now, moved[place] if moved else linearly, one.kind)
         rows.append(_residual(one, factor(now, fitted, one.kind), left))
     return CrossValidation(name, parameters, tuple(rows))
+
+
+def _refuse_of_searches(seeds: Sequence[int], *, confirm: bool) -> None:
+    """Refuse what has no effect where draws are searched for."""
+    if confirm:
+        raise InputError("nothing to confirm: what was left out is simulated", key="--confirm")
+    if tuple(seeds) != SEEDS:
+        raise InputError("each of its draws has a seed of its own", key="--seeds")
 
 
 def _searched(document: Document, jobs: int | None, progress: Progress | None) -> CrossValidation:

@@ -154,6 +154,20 @@ def test_draws_are_searched_for_without_what_chose_them(monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("made_up")
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [({"confirm": True}, "confirm.*: nothing to confirm"), ({"seeds": (1,)}, "seeds.*: each of")],
+)
+def test_a_search_refuses_what_has_no_effect_on_it(
+    monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], line: str
+) -> None:
+    one = _searching([Draw(1, {RECEIVING: 2500})])
+    monkeypatch.setattr(cross_validation, "documents", lambda: (one,))
+    with pytest.raises(InputError, match=line):
+        cross_validate("made-up", jobs=1, **given)
+
+
+@pytest.mark.usefixtures("made_up")
 def test_where_no_draw_is_found_one_clear_line_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
     one = _searching([])
     monkeypatch.setattr(cross_validation, "documents", lambda: (one,))
