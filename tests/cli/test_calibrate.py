@@ -162,14 +162,14 @@ def test_what_is_written_is_said(simnet: Simnet, monkeypatch: pytest.MonkeyPatch
         (["--stage", "AA"], "--stage: AA: expected one of A, B, all; did you mean A?"),
         (["--stage", "A", "--stage", "B", "--write"], "--write: expected one stage, not several"),
         (["--against", "x460.listing1.cpu_busy", "--parameter", NAME],
-         ("x460.listing1.cpu_busy: the id of a measurement was expected; did you mean"
+         ("x460.listing1.cpu_busy: expected the id of a measurement; did you mean"
          " x460.listing1.cpu_busy_percent?")),
         (["--against", "x460.bonding", "--parameter", NAME],
-         "x460.bonding: a measurement was expected: this can only be predicted"),
+         "x460.bonding: expected a measurement: this can only be predicted"),
         (["--against", f"{ID}:cpu77", "--parameter", NAME],
-         f"cpu77: a key of {ID} was expected; did you mean cpu7?"),
+         f"cpu77: expected a key of {ID}; did you mean cpu7?"),
         (["--against", ID, "--parameter", NAME.replace("rx", "rs")],
-         f"{NAME.replace('rx', 'rs')}: a parameter was expected; did you mean {NAME}?"),
+         f"{NAME.replace('rx', 'rs')}: expected a parameter; did you mean {NAME}?"),
         (["--against", f"{ID}:cpu0", "--parameter", NAME,
           "--parameter", "cpu.costs.tcp_rx_cycles"],
          "--parameter: 2 parameters for 1 measured numbers: at most as many as numbers"),
@@ -183,7 +183,7 @@ def test_bad_input_is_one_line(simnet: Simnet, arguments: list[str], line: str) 
     ("arguments", "line"),
     [
         (["x461", "--cross-validate"],
-         r"x461: the name of a document was expected: one of .*; did you mean x460\?"),
+         r"x461: expected the name of a document: one of .*; did you mean x460\?"),
         (["x460", "--cross-validate", "--stage", "A"], r"--stage: --cross-validate fits what .*"),
         (["x460", "--cross-validate", "--message", "1"], r"--message: --cross-validate fits .*"),
         ([SCENARIO, "--stage", "A", "--keep"], r"--keep: only with --cross-validate"),

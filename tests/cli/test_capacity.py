@@ -68,9 +68,9 @@ def test_the_load_of_a_relay_is_its_rate(simnet: Simnet, tmp_path: Path) -> None
         (["--max-loss", "1 %"],
          ("x460-out-of-box: no open-loop load, whose rate does not wait for answers:"
           " no relay.rate")),
-        ([], "a limit was expected: --max-loss, --max-p99, or both"),
+        ([], "expected a limit: --max-loss, --max-p99, or both"),
         (["--max-loss", "2"],
-         "--max-loss: a share above 0 and at most 50 % was expected, got '2'"),
+         "--max-loss: expected a share above 0 and at most 50 %, got '2'"),
         (["--max-p99", "1 ms", "--load", "mesage"],
          "--load: mesage: unknown knob; did you mean message?"),
         (["--max-p99", "1 ms", "--load", LOAD, "--tuning", "numaclt"],

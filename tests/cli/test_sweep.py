@@ -112,7 +112,7 @@ def test_order_before_and_after_a_window_is_in_the_rows(simnet: Simnet) -> None:
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        ([], "--over: something to vary was expected: KNOB=VALUES, or tunings"),
+        ([], "--over: expected something to vary: KNOB=VALUES, or tunings"),
         (["--over", "nodes"], "--over: nodes: expected KNOB=VALUES"),
         (["--over", "nodes=1", "--over", "nodes=2"], "--over: nodes: expected every knob once"),
         (["--over", "nods=1,2"], "--over: nods: unknown knob; did you mean nodes?"),
@@ -134,9 +134,9 @@ def test_order_before_and_after_a_window_is_in_the_rows(simnet: Simnet) -> None:
         (["--over", "seed=1,2", "--replications", "3"],
          "--replications: --over seed=... says already which seeds"),
         (["--over", "nodes=4..1"],
-         "--over: nodes=4..1: a range from the smaller to the larger value was expected"),
+         "--over: nodes=4..1: expected a range from the smaller to the larger value"),
         (["--over", "nodes="],
-         "--over: nodes=: values as in 1,2,4 or a range as in 10 us..50 us:10 us were expected"),
+         "--over: nodes=: expected values as in 1,2,4 or a range as in 10 us..50 us:10 us"),
         (["--over", "nodes=1", "--best", "throughput"],
          "--best: throughput: unknown measure; did you mean throughput_bps?"),
         (["--over", "nodes=1", "--precision", "1"],

@@ -102,7 +102,7 @@ def test_a_record_is_named_before_anything_is_simulated(
     simnet: Simnet, asked: dict[str, Any], records: Path, name: str
 ) -> None:
     before = dict(asked)
-    line = f"simnet: --freeze: a name of letters, digits, - and _ was expected, got {name!r}\n"
+    line = f"simnet: --freeze: expected a name of letters, digits, - and _, got {name!r}\n"
     assert simnet("validate", f"--freeze={name}", "--stage", "b") == (2, "", line)
     assert asked == before
     assert not list(records.parent.rglob("*.json"))

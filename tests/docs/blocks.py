@@ -97,7 +97,7 @@ def blocks(path: Path, text: str) -> Iterator[Block]:
         if not line.lstrip().startswith(_FENCE):
             closed = closed and not line.strip()
         elif line.startswith(" "):
-            message = f"{path.name}:{number}: a fence at the start of the line was expected"
+            message = f"{path.name}:{number}: expected a fence at the start of the line"
             raise BadBlockError(message)
         elif opened is None:
             opened, follows = (number, line.removeprefix(_FENCE)), closed
@@ -116,7 +116,7 @@ def _block(
 ) -> Block:
     language, _, rest = information.partition(" ")
     if language not in LANGUAGES:
-        message = f"{path.name}:{start}: one of {', '.join(sorted(LANGUAGES))} was expected"
+        message = f"{path.name}:{start}: expected one of {', '.join(sorted(LANGUAGES))}"
         raise BadBlockError(message)
     words = {w["key"]: w["quoted"] or w["plain"] or "" for w in _WORD.finditer(rest)}
     return Block(path, start + 1, language, words, lines, follows)

@@ -121,7 +121,7 @@ class Session:
         elif block.language == "toml":
             _check_fragment(block)
         else:
-            message = f"{block.place}: a title was expected: nothing else makes use of it"
+            message = f"{block.place}: expected a title: nothing else makes use of it"
             raise AssertionError(message)
         return ""
 
@@ -187,7 +187,7 @@ def _check_file(file: Path) -> None:
 def _check_fragment(block: Block) -> None:
     """Check each key of a few lines by its part of the schema."""
     kind = block.words.get("kind", "")
-    assert kind in schemas.NAMES, f"{block.place}: kind=KIND or a title was expected"
+    assert kind in schemas.NAMES, f"{block.place}: expected kind=KIND or a title"
     whole = schemas.schema(kind)
     variants = [whole["$defs"][one["$ref"].rpartition("/")[2]] for one in whole.get("oneOf", ())]
     keys = {key: part for table in variants or [whole] for key, part in table["properties"].items()}

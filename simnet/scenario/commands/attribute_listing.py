@@ -151,7 +151,7 @@ def parse_listing(text: str, file: str) -> Listing:
     listed, device = lines.command()
     found = list(listed.attributes(lines))
     if found and not text.endswith("\n"):
-        lines.fail("the line is cut here: a line end was expected", lines.last)
+        lines.fail("the line is cut here: expected a line end", lines.last)
     if not found:
         lines.fail(f"no attributes: expected {listed.form}")
     return Listing(file, listed, device, tuple(_once(found, file)))

@@ -205,15 +205,15 @@ def target(text: str, scenario: str = "", messages: Sequence[str] = ()) -> Targe
     reply = answer(name).of(scenario, messages)
     measured = measurement(name)
     if measured.never_fitted:
-        expected = "a measurement marked `calibrate` was expected: this one only scores"
+        expected = "expected a measurement marked `calibrate`: this one only scores"
         raise InputError(expected, key=name)
     if measured.use != "calibrate" and not _frozen(name):
         how = f"simnet validate {name} --freeze NAME --stage TEXT"
-        raise InputError(f"a frozen prediction was expected before any fit: {how}", key=name)
+        raise InputError(f"expected a frozen prediction before any fit: {how}", key=name)
     keys = tuple(chosen.split(",")) if chosen else tuple(measured.value)
     for key in keys:
         if key not in measured.value:
-            expected = f"a key of {name} was expected{nearest(key, measured.value)}"
+            expected = f"expected a key of {name}{nearest(key, measured.value)}"
             raise InputError(expected, key=key)
     return Target(name, keys, np.array([measured.value[key] for key in keys]), reply)
 
@@ -224,14 +224,14 @@ def _frozen(name: str) -> bool:
 
 def _free(cases: Sequence[Case], parameters: Sequence[str]) -> list[Varied]:
     if not parameters:
-        raise InputError("at least one parameter was expected", key="--parameter")
+        raise InputError("expected at least one parameter", key="--parameter")
     effective = Member(cases[0]).effective()
     with_range = {parameter.name: parameter for parameter in ranged(effective, _STATES)}
     found = []
     for given in parameters:
         name = canonical_name(effective, given)
         if name not in with_range:
-            raise InputError("a parameter with a range (low and high) was expected", key=given)
+            raise InputError("expected a parameter with a range (low and high)", key=given)
         found.append(with_range[name])
     return found
 

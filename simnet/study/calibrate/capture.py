@@ -85,7 +85,7 @@ def parse_capture(text: str, *, source: str) -> Capture:
     cpus = tuple(_cpu_rows(lines))
     interrupts = _interrupt_columns(lines)
     if not text.endswith("\n"):
-        lines.fail("a line end was expected after the closing comment (the capture is cut here)")
+        lines.fail("expected a line end after the closing comment (the capture is cut here)")
     return Capture(source=source, cpus=cpus, interrupts=interrupts)
 
 
@@ -108,7 +108,7 @@ class _Lines:
                 return line
 
     def _end(self, expected: str) -> NoReturn:
-        self.fail(f"{expected} was expected next, but the file ends (the capture is cut here)")
+        self.fail(f"expected {expected} next, but the file ends (the capture is cut here)")
 
     def fail(self, message: str) -> NoReturn:
         """Raise InputError at the present line."""
@@ -118,13 +118,13 @@ class _Lines:
 def _cpu_rows(lines: _Lines) -> Iterator[SarRow]:
     heading = lines.next("the heading " + " ".join(CPU_COLUMNS))
     if tuple(heading.split()) != CPU_COLUMNS:
-        lines.fail("the heading " + " ".join(CPU_COLUMNS) + " was expected")
+        lines.fail("expected the heading " + " ".join(CPU_COLUMNS))
     seen: set[int] = set()
     while not (line := lines.next("a CPU row or the closing comment")).startswith("#"):
         cpu, values = _row(lines, line, len(CPU_COLUMNS) - 1, seen)
         total = sum(values)
         if abs(total - 100) > _ROUNDING_PERCENT:
-            lines.fail(f"shares of CPU {cpu} that add up to 100 were expected, not {total:.2f}")
+            lines.fail(f"expected shares of CPU {cpu} that add up to 100, got {total:.2f}")
         yield SarRow(cpu, *values)
 
 
@@ -135,7 +135,7 @@ def _interrupt_columns(lines: _Lines) -> tuple[InterruptColumn, ...]:
     first, *titles = heading.split()
     ports = [match for title in titles if (match := _PORT.fullmatch(title))]
     if first != "CPU" or not ports or len(ports) != len(titles):
-        lines.fail(f"{expected} was expected")
+        lines.fail(f"expected {expected}")
     columns = [InterruptColumn(port["name"], int(port["irq"]), {}) for port in ports]
     seen: set[int] = set()
     while not (line := lines.next("a CPU row or the closing comment")).startswith("#"):
@@ -152,9 +152,9 @@ def _row(lines: _Lines, line: str, columns: int, seen: set[int]) -> tuple[int, l
         or not all(map(_NUMBER.fullmatch, values))
         or len(values) != columns
     ):
-        lines.fail(f"a CPU id and {columns} numbers with two decimals were expected: {line!r}")
+        lines.fail(f"expected a CPU id and {columns} numbers with two decimals, got {line!r}")
     cpu = int(first)
     if cpu in seen:
-        lines.fail(f"one row a CPU was expected, but CPU {cpu} has a second one")
+        lines.fail(f"expected one row a CPU, but CPU {cpu} has a second one")
     seen.add(cpu)
     return cpu, [float(value) for value in values]

@@ -145,7 +145,7 @@ def cross_validate(
     """
     known = cross_validated_documents(hours=True)
     if name not in known:
-        expected = f"the name of a document was expected: one of {', '.join(known)}"
+        expected = f"expected the name of a document: one of {', '.join(known)}"
         raise InputError(f"{expected}{nearest(name, known)}", key=name)
     if known[name].searches:
         _refuse_of_searches(seeds, confirm=confirm)

@@ -72,7 +72,7 @@ def write_fitted(
             for key in keys:
                 entry = entry[key]
         except KeyError:
-            expected = "a value of a model or of the scenario was expected"
+            expected = "expected a value of a model or of the scenario"
             raise InputError(expected, file=file, key=path) from None
         changes.append(_change(entry, estimate, effective.provenance[path], file, found))
     with ExitStack() as stack:

@@ -103,7 +103,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
         shortfall=wanted / 2,
     )
     if limits.count == 1:
-        raise InputError("a limit was expected: --max-loss, --max-p99, or both")
+        raise InputError("expected a limit: --max-loss, --max-p99, or both")
     base = case_of(scenario, settings, tunings, apply)
     chosen = dict(base.settings)
     setting = Setting.find(scenario, load, chosen, base.tunings, base.apply)
@@ -128,7 +128,7 @@ def _share(text: str | float, option: str) -> float:
     except UnitError as error:
         raise InputError(str(error), key=option) from error
     if not 0 < ppm <= 500_000:  # noqa: PLR2004 (a half)
-        raise InputError(f"a share above 0 and at most 50 % was expected, got {text!r}", key=option)
+        raise InputError(f"expected a share above 0 and at most 50 %, got {text!r}", key=option)
     return ppm * _PPM
 
 

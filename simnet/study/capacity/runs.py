@@ -68,7 +68,7 @@ class Setting:
                 raise closed(scenario, f"no {LOAD}") from error
             raise
         if not isinstance(spec, Quantity) or spec.length or not isinstance(value, int):
-            raise InputError("a setting that is one number was expected", file="--load", key=name)
+            raise InputError("expected a setting that is one number", file="--load", key=name)
         if value < 1:
             raise closed(scenario, f"{name} is {spec.text(value)}")
         settings.pop(name, None)
@@ -88,7 +88,7 @@ class Setting:
             raise InputError(str(error), file="--between", key=between) from error
         smallest, largest = int(str(ends[0])), int(str(ends[1]))
         if not 1 <= smallest < largest:
-            message = "from the smaller to the larger load was expected, above 0"
+            message = "expected loads above 0, the smaller one first"
             raise InputError(message, file="--between", key=between)
         return smallest, largest
 

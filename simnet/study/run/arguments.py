@@ -82,7 +82,7 @@ def time_us_of(given: str | float, option: str) -> float:
     except UnitError as error:
         raise InputError(str(error), key=option) from error
     if time_ps <= 0:
-        raise InputError(f"a time above 0 was expected, got {given!r}", key=option)
+        raise InputError(f"expected a time above 0, got {given!r}", key=option)
     return time_ps / _PS_PER_US
 
 

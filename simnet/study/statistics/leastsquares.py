@@ -52,7 +52,7 @@ class Free:
 
     def __post_init__(self) -> None:
         if not self.low < self.high or not self.low <= self.start <= self.high:
-            message = f"{self.name}: low <= start <= high and low < high were expected"
+            message = f"{self.name}: expected low <= start <= high and low < high"
             raise ValueError(message)
 
 

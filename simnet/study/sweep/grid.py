@@ -15,14 +15,14 @@ from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, 
 __all__ = ["axis", "combinations", "size"]
 
 MOST_VALUES: Final = 100_000
-_TOO_MANY: Final = f"at most {MOST_VALUES} values were expected"
+_TOO_MANY: Final = f"expected at most {MOST_VALUES} values"
 _OPTION: Final = "--over"
 _RANGE: Final = re.compile(r"\s*(?P<low>.+?)\s*\.\.\s*(?P<high>[^:]+?)\s*(?::\s*(?P<step>.+?)\s*)?")
 _NUMBER: Final = re.compile(
     r"(?P<number>[+-]?\d[\d_]{0,60}(?:\.\d{1,60})?(?:[eE][+-]?\d{1,2})?)\s*(?P<unit>.*)"
 )
 _FACTOR: Final = re.compile(r"x\s*(\d{1,30}(?:\.\d{1,30})?)")
-_EXPECTED: Final = "values as in 1,2,4 or a range as in 10 us..50 us:10 us were expected"
+_EXPECTED: Final = "expected values as in 1,2,4 or a range as in 10 us..50 us:10 us"
 
 
 def axis(text: str, knob: str) -> tuple[str, ...]:
@@ -115,19 +115,19 @@ def _parsed(value: str, unit: str, kind: Kind | None) -> Fraction:
         raise UnitError(_EXPECTED)
     if kind is None:
         if match["unit"]:
-            raise UnitError("a unit at the end of the range was expected too")
+            raise UnitError("expected a unit at the end of the range, too")
         return Fraction(match["number"].replace("_", ""))
     return Fraction(parse_quantity(f"{match['number']} {match['unit'] or unit}", kind))
 
 
 def _ordered(first: Fraction, last: Fraction) -> None:
     if first > last:
-        raise UnitError("a range from the smaller to the larger value was expected")
+        raise UnitError("expected a range from the smaller to the larger value")
 
 
 def _counted(first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fraction]:
     if step <= 0:
-        raise UnitError("a step above 0 was expected")
+        raise UnitError("expected a step above 0")
     if last - first >= step * MOST_VALUES:
         raise UnitError(_TOO_MANY)
     while first <= last:
@@ -137,7 +137,7 @@ def _counted(first: Fraction, last: Fraction, step: Fraction) -> Iterator[Fracti
 
 def _multiplied(first: Fraction, last: Fraction, factor: Fraction) -> Iterator[Fraction]:
     if factor <= 1 or first <= 0:
-        raise UnitError("a factor above 1, and a start above 0, were expected")
+        raise UnitError("expected a factor above 1 and a start above 0")
     while first <= last:
         yield first
         first *= factor
@@ -146,7 +146,7 @@ def _multiplied(first: Fraction, last: Fraction, factor: Fraction) -> Iterator[F
 def _text(value: Fraction, kind: Kind | None) -> str:
     if kind:
         if value.denominator != 1:
-            raise UnitError(f"a step that ends on whole {kind.base} was expected")
+            raise UnitError(f"expected a step that ends on whole {kind.base}")
         return format_quantity(int(value), kind)
     if value.denominator == 1:
         return str(value.numerator)

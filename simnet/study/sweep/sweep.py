@@ -217,7 +217,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
             reached, or the grid is large and not confirmed.
     """
     if not over and not tunings and replications == 1:
-        raise InputError("something to vary was expected: KNOB=VALUES, or tunings", key=_OVER)
+        raise InputError("expected something to vary: KNOB=VALUES, or tunings", key=_OVER)
     axes = {
         name: axis(values, name) if isinstance(values, str) else values
         for name, values in axes_of(over).items()

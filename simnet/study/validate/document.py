@@ -194,7 +194,7 @@ def answer(name: str, others: Iterable[str] = ()) -> Answer:
         expected = f"no scenario answers this measurement yet; there are {', '.join(known)}"
         raise InputError(expected, key=name)
     raise InputError(
-        f"the id of a measurement was expected{nearest(name, [*known, *others])}", key=name
+        f"expected the id of a measurement{nearest(name, [*known, *others])}", key=name
     )
 
 

@@ -106,7 +106,7 @@ def measurements(directory: Path | None = None) -> dict[str, Measurement]:
     for path in sorted((directory or folder("validation") / "measurements").glob("*.toml")):
         for entry in _read(path, _File).measurement:
             if entry.id in found:
-                expected = "every id once was expected, but it is defined twice"
+                expected = "expected every id once, but it is defined twice"
                 raise InputError(expected, file=path, key=entry.id)
             found[entry.id] = entry
     return found
@@ -116,9 +116,9 @@ def measurement(name: str) -> Measurement:
     """The measurement with this id; raises InputError that names the nearest one."""
     known = measurements()
     if name in wanted() and name not in known:
-        raise InputError("a measurement was expected: this can only be predicted", key=name)
+        raise InputError("expected a measurement: this can only be predicted", key=name)
     if name not in known:
-        raise InputError(f"a measurement was expected{nearest(name, known)}", key=name)
+        raise InputError(f"expected a measurement{nearest(name, known)}", key=name)
     return known[name]
 
 

@@ -38,7 +38,7 @@ class FrozenRow(BaseModel):
     @model_validator(mode="after")
     def _ordered(self) -> FrozenRow:
         if not self.low <= self.predicted <= self.high:
-            message = "low <= predicted <= high was expected"
+            message = "expected low <= predicted <= high"
             raise ValueError(message)
         return self
 
@@ -78,7 +78,7 @@ def record_path(name: str, day: date, directory: Path | None = None) -> Path:
     Raises InputError for a name that is no plain file stem, and when the record exists already.
     """
     if not _NAME.fullmatch(name):
-        expected = f"a name of letters, digits, - and _ was expected, got {name!r}"
+        expected = f"expected a name of letters, digits, - and _, got {name!r}"
         raise InputError(expected, key="--freeze")
     place = directory or folder("validation") / "predictions"
     path = place / f"{day.isoformat()}-{name}.json"
@@ -95,7 +95,7 @@ def freeze(frozen: Frozen, name: str, directory: Path | None = None) -> Path:
 
 
 def _exists(path: Path) -> InputError:
-    message = "a new name was expected: a frozen prediction is never overwritten"
+    message = "expected a new name: a frozen prediction is never overwritten"
     return InputError(message, file=path)
 
 

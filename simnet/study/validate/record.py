@@ -129,7 +129,7 @@ def record(ids: str | Sequence[str] = ()) -> Record:
     wanted = names_of(ids, "ids") or ("*",)
     for name in wanted:
         if not fnmatch.filter(known, name):
-            expected = "a number was expected that was predicted before it was known"
+            expected = "expected a number that was predicted before it was known"
             raise InputError(f"{expected}{nearest(name, known)}", key=name)
     kept = {one for name in wanted for one in fnmatch.filter(known, name)}
     return Record(tuple(score for score in found if score.id in kept))

@@ -48,7 +48,7 @@ class Residual(BaseModel):
     @classmethod
     def _known(cls, kind: str) -> str:
         if kind not in KINDS:
-            message = f"one of {', '.join(KINDS)} was expected"
+            message = f"expected one of {', '.join(KINDS)}"
             raise ValueError(message)
         return kind
 

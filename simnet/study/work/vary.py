@@ -109,7 +109,7 @@ def canonical_name(effective: Effective, name: str) -> str:
         if name in paths or f"host.{name}" in paths:
             return canonical
     known = [*places, *effective.provenance]
-    raise InputError(f"a parameter was expected{nearest(name, known)}", key=name)
+    raise InputError(f"expected a parameter{nearest(name, known)}", key=name)
 
 
 def _places(effective: Effective) -> dict[str, tuple[str, ...]]:
@@ -165,7 +165,7 @@ def _put(section: Any, changes: Mapping[Any, Any]) -> Any:
 def _check(section: Section, attribute: str, value: int, path: str) -> None:
     spec = spec_of(type(section), attribute)
     if spec is None or isinstance(getattr(section, attribute), (str, bool, tuple)):
-        raise InputError("a parameter with one number was expected", key=path)
+        raise InputError("expected a parameter with one number", key=path)
     try:
         spec.check(value)
     except UnitError as error:

@@ -93,7 +93,7 @@ def test_profiles_are_lowest_at_the_solution(formula: list[str]) -> None:
 def test_a_measurement_that_only_scores_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     only = measurement(LISTING).model_copy(update={"use": "predict"})
     monkeypatch.setattr(module, "measurement", lambda _name: only)
-    with pytest.raises(InputError, match=rf"^{LISTING}: a measurement marked"):
+    with pytest.raises(InputError, match=rf"^{LISTING}: expected a measurement marked"):
         target(LISTING)
 
 
@@ -167,8 +167,8 @@ def test_some_keys_of_a_measurement_may_be_chosen() -> None:
     ("against", "message"),
     [
         ("x460.listing1.cpu_busy", r"did you mean x460\.listing1\.cpu_busy_percent\?"),
-        ("x460.listing1.cpu_busy_percent:cpu99", r"cpu99: a key of .* was expected"),
-        ("x460.bonding", "a measurement was expected: this can only be predicted"),
+        ("x460.listing1.cpu_busy_percent:cpu99", r"cpu99: expected a key of .*"),
+        ("x460.bonding", "expected a measurement: this can only be predicted"),
     ],
 )
 def test_what_cannot_be_fitted_to_is_one_clear_line(against: str, message: str) -> None:
@@ -177,5 +177,5 @@ def test_what_cannot_be_fitted_to_is_one_clear_line(against: str, message: str) 
 
 
 def test_a_parameter_without_a_range_is_refused() -> None:
-    with pytest.raises(InputError, match=r"host\.kernel\.hz: a parameter with a range"):
+    with pytest.raises(InputError, match=r"host\.kernel\.hz: expected a parameter with a range"):
         calibrate([LISTING], ["host.kernel.hz"])

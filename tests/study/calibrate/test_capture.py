@@ -43,15 +43,15 @@ def test_a_capture_cut_anywhere_is_refused_with_file_line_and_expectation(length
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("88.54", "8.854", "listing:3: a CPU id and 6 numbers with two decimals were expected"),
-        ("88.54", "78.54", "listing:3: shares of CPU 1 that add up to 100 were expected, not 90"),
-        ("%steal", "%stolen", "listing:1: the heading CPU %user %nice"),
-        ("\n3  ", "\n2  ", "listing:5: one row a CPU was expected, but CPU 2 has a second one"),
-        ("eth3/201", "eth3", "listing:21: the heading CPU PORT/IRQ"),
-        ("88.54", "8" * 5000 + ".54", "listing:3: a CPU id and 6 numbers"),
-        ("\n3  ", f"\n{'3' * 5000}  ", "listing:5: a CPU id and 6 numbers"),
-        ("eth3/201", f"eth3/{'2' * 5000}", "listing:21: the heading CPU PORT/IRQ"),
-        ("19515.86", "19515.86  1.00", "listing:23: a CPU id and 8 numbers"),
+        ("88.54", "8.854", "listing:3: expected a CPU id and 6 numbers with two decimals"),
+        ("88.54", "78.54", "listing:3: expected shares of CPU 1 that add up to 100, got 90"),
+        ("%steal", "%stolen", "listing:1: expected the heading CPU %user %nice"),
+        ("\n3  ", "\n2  ", "listing:5: expected one row a CPU, but CPU 2 has a second one"),
+        ("eth3/201", "eth3", "listing:21: expected the heading CPU PORT/IRQ"),
+        ("88.54", "8" * 5000 + ".54", "listing:3: expected a CPU id and 6 numbers"),
+        ("\n3  ", f"\n{'3' * 5000}  ", "listing:5: expected a CPU id and 6 numbers"),
+        ("eth3/201", f"eth3/{'2' * 5000}", "listing:21: expected the heading CPU PORT/IRQ"),
+        ("19515.86", "19515.86  1.00", "listing:23: expected a CPU id and 8 numbers"),
     ],
 )
 def test_a_malformed_capture_names_the_line(old: str, new: str, expected: str) -> None:

@@ -65,15 +65,15 @@ def test_a_sweep_takes_numbers() -> None:
         (simnet.whatif, {"tunings": "affinity", "seeds": 0}, "seeds: expected a whole number"),
         (simnet.whatif, {"tunings": "affinity", "members": -1}, "members: expected a whole"),
         (simnet.whatif, {"tunings": "affinity", "seed": "1"}, "seed: expected a whole number"),
-        (simnet.sweep, {"over": {}}, "over: something to vary"),
+        (simnet.sweep, {"over": {}}, "over: expected something to vary"),
         (simnet.sweep, {"over": {"nodes": [1, 99]}}, 'over["nodes"]: 99 is outside'),
-        (simnet.sweep, {"over": {"nodes": "1..x"}}, 'over["nodes"]: 1..x: values as in'),
+        (simnet.sweep, {"over": {"nodes": "1..x"}}, 'over["nodes"]: 1..x: expected values as in'),
         (
             simnet.sweep,
             {"over": {"seed": "1,2"}, "replications": 2},
             "replications: over seed=... says already",
         ),
-        (simnet.capacity, {}, "a limit was expected: max_loss, max_p99, or both"),
+        (simnet.capacity, {}, "expected a limit: max_loss, max_p99, or both"),
         (simnet.capacity, {"max_loss": "a"}, "max_loss: expected a share"),
         (simnet.capacity, {"max_p99": 5}, "max_p99: missing unit in 5"),
         (simnet.capacity, {"max_loss": 0.1, "between": 3}, "between: 3: expected LOWEST..HIGHEST"),
@@ -92,5 +92,5 @@ def test_an_error_names_the_argument(
 def test_numbers_of_members_and_parameters_are_checked() -> None:
     with pytest.raises(simnet.InputError, match=r"^members: expected a whole number"):
         simnet.validate("x460.table2.netperf", members=-1)
-    with pytest.raises(simnet.InputError, match=r"^parameters: at least one"):
+    with pytest.raises(simnet.InputError, match=r"^parameters: expected at least one"):
         simnet.calibrate("x460.table1.netperf", [])

@@ -136,7 +136,7 @@ def test_profiles_show_what_the_others_can_make_up_for() -> None:
 
 
 def test_a_range_that_does_not_hold_the_start_is_refused() -> None:
-    with pytest.raises(ValueError, match="cost: low <= start <= high"):
+    with pytest.raises(ValueError, match="cost: expected low <= start <= high"):
         Free("cost", 5, 0, 1)
 
 

@@ -45,7 +45,7 @@ def test_lists_and_ranges(text: str, values: tuple[str, ...]) -> None:
         ("1..4:0", "a step above 0"),
         ("1..4:-1", "a step above 0"),
         ("1..4:x1", "a factor above 1"),
-        ("0..4:x2", "a factor above 1, and a start above 0"),
+        ("0..4:x2", "a factor above 1 and a start above 0"),
         ("on..off", "values as in 1,2,4"),
         ("10 us..50", "a unit at the end"),
         ("10 us..50 KiB", "wrong kind of unit in '10 us'"),

@@ -64,7 +64,7 @@ def test_a_malformed_file_is_one_line(tmp_path: Path, old: str, new: str, expect
 def test_an_id_that_is_defined_twice_is_refused(tmp_path: Path) -> None:
     for name in ("m.toml", "n.toml"):
         (tmp_path / name).write_text(ENTRY, encoding="utf-8")
-    with pytest.raises(InputError, match=r"n\.toml: a: every id once"):
+    with pytest.raises(InputError, match=r"n\.toml: a: expected every id once"):
         measurements(tmp_path)
 
 
@@ -80,7 +80,7 @@ def test_a_frozen_prediction_reads_back_and_is_never_overwritten(tmp_path: Path)
     path = freeze(FROZEN, "table2", tmp_path)
     assert path.name == "2026-01-02-table2.json"
     assert predictions(tmp_path) == {path.name: FROZEN}
-    with pytest.raises(InputError, match=r"table2\.json: a new name was expected"):
+    with pytest.raises(InputError, match=r"table2\.json: expected a new name"):
         freeze(FROZEN, "table2", tmp_path)
 
 

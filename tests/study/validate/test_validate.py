@@ -198,7 +198,7 @@ def test_what_nobody_has_measured_is_predicted_all_the_same() -> None:
 def test_a_pattern_stands_for_several_ids() -> None:
     rows = validate(["x460.listing1.*"], members=0, jobs=1).rows
     assert list(dict.fromkeys(row.id for row in rows)) == [BUSY, RATES]
-    with pytest.raises(InputError, match=r"^x461\.\*: the id of a measurement was expected"):
+    with pytest.raises(InputError, match=r"^x461\.\*: expected the id of a measurement"):
         validate(["x461.*"])
 
 

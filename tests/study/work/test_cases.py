@@ -64,7 +64,7 @@ def test_a_value_outside_the_legal_range_is_refused() -> None:
 
 
 def test_what_is_not_one_number_is_refused() -> None:
-    with pytest.raises(InputError, match="a parameter with one number was expected"):
+    with pytest.raises(InputError, match="expected a parameter with one number"):
         with_values(Member(CASE).effective(), {"host.kernel.tcp_rmem_bytes": 1})
 
 

@@ -109,9 +109,7 @@ class _Sections(Listed):
                 found = lines.match(self, self.line, number, line)
                 yield Attribute(found["name"], found["value"], number, nodes)
         if headed and not ended:
-            lines.fail(
-                "the listing is cut here: `File systems in cluster` was expected", lines.last
-            )
+            lines.fail("the listing is cut here: expected `File systems in cluster`", lines.last)
 
 
 LISTINGS: Final = (
