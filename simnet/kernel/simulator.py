@@ -126,6 +126,21 @@ class Simulator:
             self._refuse(int(self.now) + int(delay_ps), target, priority)
         return self._queue.push(self.now + delay_ps, priority, target._sim_number, kind, arg)
 
+    def close(self) -> None:
+        """End the simulation: nothing will happen in it, and its components know nobody any more.
+
+        They and the simulator refer to each other. Broken up they are freed when they are dropped;
+        Python's collector would have to look at each of them, several times over.
+        """
+        target: Target
+        targets: list[Any] = self._targets
+        self._targets = [None]
+        self._numbers = {}
+        self._objects = []
+        self._queue = EventQueue()
+        for target in targets[1:]:
+            target.disconnect()
+
     def cancel(self, handle: cython.longlong) -> cython.bint:
         """Take an event back. Return False if it has happened or was cancelled before."""
         slot: cython.longlong = self._queue.find(handle)

@@ -4,6 +4,7 @@ cdef class Target:
     cdef object _sim_owner
 
     cpdef void on_event(self, int kind, long long arg) except *
+    cpdef int disconnect(self) except -1
     cdef int expect(self, int kind) except -1
 
 

@@ -24,6 +24,10 @@ class Target:
         message = f"{type(self).__name__} does not handle events (kind {kind}, argument {arg})"
         raise SimulationError(message, component=self.path)
 
+    def disconnect(self) -> cython.int:
+        """The simulation is over: let go of what refers back here, so that all can be freed."""
+        return 0
+
     def expect(self, kind: cython.int) -> cython.int:
         """An event of this kind is next: ask for the cache lines that it will need."""
         return 0

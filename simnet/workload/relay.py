@@ -58,6 +58,12 @@ class RelaySide(EpollItem):
         self.unread = False
         socket.poll = self
 
+    def disconnect(self) -> cython.int:
+        """See `Target`."""
+        EpollItem.disconnect(self)
+        self.partner = None
+        return 0
+
     def messages(self, count: cython.longlong) -> cython.longlong:
         """`count` more bytes have been received: return how many messages that completes."""
         before: cython.longlong = self.got

@@ -264,3 +264,23 @@ class TestRunning:
         sim.at(75_001, recorder, 2, 0, NIC)
         sim.run_until(100_000)
         assert recorder.log == [(75_001, 2, 0), *[(t, 1, t) for t in (80_000, 80_000, 90_000)]]
+
+
+class TestClosing:
+    def test_components_let_go_and_nothing_happens_any_more(self, sim: Simulator) -> None:
+        class Pair(Recorder):
+            other: Pair | None = None
+
+            def disconnect(self) -> int:
+                self.other = None
+                return 0
+
+        left, right = Pair(sim, "left"), Pair(sim, "right")
+        left.other, right.other = right, left
+        sim.at(5, left, 0, 0, NIC)
+        sim.close()
+        assert [pair.other for pair in (left, right)] == [None, None]
+        assert sim.pending == 0
+        assert not sim.components
+        sim.run_until(10)
+        assert left.log == []

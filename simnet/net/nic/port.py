@@ -100,6 +100,13 @@ class Nic(Port):
         self.tx_bytes = 0
         self.qdisc_drops = 0
 
+    def disconnect(self) -> cython.int:
+        """See `Target`: thousands of frames may be here, each with its endpoint."""
+        self.incoming = SkbQueue()
+        self.ring = SkbQueue()
+        self.qdisc = SkbQueue()
+        return 0
+
     @property
     def uncounted_bytes(self) -> int:
         """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts."""

@@ -94,6 +94,11 @@ class TcpConnection(Endpoint):
         """Whatever is sent is for `remote`; without one the path alone says whose it is."""
         self.remote = remote
 
+    def disconnect(self) -> cython.int:
+        """See `Target`."""
+        self.remote = None
+        return 0
+
     # -- cache lines ------------------------------------------------------------------------
 
     def fetch_sender(self) -> cython.int:

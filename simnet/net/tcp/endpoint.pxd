@@ -13,6 +13,7 @@ cdef class TcpEndpoint
 cdef class Application:
     cpdef int readable(self, TcpEndpoint socket) except -1
     cpdef int writable(self, TcpEndpoint socket) except -1
+    cpdef int disconnect(self) except -1
 
 cdef class BulkSource(Application):
     cdef readonly long long total_bytes

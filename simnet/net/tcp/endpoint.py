@@ -42,6 +42,10 @@ class Application:
         """The connection is there, or a third of the send buffer is free again."""
         raise NotImplementedError
 
+    def disconnect(self) -> cython.int:
+        """See `Target`."""
+        return 0
+
 
 @cython.final
 @cython.cclass
@@ -139,6 +143,13 @@ class TcpEndpoint(TcpConnection):
     def begin(self) -> None:
         """The handshake is over and the peer's window known: let the application begin."""
         self.application.writable(self)
+
+    def disconnect(self) -> cython.int:
+        """See `Target`."""
+        TcpConnection.disconnect(self)
+        self.application.disconnect()
+        self.application = None
+        return 0
 
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection."""

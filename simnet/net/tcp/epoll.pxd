@@ -16,6 +16,7 @@ cdef class EpollItem:
     cdef public NapiInstance napi
     cpdef long long callback(self, Cpu cpu) except? -1
     cpdef bint has_events(self) except? -1
+    cpdef int disconnect(self) except -1
 
 cdef class Epoll:
     cdef readonly Costs costs

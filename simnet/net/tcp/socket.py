@@ -171,6 +171,15 @@ class TcpSocket(TcpConnection):
         self.tx_costs.leave_by(nic)
         return 0
 
+    def disconnect(self) -> cython.int:
+        """See `Target`."""
+        TcpConnection.disconnect(self)
+        if self.poll is not None:
+            self.poll.disconnect()
+            self.poll = None
+        self.tasklet = None
+        return 0
+
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""
         return self.latency.buckets()

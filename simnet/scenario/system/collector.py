@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["COLLECTOR", "Collector"]
 
 # pools of frames and packets are allocated in thousands
-_ALLOCATIONS_PER_COLLECTION: Final = 200_000
+_ALLOCATIONS_PER_COLLECTION: Final = 1_000_000
 
 
 class Collector:
@@ -56,9 +56,11 @@ class Collector:
         try:
             yield
         finally:
-            gc.set_threshold(*before)
             if freezes:
+                # what has come meanwhile is old without a look at it
+                gc.freeze()
                 gc.unfreeze()
+            gc.set_threshold(*before)
 
     def _look(self) -> None:
         """Collect everything if there is much more than after the last time."""

@@ -251,6 +251,10 @@ class System:
         with COLLECTOR.spared(grown=False):
             self.env.run(until=self.env.sim.now + duration_ps)
 
+    def close(self) -> None:
+        """End the simulation, so that its memory is freed at once; nothing more can be read."""
+        self.env.sim.close()
+
     def snapshot(self) -> Snapshot:
         """Read all counters."""
         now = self.env.sim.now

@@ -172,6 +172,7 @@ def simulate(
             Followers(followed, rates).attach(system)
         start, end, reached = _measure(system, effective, watch)
         found = validity(effective, system, start, end)
+        system.close()
     result = Result.from_snapshots(
         start,
         end,

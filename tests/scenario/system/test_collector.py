@@ -83,3 +83,21 @@ def test_a_collector_that_is_switched_off_stays_off() -> None:
     finally:
         gc.set_threshold(*threshold)
         gc.enable()
+
+
+def test_what_has_come_meanwhile_is_not_looked_at_afterwards() -> None:
+    looks: list[str] = []
+
+    def looked(phase: str, _: dict[str, int]) -> None:
+        looks.append(phase)
+
+    gc.collect()
+    gc.callbacks.append(looked)
+    try:
+        with Collector().spared(grown=True):
+            system = [Cycle(0) for _ in range(10_000)]
+        del system[0]
+        [Cycle(0) for _ in range(100)]
+    finally:
+        gc.callbacks.remove(looked)
+    assert looks == []

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
+from simnet.net.tcp.socket import TcpSocket
 from simnet.study.run.result import Result
 from simnet.study.run.run import run
 from simnet.study.work.cases import Case, Member, simulate_all
@@ -110,3 +111,23 @@ def test_a_finished_system_is_freed(test: str) -> None:
     for seed in range(2):
         short(seed=seed, duration="4 ms", settings={**SETTINGS, "test": test})
     assert alive() == before
+
+
+def test_connections_are_freed_without_the_collector() -> None:
+    def sockets() -> int:
+        return sum(isinstance(found, TcpSocket) for found in gc.get_objects())
+
+    def relay() -> None:
+        settings = {"relay.connections": "300", "relay.rate": "20000"}
+        run("relay-untuned", settings=settings, duration="10 ms", warm_up="10 ms")
+
+    relay()
+    gc.collect()
+    before = sockets()
+    gc.disable()
+    try:
+        relay()
+        # what a worker has in hand stays with it
+        assert sockets() - before < 60
+    finally:
+        gc.enable()
