@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SEEDS = 8
 MEMBERS = 24
 # pairs with equal seeds and draws of parameters before each look but the last
-_EARLY = ((3, 4), (5, 12))
+_EARLY = ((3, 4), (5, MEMBERS))
 _ERROR = 0.05
 _FIRST_MEMBER_SEED = 1000
 
@@ -52,9 +52,11 @@ class Times(NamedTuple):
     drawn_warm_up: str
 
 
-TIMES = Times("500 ms", "300 ms", "250 ms", "200 ms")
+# draws say how much a change depends on what is not known: many short runs tell that better than
+# few long ones
+TIMES = Times("500 ms", "300 ms", "100 ms", "100 ms")
 # at the first look, which is for what is plain
-SHORT_TIMES = Times("120 ms", "120 ms", "100 ms", "100 ms")
+SHORT_TIMES = TIMES._replace(duration="120 ms", warm_up="120 ms")
 # where requests wait for disks, which take milliseconds for each
 DISK_TIMES = Times("20 s", "8 s", "12 s", "6 s")
 
@@ -74,7 +76,7 @@ class Look:
         error: how often chance alone may make a verdict wrong at this look.
         last: nothing is simulated after it. Only then are the draws moved to the anchor: a
             covariance of few says little.
-        short: its runs are short, and so are no part of later looks.
+        short: its pairs with equal seeds are short, and so are no part of later looks.
     """
 
     pairs: int
@@ -186,7 +188,7 @@ class Plan:
 
     @property
     def looks(self) -> tuple[Look, ...]:
-        """The looks; the first has short runs unless it was said how long they are."""
+        """The looks; the first has short pairs unless it was said how long runs are."""
         said = self.duration or self.warm_up or self.precision
         disks = Member(self.base).effective().ffsb or runs_to_completion(self.base)
         return looks(self.seeds, self.members, short=not (said or disks))

@@ -190,12 +190,11 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seed: first of the seeds.
         seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before.
         members: pairs of runs with equal draws of the uncertain parameters, at most; 0 for none.
-        duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, and
-            250 ms with drawn parameters; 120 and 100 ms at the first look; 20 s and 12 s where
-            disks are used.
-        warm_up: simulated time before that; when None 300 ms, and 200 ms with drawn parameters; 8 s
-            and 6 s where disks are used, 120 and 100 ms at the first look; later where something
-            acts late, such as irqbalance.
+        duration: simulated time that is measured, such as `"2 s"`; when None 500 ms, 120 ms at
+            the first look, and 100 ms with drawn parameters; 20 s and 12 s where disks are used.
+        warm_up: simulated time before that; when None 300 ms, 120 ms at the first look, and 100 ms
+            with drawn parameters; 8 s and 6 s where disks are used; later where something acts
+            late, such as irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         max_p99: no tuning is worth a p99 latency above this, such as `"5 ms"`; when None, none is

@@ -115,7 +115,7 @@ class TestLooks:
         assert [one.pairs for one in found.tunings] == [3, 8]
         assert (found.seeds, len(made_up)) == (8, 3 * 3 + 2 * 8)
 
-    def test_the_first_look_has_short_runs_unless_their_time_was_said(
+    def test_the_first_look_has_short_pairs_unless_their_time_was_said(
         self, made_up: list[Effective]
     ) -> None:
         def simulated(**given: Any) -> set[tuple[int, int]]:
@@ -125,9 +125,9 @@ class TestLooks:
             return {(run.duration_ps // 10**9, run.warm_up_ps // 10**9) for run in runs}
 
         assert simulated() == {(120, 120), (100, 100)}
-        assert simulated(seeds=3) == {(500, 300), (250, 200)}
-        assert simulated(duration="50 ms") == {(50, 300), (50, 200)}
-        assert simulated(warm_up="50 ms") == {(500, 50), (250, 50)}
+        assert simulated(seeds=3) == {(500, 300), (100, 100)}
+        assert simulated(duration="50 ms") == {(50, 300), (50, 100)}
+        assert simulated(warm_up="50 ms") == {(500, 50), (100, 50)}
 
     def test_what_a_short_look_cannot_tell_is_told_by_long_runs(
         self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
@@ -140,6 +140,14 @@ class TestLooks:
         assert _answers(found) == [("affinity", "yes")]
         assert found.tunings[0].pairs == 5
         assert len(made_up) == 2 * 3 + 2 * 5
+
+    def test_draws_are_simulated_once_for_all_looks(
+        self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(study, "inconclusive", lambda _runs: (True, "too short"))
+        whatif(SCENARIO, "affinity", members=6, jobs=1, store=NOWHERE)
+        drawn = [effective.digest() for effective in made_up if effective.run.seed >= 1000]
+        assert len(drawn) == len(set(drawn)) == 2 * (1 + 6)
 
     @pytest.mark.parametrize(("seeds", "members"), [(2, 24), (3, 0), (4, 3), (8, 24), (100, 0)])
     def test_errors_add_up_to_five_percent(self, seeds: int, members: int) -> None:
@@ -206,7 +214,7 @@ def test_runs_end_by_precision_on_demand(made_up: list[Effective]) -> None:
     paired = [e.run for e in made_up if e.run.seed < 1000]
     drawn = [e.run for e in made_up if e.run.seed >= 1000]
     assert {(run.precision_permille, run.duration_ps) for run in paired} == {(20, 2 * 10**12)}
-    assert {(run.precision_permille, run.duration_ps) for run in drawn} == {(0, 250 * 10**9)}
+    assert {(run.precision_permille, run.duration_ps) for run in drawn} == {(0, 100 * 10**9)}
 
 
 def test_pairs_share_their_parameters(made_up: list[Effective]) -> None:
