@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -225,6 +227,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         (plain, *(one.effective for one in alternatives)),
     )
     limit = None if max_p99 is None else time_us_of(max_p99, "--max-p99")
+    # Verdicts need it, and loading it takes a third of a second: there is time while workers run.
+    Thread(target=import_module, args=("scipy.special",)).start()
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
