@@ -136,3 +136,22 @@ def test_an_interrupt_ends_a_long_simulation_at_once(
         signal.signal(signal.SIGALRM, before)
     assert outcome == (130, "", "simnet: interrupted\n")
     assert time.monotonic() - began[0] < 5
+
+
+# what is registered before the command's own is called after it
+PROCESS = """
+import atexit, gc, os
+atexit.register(lambda: print(len(os.listdir("/proc/self/task")), gc.get_freeze_count() > 0))
+from simnet.cli import main
+main(["run", "x460-out-of-box", "--set", "nodes=1", "--warm-up", "0 s", "--duration", "1 ms"])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_command_has_one_thread_and_leaves_its_memory_to_the_system(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    command = [sys.executable, "-W", "ignore", "-c", PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "1 True"

@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,26 @@ def test_work_that_ends_each_worker_is_named_when_all_else_is_done(
         found.extend(done_by_workers(double, pieces, 2, name=lambda piece: f"no {piece.number}"))
     assert sorted(found) == [2 * n for n in range(20) if n != 1]
     assert pieces[1].tried() == 3
+
+
+def test_the_next_piece_is_made_while_the_workers_are_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    made_when_waiting = []
+
+    def pieces() -> Iterator[Piece]:
+        for number in range(4):
+            made.append(number)
+            yield Piece(number, tmp_path)
+
+    def noted(connections: list[Any]) -> list[Any]:
+        made_when_waiting.append(len(made))
+        return wait(connections)
+
+    monkeypatch.setattr(workers, "wait", noted)
+    assert sorted(done_by_workers(double, pieces(), 1, name=str)) == [0, 2, 4, 6]
+    assert made_when_waiting == [2, 3, 4, 4]
 
 
 def test_what_is_done_again_comes_last_and_has_no_other_beside_it(tmp_path: Path) -> None:

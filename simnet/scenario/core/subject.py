@@ -30,6 +30,7 @@ __all__ = [
     "Proposal",
     "Setup",
     "Subject",
+    "builders",
     "columns",
     "host_parts",
     "late",
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 _PARTS: Final = "simnet.scenario.parts"
+_BUILDERS: Final = ("build", "resources", "streams")
 
 # They are made of what subjects announce, so their modules import this one, and it does not theirs.
 _Effective: TypeAlias = Any
@@ -346,3 +348,10 @@ def columns() -> tuple[Column, ...]:
     """Return the fields of a result that all subjects announce, in order."""
     found = (column for subject in subjects() for column in subject.columns())
     return tuple(sorted(found, key=lambda one: one.order))
+
+
+def builders() -> tuple[str, ...]:
+    """Return the modules that put systems together, by name: a first simulation imports some."""
+    parts = import_module(_PARTS)
+    found = pkgutil.walk_packages(parts.__path__, f"{_PARTS}.")
+    return tuple(one.name for one in found if one.name.rpartition(".")[2] in _BUILDERS)

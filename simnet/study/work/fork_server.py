@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import select
 import signal
 import socket
 import struct
@@ -176,12 +177,14 @@ def serve(descriptor: int) -> None:
     What workers need is imported before on Linux only: elsewhere libraries may not bear to be
     forked once they are loaded.
     """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a fork has one thread anyway
     from simnet.study.work.worker import serve as work
 
+    channel = socket.socket(fileno=descriptor)
     if sys.platform == "linux":
         for module in _FOR_WORKERS:
             import_module(module)
-    channel = socket.socket(fileno=descriptor)
+        _import_builders(channel)
     while True:
         question, descriptors, *_ = socket.recv_fds(channel, _QUESTION.size, 1)
         if not question:
@@ -192,6 +195,16 @@ def serve(descriptor: int) -> None:
             channel.send(_ANSWER.pack(answer))
         except OSError:
             os._exit(0)
+
+
+def _import_builders(channel: socket.socket) -> None:
+    """Import what the first simulation of a worker would, until there is a question."""
+    from simnet.scenario.core.subject import builders
+
+    for module in builders():
+        if select.select([channel], [], [], 0)[0]:
+            return
+        import_module(module)
 
 
 def _fork(channel: socket.socket, descriptor: int, work: Callable[[int], None]) -> int:

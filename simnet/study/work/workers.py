@@ -21,8 +21,9 @@ import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -34,7 +35,7 @@ __all__ = ["cpus", "done_by_workers", "expected"]
 
 ATTEMPTS: Final = 3
 _QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
-_Work = TypeVar("_Work")
+_Piece = TypeVar("_Piece")
 _Answer = TypeVar("_Answer")
 
 
@@ -59,11 +60,11 @@ def expected(jobs: int | None = None) -> None:
 
 
 def done_by_workers(
-    function: Callable[[_Work], _Answer],
-    pieces: Iterable[_Work],
+    function: Callable[[_Piece], _Answer],
+    pieces: Iterable[_Piece],
     count: int,
     *,
-    name: Callable[[_Work], str],
+    name: Callable[[_Piece], str],
 ) -> Generator[_Answer]:
     """What a function returns of each piece, as it is done, in no order.
 
@@ -83,6 +84,7 @@ def done_by_workers(
     try:
         pool.assign()
         while pool.busy:
+            pool.prepare()
             for ready in cast("list[Connection]", wait(list(pool.busy))):
                 answers = pool.collect(ready)
                 pool.assign()
@@ -93,12 +95,20 @@ def done_by_workers(
 
 
 @dataclass(frozen=True)
+class _Work:
+    """A piece of work, what to send of it, and how many have had it with this attempt."""
+
+    piece: Any
+    message: Any
+    attempt: int
+
+
+@dataclass(frozen=True)
 class _Job:
-    """A piece of work in a worker's hand, and how many had it in all."""
+    """Work in a worker's hand."""
 
     worker: _Worker
-    piece: Any
-    attempt: int
+    work: _Work
 
 
 class _Pool:
@@ -112,12 +122,13 @@ class _Pool:
         name: Callable[[Any], str],
     ) -> None:
         self.busy: dict[Connection, _Job] = {}
-        self._function = function
         self._count = count
         self._name = name
-        self._pieces = pieces
-        self._put_back: list[tuple[Any, int]] = []
-        self._retries: deque[tuple[Any, int]] = deque()
+        self._pieces = (
+            _Work(piece, ForkingPickler.dumps((function, piece)), 1) for piece in pieces
+        )
+        self._prepared: _Work | None = None
+        self._retries: deque[_Work] = deque()
 
     def assign(self) -> None:
         """Give the workers something to do, as far as there is."""
@@ -127,28 +138,33 @@ class _Pool:
                 return
             try:
                 worker = _idle_or_started()
-                while not worker.send((self._function, work[0])):
+                while not worker.send(work.message):
                     worker = _idle_or_started()
             except OSError as error:
                 if not self.busy:
                     why = f"no process can be started for it: {error.strerror}"
-                    raise LostRunError(f"{self._name(work[0])}: {why}") from error
-                self._put_back.append(work)  # fewer will do
+                    raise LostRunError(f"{self._name(work.piece)}: {why}") from error
+                self._prepared = work  # fewer will do
                 return
-            self.busy[worker.connection] = _Job(worker, *work)
+            self.busy[worker.connection] = _Job(worker, work)
 
-    def _next(self) -> tuple[Any, int] | None:
-        """A piece and which attempt at it; nothing beside one that has ended a worker before.
+    def prepare(self) -> None:
+        """Have the next piece ready to be sent: no worker waits while it is made."""
+        if self._prepared is None:
+            self._prepared = next(self._pieces, None)
+
+    def _next(self) -> _Work | None:
+        """What comes next; nothing beside a piece that has ended a worker before.
 
         Those come last, unless there are as many as workers: then maybe every piece is such a one.
         """
-        if any(job.attempt > 1 for job in self.busy.values()):
+        if any(job.work.attempt > 1 for job in self.busy.values()):
             return None
-        if self._put_back:
-            return self._put_back.pop()
         if len(self._retries) < self._count:
-            for piece in self._pieces:
-                return piece, 1
+            self.prepare()
+            if self._prepared is not None:
+                work, self._prepared = self._prepared, None
+                return work
         return self._retries.popleft() if self._retries and not self.busy else None
 
     def collect(self, ready: Connection) -> list[Any]:
@@ -158,10 +174,10 @@ class _Pool:
             answer = ready.recv()
         except (EOFError, OSError):
             how = job.worker.how_it_ended()
-            if job.attempt == ATTEMPTS:
+            if job.work.attempt == ATTEMPTS:
                 message = f"each of {ATTEMPTS} processes that simulated it {how}"
-                raise LostRunError(f"{self._name(job.piece)}: {message}") from None
-            self._retries.append((job.piece, job.attempt + 1))
+                raise LostRunError(f"{self._name(job.work.piece)}: {message}") from None
+            self._retries.append(replace(job.work, attempt=job.work.attempt + 1))
             return []
         _IDLE.append(job.worker)
         if isinstance(answer, BaseException):
@@ -178,10 +194,10 @@ class _Worker:
             self._server, self._number = forked(other.fileno())
             self.connection = Connection(mine.detach())
 
-    def send(self, work: object) -> bool:
+    def send(self, message: Any) -> bool:
         """Send it work; False if it has ended before it could get all of it."""
         try:
-            self.connection.send(work)
+            self.connection.send_bytes(message)
         except OSError:
             self.kill()
             return False

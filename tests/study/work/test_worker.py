@@ -36,3 +36,26 @@ def test_an_interrupt_comes_later_and_children_never_see_one() -> None:
     child.send_signal(signal.SIGINT)
     said, _ = child.communicate("\n")
     assert said == "alive\n"
+
+
+FIRST = """
+import sys
+from importlib import import_module
+from simnet.scenario.core.subject import builders
+from simnet.study.work import cases, task
+import simnet.scenario.system.ground
+for module in builders():
+    import_module(module)
+member = cases.Member(cases.Case("x460-out-of-box", (("nodes", "1"),)), 1, "1 ms", "0 s")
+member.effective()  # the caller's
+before = set(sys.modules)
+cases.simulate_all([member], jobs=1, store=cases.Store(None))
+print(sorted(one for one in set(sys.modules) - before if one.startswith("simnet.")))
+"""
+
+
+def test_what_a_first_simulation_imports_are_chips_only() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FIRST], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "['simnet.net.nic.e1000', 'simnet.net.nic.tg3']\n"
