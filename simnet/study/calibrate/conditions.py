@@ -15,12 +15,13 @@ from typing import Final
 
 import numpy as np
 import tomlkit
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes, write_bytes, write_text
 from simnet.importing.measured.reader import MOST_BYTES, Capture, Numbers, captures, means
+from simnet.rows import Row
 from simnet.scenario.core import toml
 from simnet.spelling import nearest
 from simnet.study.calibrate.calibrate import Target
@@ -44,10 +45,8 @@ _TELLING: Final = (
 )
 
 
-class _CaseFile(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    settings: dict[str, str | int | float] = {}
+class _CaseFile(Row):
+    settings: dict[str, str | int | float] = Field(default={})
     tunings: tuple[str, ...] = ()
     seconds: float | None = Field(default=None, gt=0)
 

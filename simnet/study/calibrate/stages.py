@@ -9,11 +9,12 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from simnet._share import folder
 from simnet.errors import InputError
 from simnet.faults import first_fault
+from simnet.rows import Row
 from simnet.scenario.core import toml
 from simnet.scenario.core.library import nearest
 from simnet.study.calibrate.calibrate import DURATION, SEEDS, Runs
@@ -22,7 +23,7 @@ from simnet.study.validate.measurements import measurement
 __all__ = ["Stage", "stage", "stage_keys", "stages"]
 
 
-class Stage(BaseModel):
+class Stage(Row):
     """One stage.
 
     Attributes:
@@ -35,8 +36,6 @@ class Stage(BaseModel):
         warm_up: simulated time before.
         seeds: of every point.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     description: str
@@ -53,9 +52,7 @@ class Stage(BaseModel):
         return Runs(self.duration, self.warm_up, self.seeds, self.messages)
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _File(Row):
     document: str
     scenario: str
     stage: tuple[Stage, ...]

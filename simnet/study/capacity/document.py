@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row, Study
 from simnet.study.capacity.verdict import Verdict
 from simnet.study.figures import drawn
 from simnet.study.run.loss import Latency
@@ -19,11 +20,7 @@ __all__ = ["SCHEMA", "Capacity", "Interval", "LoadResults", "PortLoad", "TriedLo
 SCHEMA: Literal["simnet.capacity/1"] = "simnet.capacity/1"
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class PortLoad(_Row):
+class PortLoad(Row):
     """What one port carried: means over the runs."""
 
     name: str
@@ -33,7 +30,7 @@ class PortLoad(_Row):
     tx_packets_per_s: float
 
 
-class LoadResults(_Row):
+class LoadResults(Row):
     """What a load was made of: means over its runs, and the latencies of all of them together."""
 
     offered_per_s: float = Field(description="messages")
@@ -47,7 +44,7 @@ class LoadResults(_Row):
     drops: dict[str, float] = Field(description="packets a run by place, as in `backlog cpu3`")
 
 
-class Interval(_Row):
+class Interval(Row):
     """A limited share at one load, and the interval that decides."""
 
     name: str = Field(description="loss of packets; late or shortfall of messages")
@@ -58,7 +55,7 @@ class Interval(_Row):
     verdict: Verdict
 
 
-class TriedLoad(_Row):
+class TriedLoad(Row):
     """One load: whether it meets the limits, and by what."""
 
     load: float = Field(description="in the unit of the setting")
@@ -69,17 +66,10 @@ class TriedLoad(_Row):
     carried: LoadResults
 
 
-class Capacity(_Row):
+class Capacity(Study):
     """The largest load that meets the limits, between `low` and `high`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
     schema_: Literal["simnet.capacity/1"] = Field(default=SCHEMA, alias="schema")
-    scenario: str
-    version: str
-    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
-    settings: dict[str, str] = Field(description="knobs set for all runs")
-    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     tunings: tuple[str, ...] = Field(description="tunings of the scenario that were applied")
     setting: str = Field(description="what sets the load")
     unit: str = Field(description="of the loads; empty for a plain number")
@@ -108,10 +98,6 @@ class Capacity(_Row):
     def carried(self) -> LoadResults | None:
         """What the largest load that meets the limits is made of."""
         return next((one.carried for one in self.loads if one.load == self.low), None)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet capacity --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a load: verdict, intervals, rates and latency, units in the columns' names."""

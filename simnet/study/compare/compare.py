@@ -12,11 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 import simnet
 from simnet.errors import InputError
 from simnet.importing.measured.reader import Capture, captures
+from simnet.rows import Printed
 from simnet.spelling import nearest
 from simnet.study.compare.change import Moved, changed
 from simnet.study.compare.meaning import meaning
@@ -48,10 +49,8 @@ _SEVERAL: Final = 2
 _SINGLE: Final = "one capture does not tell what chance does: several before and after would"
 
 
-class Comparison(BaseModel):
+class Comparison(Printed):
     """A prediction beside measurements, as the document `simnet.compare/1`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     schema_: Literal["simnet.compare/1"] = Field(default=SCHEMA, alias="schema")
     scenario: str
@@ -67,10 +66,6 @@ class Comparison(BaseModel):
     says: tuple[str, ...] = Field(description="what that says about the model")
     remarks: tuple[str, ...] = Field(description="what to know of the comparison itself")
     exit_status: int = Field(description="0: all inside; 1: something outside; 3: cannot tell")
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet compare --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a metric."""

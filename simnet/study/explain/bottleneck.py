@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from simnet.rows import Row
 
 __all__ = ["FULL", "Limit", "ResourceUse", "WaitShare", "limit_of", "merged"]
 
@@ -33,11 +35,7 @@ _ALIKE: Final = 0.01
 Share = Annotated[float, Field(ge=0.0)]
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class ResourceUse(_Row):
+class ResourceUse(Row):
     """How much of a resource was used while measured."""
 
     name: str
@@ -56,7 +54,7 @@ class ResourceUse(_Row):
     simulated: bool = Field(description="false: no mechanism waits for it, a data sheet says it")
 
 
-class WaitShare(_Row):
+class WaitShare(Row):
     """How often flows were seen to wait for one thing."""
 
     reason: str
@@ -66,7 +64,7 @@ class WaitShare(_Row):
     unit: str
 
 
-class Limit(_Row):
+class Limit(Row):
     """What holds flows back. `first` is None where nothing is full."""
 
     flows: tuple[str, ...]

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simnet.errors import InputError
 from simnet.kernel.random import stream
+from simnet.rows import Printed, Row
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.system.resource import PS_PER_S, Resource
 from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
@@ -44,11 +45,7 @@ _LOOKS_PER_READING: Final = 12
 _TABLES: Final = ("resources", "limits", "lifted", "knobs", "work", "drops")
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class KnobSet(_Row):
+class KnobSet(Row):
     """A knob that the scenario or the caller set."""
 
     name: str
@@ -58,7 +55,7 @@ class KnobSet(_Row):
     source: str
 
 
-class Explanation(_Row):
+class Explanation(Printed):
     """Where a scenario's time goes and what limits it, as the document `simnet.explanation/1`."""
 
     schema_: Literal["simnet.explanation/1"] = Field(default=SCHEMA, alias="schema")
@@ -90,12 +87,6 @@ class Explanation(_Row):
     )
     remarks: tuple[str, ...] = Field(description="what to know of the configuration")
     warnings: tuple[str, ...] = Field(description="what to know of these numbers")
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet explain --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self, table: str = "resources") -> pd.DataFrame:
         """One table as a data frame.

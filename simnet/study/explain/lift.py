@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.system.lifting import liftings
 from simnet.study.run.run import simulate
 
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Lift", "lifted_results", "lifts", "not_lifted"]
 
 
-class Lift(BaseModel):
+class Lift(Row):
     """One sort of part, lifted alone."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     part: str
     by: str = Field(description="what was changed, and how much")

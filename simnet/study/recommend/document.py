@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row, Study
 from simnet.study.figures import drawn
 from simnet.study.whatif.verdict import Answer, Interval
 from simnet.study.whatif.whatif import WhatIf
@@ -19,11 +20,7 @@ __all__ = ["SCHEMA", "Recommendation", "Step", "Tried", "schema"]
 SCHEMA: Literal["simnet.recommend/1"] = "simnet.recommend/1"
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Step(_Row):
+class Step(Row):
     """One change, on top of those before it."""
 
     change: str = Field(description="a tuning, a proposal, or a knob with its value")
@@ -34,7 +31,7 @@ class Step(_Row):
     why: str
 
 
-class Tried(_Row):
+class Tried(Row):
     """A list of changes that the search simulated: changes in percent of the system as it is."""
 
     changes: tuple[str, ...]
@@ -42,17 +39,10 @@ class Tried(_Row):
     percent: dict[str, float]
 
 
-class Recommendation(_Row):
+class Recommendation(Study):
     """The shortest list of changes that has most of the best gain found."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
     schema_: Literal["simnet.recommend/1"] = Field(default=SCHEMA, alias="schema")
-    scenario: str
-    version: str
-    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
-    settings: dict[str, str] = Field(description="knobs set for all runs")
-    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     goal: str
     metric: str = Field(description="the metric of the goal")
@@ -66,10 +56,6 @@ class Recommendation(_Row):
     steps: tuple[Step, ...] = Field(description="what is recommended, what is missed most first")
     confirmed: WhatIf | None = Field(description="the list, with seeds that chose nothing")
     tried: tuple[Tried, ...]
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet recommend --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a change: its share of the gain with the interval, in percent, and why."""

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from simnet.rows import Row
 
 if TYPE_CHECKING:
     from simnet.scenario.system.activity import Activity
@@ -29,10 +31,8 @@ Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 Rate = Annotated[float, Field(ge=0.0)]
 
 
-class VmstatRow(BaseModel):
+class VmstatRow(Row):
     """One second, or less at the end: `r`, `b`, `in`, `cs`, `us`, `sy`, `id`, `wa` of vmstat."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     runnable: int = Field(ge=0, description="processes that run or could run, at the end")
     blocked: int = Field(default=0, ge=0, description="processes that wait for a disk, at the end")

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.system.system import DropCount
 
 if TYPE_CHECKING:
@@ -39,11 +40,7 @@ _RING = "ring"
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Latency(_Row):
+class Latency(Row):
     """Quantiles in microseconds; null without samples."""
 
     p50: float | None
@@ -51,7 +48,7 @@ class Latency(_Row):
     p999: float | None = None
 
 
-class Drops(_Row):
+class Drops(Row):
     """Packets that one place dropped while measured; a place that dropped none has no entry."""
 
     place: str = Field(description="ring, backlog, qdisc, socket or switch")
@@ -59,7 +56,7 @@ class Drops(_Row):
     packets: int = Field(ge=1)
 
 
-class Messages(_Row):
+class Messages(Row):
     """Messages of an open-loop load: counts while measured, rates a second, latency end to end."""
 
     offered: Count

@@ -14,9 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import ConfigDict, Field, create_model
+from pydantic import Field, create_model
 
 from simnet.errors import InputError, SimulationError
+from simnet.rows import Printed
 from simnet.scenario.core.subject import columns
 from simnet.study.figures import drawn
 from simnet.study.run.activity import VmstatRow
@@ -38,7 +39,6 @@ from simnet.study.run.rows import (
     PortInterrupts,
     PortRates,
     Rate,
-    Row,
     WorkShare,
     busy_ps,
     cpu_ticks,
@@ -86,7 +86,7 @@ _TABLES = (
 _INDEX = {"cpus": "id", "ticks": "id", "work": "mechanism", "drops": "place"}
 
 
-class _Counted(Row):
+class _Counted(Printed):
     schema_: Literal["simnet.result/1"] = Field(default=SCHEMA, alias="schema")
     scenario: str
     seed: int
@@ -152,12 +152,6 @@ class Result(_WithColumns):
     silent: tuple[str, ...] = Field(
         default=(), description="flows that got nothing while others did"
     )
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet run --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self, table: str = "cpus") -> pd.DataFrame:
         """One table as a pandas data frame.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simnet.errors import SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
+from simnet.rows import Row
 from simnet.study.run.activity import idle_shares
 from simnet.study.run.loss import Latency, latency_of
 
@@ -19,12 +20,6 @@ PS_PER_S = 10**12
 
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 Rate = Annotated[float, Field(ge=0.0)]
-
-
-class Row(BaseModel):
-    """Frozen, and with no fields but its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class CpuUse(Row):

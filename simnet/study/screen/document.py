@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row, Study
 from simnet.study.figures import drawn
 
 if TYPE_CHECKING:
@@ -20,11 +21,7 @@ WITHIN: Final = 2
 """So many standard deviations of chance matter."""
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Effect(_Row):
+class Effect(Row):
     """What turning a factor to a later of its values does: a hundred times logarithms of ratios."""
 
     metric: str
@@ -34,7 +31,7 @@ class Effect(_Row):
     high: float
 
 
-class Screened(_Row):
+class Screened(Row):
     """A tuning or a knob, and what it changed."""
 
     name: str
@@ -51,7 +48,7 @@ class Screened(_Row):
         return next((one for one in self.effects if one.metric == metric), none)
 
 
-class Share(_Row):
+class Share(Row):
     """Which share of the variance of a result's logarithm a factor accounts for, from 0 to 1.
 
     An estimate from a sample: less than 0 or more than 1 is chance, as `..._within` says.
@@ -65,17 +62,10 @@ class Share(_Row):
     total_within: float = Field(default=0.0, description="half of its 95 % interval")
 
 
-class Screen(_Row):
+class Screen(Study):
     """What matters, most first."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
     schema_: Literal["simnet.screen/1"] = Field(default=SCHEMA, alias="schema")
-    scenario: str
-    version: str
-    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
-    settings: dict[str, str] = Field(description="knobs set for all runs")
-    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     tunings: tuple[str, ...] = Field(description="tunings of the scenario for all runs")
     metric: str = Field(description="what the factors are ranked by")
     runs: int
@@ -96,10 +86,6 @@ class Screen(_Row):
     def matters(self, one: Screened) -> bool:
         """Whether a factor changes the metric by more than two standard deviations of chance."""
         return one.effect(self.metric).size > WITHIN * self.chance.get(self.metric, 0.0)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet screen --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a factor and metric, with the effect's numbers."""

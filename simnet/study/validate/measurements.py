@@ -6,18 +6,19 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from simnet._share import folder
 from simnet.errors import InputError
 from simnet.faults import first_fault
+from simnet.rows import Row
 from simnet.scenario.core import toml
 from simnet.scenario.core.library import nearest
 
 Use: TypeAlias = Literal["calibrate", "predict", "blind"]
 
 
-class Measurement(BaseModel):
+class Measurement(Row):
     """One entry: the values by key, and what they may be used for.
 
     `use` is `calibrate` (parameters may be fitted to it) or `predict` (it only scores). What is
@@ -26,11 +27,9 @@ class Measurement(BaseModel):
     known while mechanisms were chosen: it is not fitted to, and no prediction of it was blind.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     id: str = Field(min_length=1)
     where: str
-    setup: dict[str, str | int] = {}
+    setup: dict[str, str | int] = Field(default={})
     use: Literal[
         "calibrate",
         "predict",
@@ -70,26 +69,20 @@ class Measurement(BaseModel):
         return "calibrate" if self.use == "calibrate" else "predict"
 
 
-class Wanted(BaseModel):
+class Wanted(Row):
     """What is to be predicted, but not known as a measurement: its numbers' keys."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1)
     quantity: str
     keys: tuple[str, ...]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _File(Row):
     document: str
     measurement: tuple[Measurement, ...]
 
 
-class _WantedFile(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _WantedFile(Row):
     prediction: tuple[Wanted, ...]
 
 

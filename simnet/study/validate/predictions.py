@@ -12,22 +12,21 @@ from datetime import date
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from simnet._share import folder
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
+from simnet.rows import Printed, Row
 
 _SCHEMA: Literal["simnet.predictions/1"] = "simnet.predictions/1"
 _MOST_BYTES: Final = 16 << 20
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
-class FrozenRow(BaseModel):
+class FrozenRow(Row):
     """One predicted number with its 95 % interval, in the unit that the id's definition says."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     key: str
@@ -43,13 +42,11 @@ class FrozenRow(BaseModel):
         return self
 
 
-class Frozen(BaseModel):
+class Frozen(Printed):
     """Predictions that were made on one day with one version.
 
     `stage` says what the model knew: for example `before any fit to x460.table2.netserver`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     schema_: Literal["simnet.predictions/1"] = Field(default=_SCHEMA, alias="schema")
     date: date
@@ -90,7 +87,7 @@ def record_path(name: str, day: date, directory: Path | None = None) -> Path:
 def freeze(frozen: Frozen, name: str, directory: Path | None = None) -> Path:
     """Write predictions to `record_path`, which says which names raise InputError."""
     path = record_path(name, frozen.date, directory)
-    write_text(path, frozen.model_dump_json(by_alias=True, indent=2) + "\n", exclusive=True)
+    write_text(path, frozen.to_json() + "\n", exclusive=True)
     return path
 
 

@@ -12,12 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from simnet._share import folder
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
+from simnet.rows import Printed, Row
 from simnet.study.validate.kinds import KINDS, error, log_factor
 
 __all__ = ["Residual", "Residuals", "keep", "path_of", "residuals"]
@@ -26,14 +27,12 @@ _SCHEMA: Literal["simnet.residuals/1"] = "simnet.residuals/1"
 _MOST_BYTES: Final = 16 << 20
 
 
-class Residual(BaseModel):
+class Residual(Row):
     """A measured number and what was predicted of it when its configuration was left out.
 
     Attributes:
         looked_at: whether the number was known while mechanisms were chosen.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     key: str
@@ -63,10 +62,8 @@ class Residual(BaseModel):
         return error(self.left_out, self.measured, self.kind)
 
 
-class Residuals(BaseModel):
+class Residuals(Printed):
     """Those of one document, of one set of parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
     schema_: Literal["simnet.residuals/1"] = Field(default=_SCHEMA, alias="schema")
     document: str
@@ -79,7 +76,7 @@ class Residuals(BaseModel):
 def keep(found: Residuals, directory: Path | None = None) -> Path:
     """Write a document's residuals over those that were kept before; return their file."""
     path = path_of(found.document, directory)
-    write_text(path, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    write_text(path, found.to_json(indent=1) + "\n")
     residuals.cache_clear()
     return path
 

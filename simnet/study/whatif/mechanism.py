@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.study.run.result import Result
 
 __all__ = ["SIBLINGS", "Moved", "moved", "moved_text", "per_unit_us", "unit_of"]
@@ -23,13 +24,11 @@ _HEADERS_BYTES = 40  # IPv4 and TCP
 _TIMESTAMPS_BYTES = 12
 
 
-class Moved(BaseModel):
+class Moved(Row):
     """What one mechanism takes of a unit with and without a tuning, microseconds of CPU.
 
     `placement` says that it is a cost of where things are: lines and registers of other nodes.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mechanism: str
     before_us: float

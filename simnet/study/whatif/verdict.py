@@ -37,8 +37,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
-
+from simnet.rows import Row
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.measures import transactions_per_s
 from simnet.study.run.result import Result
@@ -120,16 +119,14 @@ def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
     return (OF_REQUESTS, *METRICS) if asks else METRICS
 
 
-class Interval(BaseModel):
+class Interval(Row):
     """95 %, in percent of the value before."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     low: float
     high: float
 
 
-class Change(BaseModel):
+class Change(Row):
     """What a tuning does to one metric.
 
     `before` and `after` are means over the seeds, `percent` is the mean of the relative changes.
@@ -137,8 +134,6 @@ class Change(BaseModel):
     uncertain parameters; null where too little was simulated. `model` is how far off the model
     itself may be; null where nothing is known of that.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     metric: str
     unit: str

@@ -14,10 +14,11 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 import simnet
 from simnet.errors import InputError
+from simnet.rows import Row, Study
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
 from simnet.scenario.core.entries import stands_for
 from simnet.scenario.core.knobs import UNREAD
@@ -71,11 +72,7 @@ SCHEMA: Literal["simnet.whatif/1"] = "simnet.whatif/1"
 _INTERVALS = ("seeds", "parameters", "model")
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Judged(_Row):
+class Judged(Row):
     """One tuning: what it does, whether to do it, and how.
 
     `mechanisms` says where CPU time goes, the largest change first. `warnings` is what to know
@@ -100,15 +97,10 @@ class Judged(_Row):
         return next(found for found in self.changes if found.metric == metric)
 
 
-class WhatIf(_Row):
+class WhatIf(Study):
     """The alternatives to what is, best first, as the document `simnet.whatif/1`."""
 
     schema_: Literal["simnet.whatif/1"] = Field(default=SCHEMA, alias="schema")
-    scenario: str
-    version: str
-    fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
-    settings: dict[str, str] = Field(description="knobs set for all runs")
-    options: dict[str, str] = Field(default={}, description="those that say how runs are made")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     seeds: int = Field(description="pairs of runs with equal seeds, of the tuning with most")
     members: int = Field(
@@ -124,12 +116,6 @@ class WhatIf(_Row):
     remarks: tuple[str, ...] = Field(description="what to know of the system as it is")
     exit_status: int = Field(description="0: rank 1 is recommended; 1: none is; 3: cannot tell")
     tunings: tuple[Judged, ...]
-
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-    def to_json(self, *, indent: int | None = 2) -> str:
-        """The document as `simnet whatif --json` prints it."""
-        return self.model_dump_json(by_alias=True, indent=indent)
 
     def to_frame(self) -> pd.DataFrame:
         """One row a tuning and metric: before, after, change and its intervals in percent."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
+from simnet.rows import Printed, Row
 from simnet.scenario.core.library import scenario_names
 from simnet.study.work.cases import Case, Draw, Member
 from simnet.study.work.vary import uncertain_parameters
@@ -29,16 +30,12 @@ _NAME: Final = "calibration.json"
 _MOST_BYTES: Final = 16 << 20
 
 
-class _Draw(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Draw(Row):
     seed: int = Field(ge=0)
     values: dict[str, int]
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
+class _File(Printed):
     schema_: Literal["simnet.draws/1"] = Field(default=_SCHEMA, alias="schema")
     draws: tuple[_Draw, ...]
 
@@ -52,7 +49,7 @@ def keep(scenario: str | Path, draws: Sequence[Draw]) -> Path:
     """Write draws beside a scenario's file, over those of before; return their file."""
     rows = tuple(_Draw(seed=one.seed, values=dict(one.values)) for one in draws)
     path = beside(scenario)
-    write_text(path, _File(draws=rows).model_dump_json(by_alias=True, indent=1) + "\n")
+    write_text(path, _File(draws=rows).to_json(indent=1) + "\n")
     return path
 
 

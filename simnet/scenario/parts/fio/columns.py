@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.workload.fio_stats import deviation
@@ -86,10 +87,8 @@ def group_counts(name: str, stats: FioStats) -> FioCounts:
     )
 
 
-class LatencyUse(BaseModel):
+class LatencyUse(Row):
     """Latencies in ns; the least and the largest are bounds, exact to one part in 128."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     min: int
     max: int
@@ -99,10 +98,8 @@ class LatencyUse(BaseModel):
     percentile: dict[str, int] = Field(default={})
 
 
-class DirectionUse(BaseModel):
+class DirectionUse(Row):
     """What was read, or written."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     io_bytes: int
     bw_bytes: NonNegative
@@ -114,10 +111,8 @@ class DirectionUse(BaseModel):
     lat_ns: LatencyUse | None
 
 
-class FioGroupUse(BaseModel):
+class FioGroupUse(Row):
     """A job as in fio's JSON; `runtime` is in ms."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     jobname: str
     read: DirectionUse

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simnet.net.infiniband.ipoib import Ipoib
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -40,13 +41,11 @@ class OrderCounts:
     waited_ps: int
 
 
-class PortOrder(BaseModel):
+class PortOrder(Row):
     """Packets behind one with a higher number, before and after a port's reorder window.
 
     Both numbers are the same without one (0 packets wide).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     port: str = Field(description="of a peer as in peer0.ib0")
     packets: Count = Field(description="that came")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -46,15 +47,13 @@ class KeyValueCounts:
     idle_ps: int
 
 
-class KeyValueUse(BaseModel):
+class KeyValueUse(Row):
     """Rates of a key-value server's port, and CPU time of its workers' CPUs as `sar -u` says it.
 
     On a kernel that does not account interrupts apart, a tick that falls into a hard interrupt is
     seen in the softirq that follows. Idle time is exact, the way into and out of idle included;
     the switch to a process that ends it is in no column, so columns are shares of their sum.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     interrupts_per_s: Rate
     polls_per_s: Rate

@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from simnet.host.ledger import KINDS
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -35,10 +36,8 @@ class EndCounts:
     kinds: tuple[int, ...]
 
 
-class EndUse(BaseModel):
+class EndUse(Row):
     """CPU time of one machine, in percent of one CPU, and the share of its work by kind."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="sut, or a peer as in peer0")
     cpu_percent: Percent

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -42,13 +43,11 @@ class PartitionCounts:
     purr_ps: tuple[int, ...]
 
 
-class PartitionUse(BaseModel):
+class PartitionUse(Row):
     """What a partition has had of the pool of physical processors.
 
     `processors` is the mean number of physical processors (physc of AIX's lparstat).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     processors: Rate
     entitled_percent: Rate = Field(description="of the entitlement")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -19,11 +20,7 @@ _PS_PER_S = 10**12
 _INTERVAL_S = 10
 
 
-class _Row(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class JobRow(_Row):
+class JobRow(Row):
     """One job; `real_s` is null when it had not ended when the run did."""
 
     node: str
@@ -37,7 +34,7 @@ class JobRow(_Row):
     written_bytes: int = Field(ge=0)
 
 
-class LparRow(_Row):
+class LparRow(Row):
     """One partition: utilisation as vmstat and lparstat print it, by the PURR."""
 
     name: str
@@ -49,7 +46,7 @@ class LparRow(_Row):
     hit_percent: float | None = Field(description="of the blocks read, in the pagepool")
 
 
-class Series(_Row):
+class Series(Row):
     """What passed between clients and servers, both ways, in bytes a second.
 
     `mean` is over the whole run, `peak` the largest mean of 10 s or of a run that is shorter,
@@ -62,7 +59,7 @@ class Series(_Row):
     values: tuple[float, ...]
 
 
-class JobTotals(_Row):
+class JobTotals(Row):
     """Sums over the jobs that have ended, and how many have not."""
 
     jobs: int

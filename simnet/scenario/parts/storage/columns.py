@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 from simnet.storage.block.diskstats import IostatRow, iostat
 
@@ -49,10 +50,8 @@ class PeerCpu:
     idle_ps: int
 
 
-class PeerCpuUse(BaseModel):
+class PeerCpuUse(Row):
     """Exact shares of the measured time of one logical CPU of a peer; they add up to 100."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     host: str
     id: int

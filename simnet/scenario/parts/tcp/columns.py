@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -62,10 +63,8 @@ class TcpCounts:
         return TcpCounts(*(mine + sign * theirs for mine, theirs in pairs))
 
 
-class TcpUse(BaseModel):
+class TcpUse(Row):
     """What TCP did for one stream while measured; both directions of requests and responses."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str = Field(description="of the flow")
     segments: Count = Field(description="sent for the first time, as long as the MSS or shorter")
