@@ -1,4 +1,7 @@
-"""A relay of small messages: cost of a packet by the number of connections; speed; memory."""
+"""A relay of small messages: cost of a packet by the number of connections; speed; memory.
+
+And what it costs to build a system of that size from its scenario, and to drop it after a run.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,10 @@ import gc
 import statistics
 
 from bench.measuring import ROUNDS, TIMEOUTS, heading, resident_mib, seconds, timeouts, verdict
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
+from simnet.scenario.system.system import System
 from simnet.workload.relay_system import Load, Workers
 from tests.workload.relays import RelayRig
 
@@ -17,6 +24,8 @@ CPUS = 8
 MESSAGES_MHZ = 135_000 * 1000
 SLICE_PS = PS // 5
 LONG_S = 10
+SCENARIO = "relay-untuned"
+MOST_TIMEOUTS = 150
 
 
 def _rig(connections: int) -> dict[int, RelayRig]:
@@ -36,9 +45,39 @@ def _slice(rig: RelayRig) -> tuple[float, int]:
     return wall_s, rig.packets() - before
 
 
+def _built_and_dropped(effective: Effective) -> tuple[float, float]:
+    """Wall time for a connection, both ways: each has four ends."""
+    systems: list[System] = []
+    built_s = seconds(lambda: systems.append(build(effective, seed=1)))
+
+    def drop() -> None:
+        systems.pop().close()
+
+    return built_s / MOST, seconds(drop) / MOST
+
+
+def _systems() -> None:
+    """Time building and dropping, in turns with SimPy's timeouts."""
+    effective = load(SCENARIO, settings={"relay.connections": str(MOST)})
+    _built_and_dropped(effective)
+    rounds = [(seconds(timeouts) / TIMEOUTS, *_built_and_dropped(effective)) for _ in range(ROUNDS)]
+    timeout_s, built_s, dropped_s = (
+        statistics.median(times) for times in zip(*rounds, strict=True)
+    )
+    print(f"{SCENARIO}: a connection built in {built_s * 1e6:.0f} us, dropped in", end="")
+    print(f" {dropped_s * 1e6:.0f} us")
+    verdict(
+        "  building and dropping one, in SimPy timeouts",
+        (built_s + dropped_s) / timeout_s,
+        MOST_TIMEOUTS,
+        at_most=True,
+    )
+
+
 def main() -> None:
-    """Time relays of all sizes and SimPy's timeouts in turns; then watch one's memory."""
+    """Time systems; then relays of all sizes and SimPy's timeouts in turns; then one's memory."""
     heading("relay: far hosts, two devices, eight workers, 135,000 messages a second")
+    _systems()
     rigs: dict[int, RelayRig] = {}
     for connections in CONNECTIONS:
         before_mib = resident_mib()

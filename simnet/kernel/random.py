@@ -158,10 +158,12 @@ def _seed_words(entropy: Any, words: cython.p_ulonglong) -> cython.int:
     pool = cython.declare(cython.ulonglong[4])  # type: ignore[misc, valid-type]  # a C array
     constant: cython.ulonglong = _INIT_A
     value: cython.ulonglong
+    low: cython.ulonglong = entropy & _LARGEST_RAW
+    high: cython.ulonglong = entropy >> 64
     place: cython.int
     source: cython.int
     for place in range(4):
-        value = cython.cast(cython.ulonglong, entropy >> (32 * place) & _WORD) ^ constant
+        value = (high if place > 1 else low) >> (32 * (place & 1)) & _WORD ^ constant
         constant = constant * _MULTIPLY_A & _WORD
         value = value * constant & _WORD
         pool[place] = value ^ value >> 16

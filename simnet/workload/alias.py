@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import lru_cache
 
 import cython
 
@@ -18,6 +19,32 @@ if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
 
 __all__ = ["Alias"]
+
+# the runs of a study have the same clients
+_KEPT_TABLES = 16
+
+
+@lru_cache(maxsize=_KEPT_TABLES)
+def _tables(weights: tuple[int, ...]) -> tuple[array[int], array[int]]:
+    """Of each position the threshold, below which it is chosen, and which is chosen else.
+
+    They belong to all that choose by these weights: nobody writes to them.
+    """
+    total = sum(weights)
+    thresholds = [0] * len(weights)
+    others = list(range(len(weights)))
+    # each position gets `total` in shares of `count`: what one lacks another gives
+    shares = [weight * len(weights) for weight in weights]
+    small = [at for at, share in enumerate(shares) if share < total]
+    large = [at for at, share in enumerate(shares) if share >= total]
+    while small and large:
+        poor, rich = small.pop(), large[len(large) - 1]
+        thresholds[poor] = (shares[poor] << 64) // total
+        others[poor] = rich
+        shares[rich] -= total - shares[poor]
+        if shares[rich] < total:
+            small.append(large.pop())
+    return array("Q", thresholds), array("q", others)
 
 
 @cython.final
@@ -31,26 +58,11 @@ class Alias:
     """
 
     def __init__(self, weights: Sequence[int], stream: RandomStream) -> None:
-        total = sum(weights)
-        if total <= 0 or min(weights) < 0:
+        if sum(weights) <= 0 or min(weights) < 0:
             raise ValueError(f"{stream.path}: weights must not be negative, nor all 0")
         self.stream = stream
         self.count = len(weights)
-        thresholds = [0] * len(weights)
-        others = list(range(len(weights)))
-        # each position gets `total` in shares of `count`: what one lacks another gives
-        shares = [weight * len(weights) for weight in weights]
-        small = [at for at, share in enumerate(shares) if share < total]
-        large = [at for at, share in enumerate(shares) if share >= total]
-        while small and large:
-            poor, rich = small.pop(), large[len(large) - 1]
-            thresholds[poor] = (shares[poor] << 64) // total
-            others[poor] = rich
-            shares[rich] -= total - shares[poor]
-            if shares[rich] < total:
-                small.append(large.pop())
-        self.thresholds = array("Q", thresholds)
-        self.others = array("q", others)
+        self.thresholds, self.others = _tables(tuple(weights))
         self.position = 0
         self.bits = 0
         self._draw()

@@ -49,7 +49,7 @@ class RelaySide(EpollItem):
     """
 
     def __init__(self, epoll: Epoll, socket: TcpSocket) -> None:
-        super().__init__(epoll)
+        EpollItem.__init__(self, epoll)
         self.socket = socket
         self.partner: RelaySide = None
         self.message_bytes = 0

@@ -54,6 +54,11 @@ cdef class TcpConnection(Endpoint):
     cdef readonly long long acks_sent
     cdef long long compressed_ps
 
+    cdef int _start(
+        self, object sim, str path, TcpSender sender, TcpReceiver receiver, long long jiffy_ps,
+        int overhead_bytes
+    ) except -1
+    cpdef int disconnect(self) except -1
     cdef int fetch_sender(self) except -1
     cdef int fetch_receiver(self) except -1
     cdef int acknowledge_with(self, Skb skb, long long jiffy) except -1

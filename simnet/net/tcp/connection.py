@@ -10,6 +10,8 @@ and the timers lie in the connection itself.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.kernel.simulator import Simulator
@@ -59,7 +61,19 @@ class TcpConnection(Endpoint):
         jiffy_ps: int,
         overhead_bytes: int,
     ) -> None:
-        super().__init__(sim, path)
+        self._start(sim, path, sender, receiver, jiffy_ps, overhead_bytes)
+
+    def _start(
+        self,
+        sim: Any,
+        path: str,
+        sender: TcpSender,
+        receiver: TcpReceiver,
+        jiffy_ps: cython.longlong,
+        overhead_bytes: cython.int,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
+        Endpoint.__init__(self, sim, path)
         self.sender = sender
         self.receiver = receiver
         # its parts' parts, to have all of them fetched together
@@ -89,6 +103,7 @@ class TcpConnection(Endpoint):
         self.delivered = 0
         self.acks_sent = 0
         self.compressed_ps = 0
+        return 0
 
     def connect(self, remote: Endpoint) -> None:
         """Whatever is sent is for `remote`; without one the path alone says whose it is."""

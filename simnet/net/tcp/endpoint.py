@@ -124,14 +124,7 @@ class TcpEndpoint(TcpConnection):
         overhead_bytes: int,
         service_ps: int = 0,
     ) -> None:
-        super().__init__(
-            sim,
-            path,
-            sender=sender,
-            receiver=receiver,
-            jiffy_ps=jiffy_ps,
-            overhead_bytes=overhead_bytes,
-        )
+        self._start(sim, path, sender, receiver, jiffy_ps, overhead_bytes)
         self.application = application
         self.path_out = path_out
         self.service_ps = service_ps

@@ -107,14 +107,7 @@ class TcpSocket(TcpConnection):
         per_large: int = 1,
         latency: LogHistogram | None = None,
     ) -> None:
-        super().__init__(
-            sim,
-            path,
-            sender=sender,
-            receiver=receiver,
-            jiffy_ps=jiffy_ps,
-            overhead_bytes=header_bytes + wire_overhead,
-        )
+        self._start(sim, path, sender, receiver, jiffy_ps, header_bytes + wire_overhead)
         self.nic = nic
         self.costs = costs
         self.ledger = costs.ledger
@@ -138,28 +131,21 @@ class TcpSocket(TcpConnection):
         self.timer_cpu = timer_cpu
         self.timer_work = Occupation(sim, f"{path}.timer")
         self.deferred = False
-        self.rx_costs = ReceiveCosts(
+        self.rx_costs = ReceiveCosts.__new__(ReceiveCosts)
+        self.rx_costs.init(
             costs,
             memory,
             buffers,
             receiver,
             self.backlog,
             nic.node,
-            checksum_by_cpu=checksum_by_cpu,
-            page_bytes=page_bytes,
-            spread=Spread(0, 0) if spread is None else spread,
+            checksum_by_cpu,
+            page_bytes,
+            Spread(0, 0) if spread is None else spread,
         )
         self.spread = self.rx_costs.spread
-        self.tx_costs = SendCosts(
-            costs,
-            memory,
-            buffers,
-            self.seq,
-            nic,
-            checksum_by_cpu=checksum_by_cpu,
-            gso=gso,
-            per_large=per_large,
-        )
+        self.tx_costs = SendCosts.__new__(SendCosts)
+        self.tx_costs.init(costs, memory, buffers, self.seq, nic, checksum_by_cpu, gso, per_large)
         self.coalesces = receiver.coalesces_backlog
         self.latency = LogHistogram() if latency is None else latency
         self.backlogged = 0

@@ -13,6 +13,7 @@ cdef class Congestion:
     cdef bint counts_segments
     cdef bint slow_start_below
 
+    cdef int _start(self, long long initial_cwnd, long long mss, int abc, SenderRules rules) except -1
     cpdef int set_window(self, long long cwnd) except -1
     cpdef int limit_window(self, long long cwnd) except -1
     cpdef int step_down(self, long long flight) except -1

@@ -36,7 +36,18 @@ class Congestion:
     def __init__(
         self, initial_cwnd: int, mss: int = 1, abc: int = 0, rules: SenderRules | None = None
     ) -> None:
-        rules = rules or SenderRules()
+        if rules is None:
+            rules = SenderRules()
+        self._start(initial_cwnd, mss, abc, rules)
+
+    def _start(
+        self,
+        initial_cwnd: cython.longlong,
+        mss: cython.longlong,
+        abc: cython.int,
+        rules: SenderRules,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.cwnd = initial_cwnd
         self.ssthresh = INFINITE_SSTHRESH
         self.cwnd_count = 0
@@ -48,6 +59,7 @@ class Congestion:
         self.counts_slow_start = rules.counts_slow_start
         self.counts_segments = rules.counts_segments
         self.slow_start_below = rules.slow_start_below
+        return 0
 
     # -- what others find out about the window ------------------------------------------------
 
@@ -215,7 +227,7 @@ class Bic(Congestion):
     """
 
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        super().__init__(initial_cwnd, mss, abc, rules)
+        self._start(initial_cwnd, mss, abc, rules)
         self.refresh = hz // 32
         self.counts_delayed = rules.delayed_ack
         if rules.bic_start:

@@ -7,12 +7,15 @@ Arithmetic is the kernel's, in integers; its cube root is off by up to 0.2 %, th
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import cython
 
 from simnet.net.tcp.congestion.control import Bic, Congestion
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["Cubic", "cube_root", "make_congestion"]
+__all__ = ["Cubic", "congestion_maker", "cube_root", "make_congestion"]
 
 _HZ_BITS = cython.declare(cython.int, 10)
 _SCALE = cython.declare(cython.longlong, 41)
@@ -51,7 +54,7 @@ class Cubic(Congestion):
     """
 
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        super().__init__(initial_cwnd, mss, abc, rules)
+        self._start(initial_cwnd, mss, abc, rules)
         self.hz = hz
         self.hystart = rules.hystart
         self.wants_us = True
@@ -267,6 +270,13 @@ def make_congestion(
         KeyError: no such algorithm.
     """
     rules = rules or SenderRules()
+    return congestion_maker(name, initial_cwnd, mss=mss, abc=abc, hz=hz, rules=rules)()
+
+
+def congestion_maker(
+    name: str, initial_cwnd: int, *, mss: int, abc: int, hz: int, rules: SenderRules
+) -> Callable[[], Congestion]:
+    """Makes algorithms for the connections of one port; see `make_congestion`."""
     if name == "reno":
-        return Congestion(initial_cwnd, mss, abc, rules)
-    return {"bic": Bic, "cubic": Cubic}[name](initial_cwnd, mss, abc, hz, rules)
+        return partial(Congestion, initial_cwnd, mss, abc, rules)
+    return partial({"bic": Bic, "cubic": Cubic}[name], initial_cwnd, mss, abc, hz, rules)

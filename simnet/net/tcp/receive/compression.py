@@ -33,6 +33,15 @@ class AckCompression:
     """
 
     def __init__(self, rules: ReceiverRules, *, sack: bool, srtt_us: int) -> None:
+        self.init(rules, sack, srtt_us)
+
+    def init(
+        self,
+        rules: ReceiverRules,
+        sack: cython.bint,
+        srtt_us: cython.longlong,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.most = rules.compress_most if rules.compresses and sack else 0
         self.max_ps = rules.compress_max_ps
         self.slack_ps = rules.compress_slack_ps
@@ -41,6 +50,7 @@ class AckCompression:
         self.started = False
         self.duplicate_acks = 0
         self.compressed_at = _NOWHERE
+        return 0
 
     def holds(self, rcv_nxt: cython.longlong) -> cython.bint:
         """Whether an ACK for a segment ahead of the hole at `rcv_nxt` waits."""

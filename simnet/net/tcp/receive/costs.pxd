@@ -25,6 +25,10 @@ cdef class ReceiveCosts:
     cdef long long merged_bytes
     cdef readonly long long collapses
 
+    cdef int init(
+        self, Costs costs, Memory memory, Buffers buffers, TcpReceiver receiver, SkbQueue backlog,
+        int device_node, bint checksum_by_cpu, int page_bytes, Spread spread
+    ) except -1
     cpdef long long segment_ps(self, Skb skb, Cpu cpu, bint copying) except? -1
     cdef int queued(self, Skb skb) except -1
     cpdef long long copy_ps(self, Cpu cpu, long long length, int home_node, int writer_node) except? -1

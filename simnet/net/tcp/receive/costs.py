@@ -53,6 +53,31 @@ class ReceiveCosts:
         page_bytes: int,
         spread: Spread,
     ) -> None:
+        self.init(
+            costs,
+            memory,
+            buffers,
+            receiver,
+            backlog,
+            device_node,
+            checksum_by_cpu,
+            page_bytes,
+            spread,
+        )
+
+    def init(
+        self,
+        costs: Costs,
+        memory: Memory,
+        buffers: Buffers,
+        receiver: TcpReceiver,
+        backlog: SkbQueue,
+        device_node: cython.int,
+        checksum_by_cpu: cython.bint,
+        page_bytes: cython.int,
+        spread: Spread,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -69,6 +94,7 @@ class ReceiveCosts:
         self.toucher: Cpu = None
         self.merged_bytes = 0
         self.collapses = 0
+        return 0
 
     def segment_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
         """Work of TCP on one segment, its copy to the user included if `copying`."""

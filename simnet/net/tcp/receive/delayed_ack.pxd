@@ -53,6 +53,11 @@ cdef class DelayedAck:
     cdef readonly int delayed_acks
     cdef readonly int quick_acks
 
+    cdef int init(
+        self, ReceiverRules rules, object timing, ReceiveSequence seq, ReceiveWindow window,
+        AckCompression compression, int max_quickacks, long long min_rcvmss,
+        long long option_bytes, bint quickack
+    ) except -1
     cdef int schedule_ack(self) except -1
     cdef int answer(self) except -1
     cdef int send_now(self) except -1

@@ -65,6 +65,31 @@ class DelayedAck:
         option_bytes: int,
         quickack: bool,
     ) -> None:
+        self.init(
+            rules,
+            timing,
+            seq,
+            window,
+            compression,
+            max_quickacks,
+            min_rcvmss,
+            option_bytes,
+            quickack,
+        )
+
+    def init(
+        self,
+        rules: ReceiverRules,
+        timing: AckTiming,
+        seq: ReceiveSequence,
+        window: ReceiveWindow,
+        compression: AckCompression,
+        max_quickacks: cython.int,
+        min_rcvmss: cython.longlong,
+        option_bytes: cython.longlong,
+        quickack: cython.bint,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.seq = seq
         self.window = window
         self.held = window.held
@@ -112,6 +137,7 @@ class DelayedAck:
         self.pingpong_threshold = rules.pingpong_threshold
         self.segments_per_ack = rules.segments_per_ack
         self.scan_jiffies = rules.scan_jiffies
+        return 0
 
     # -- what has come ----------------------------------------------------------------------
 

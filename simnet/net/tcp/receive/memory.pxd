@@ -15,5 +15,6 @@ cdef class ReceiveMemory:
     cdef long long wasted_memory
     cdef readonly long long collapsed
 
+    cdef int init(self, ReceiverRules rules, ReceiveWindow window, ReceiveSequence seq) except -1
     cdef long long take_collapsed(self) except? -1
     cdef bint schedule(self, long long seq) except? -1

@@ -36,6 +36,15 @@ class ReceiveMemory:
     """
 
     def __init__(self, rules: ReceiverRules, window: ReceiveWindow, seq: ReceiveSequence) -> None:
+        self.init(rules, window, seq)
+
+    def init(
+        self,
+        rules: ReceiverRules,
+        window: ReceiveWindow,
+        seq: ReceiveSequence,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.window = window
         self.seq = seq
         self.queue = window.queue
@@ -45,6 +54,7 @@ class ReceiveMemory:
         self.prune_batches = rules.prune_batches
         self.wasted_memory = window.sizes.truesize(window.advmss)
         self.collapsed = 0
+        return 0
 
     def take_collapsed(self) -> cython.longlong:
         """Bytes copied that no CPU has been charged for; now one is."""

@@ -18,6 +18,7 @@ cdef class ReceiveQueue:
     cdef long long tail_count
     cdef list middle
     cdef long long last_room
+    cdef int init(self) except -1
     cpdef int append(self, long long length, long long memory, long long room) except -1
     cdef int _new_tail(self, long long length, long long memory) except -1
     cpdef bint coalesce(self, long long length) except? -1

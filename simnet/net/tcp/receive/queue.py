@@ -85,6 +85,12 @@ class ReceiveQueue:
     """
 
     def __init__(self) -> None:
+        self.init()
+
+    def init(
+        self,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.memory = 0
         self.first_left = 0
         self.head_length = 0
@@ -95,6 +101,7 @@ class ReceiveQueue:
         self.tail_count = 0
         self.middle: list[Any] = []
         self.last_room = 0
+        return 0
 
     def append(
         self, length: cython.longlong, memory: cython.longlong, room: cython.longlong

@@ -11,6 +11,7 @@ cdef class Reassembly:
     cdef readonly list segments
     cdef readonly list blocks
     cdef list stale
+    cdef int init(self, SkbSizes sizes, bint coalesces) except -1
     cpdef int repeated(self, long long seq, long long end_seq) except -1
     cdef int _extend(self, long long seq, long long end_seq) except -1
     cpdef bint insert(self, long long seq, long long end_seq, int compressed) except? -1

@@ -43,6 +43,14 @@ class Reassembly:
     """
 
     def __init__(self, sizes: SkbSizes, *, coalesces: bool) -> None:
+        self.init(sizes, coalesces)
+
+    def init(
+        self,
+        sizes: SkbSizes,
+        coalesces: cython.bint,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.sizes = sizes
         self.coalesces = coalesces
         self.memory = 0
@@ -53,6 +61,7 @@ class Reassembly:
         self.added = 0
         self.duplicate: tuple[int, int] | None = None
         self.stale: list[Any] | None = None
+        return 0
 
     def repeated(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         """`tcp_dsack_set`: these bytes have come twice."""

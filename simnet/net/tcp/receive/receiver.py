@@ -87,30 +87,35 @@ class TcpReceiver:
     ) -> None:
         rules = rules or receiver_rules("2.6.18")
         self.sizes = sizes or _sizes(advmss + truesize_overhead, advmss)
-        self.window = ReceiveWindow(
+        self.window = ReceiveWindow.__new__(ReceiveWindow)
+        self.window.init(
             rules,
             self.sizes,
-            advmss=advmss,
-            rmem_default=rmem_default,
-            rmem_max=rmem_max,
-            moderate=moderate_rcvbuf,
-            locked=rcvbuf_locked,
-            scaling=window_scaling,
+            advmss,
+            rmem_default,
+            rmem_max,
+            moderate_rcvbuf,
+            rcvbuf_locked,
+            window_scaling,
         )
-        self.seq = ReceiveSequence(rules, self.window.first)
-        self.memory = ReceiveMemory(rules, self.window, self.seq)
+        self.seq = ReceiveSequence.__new__(ReceiveSequence)
+        self.seq.init(rules, self.window.first)
+        self.memory = ReceiveMemory.__new__(ReceiveMemory)
+        self.memory.init(rules, self.window, self.seq)
         srtt_us = max(8 * timing.srtt_ps // 1_000_000, 1) if timing.srtt_ps else 0
-        self.compression = AckCompression(rules, sack=sack, srtt_us=srtt_us)
-        self.delack = DelayedAck(
+        self.compression = AckCompression.__new__(AckCompression)
+        self.compression.init(rules, sack, srtt_us)
+        self.delack = DelayedAck.__new__(DelayedAck)
+        self.delack.init(
             rules,
             timing,
             self.seq,
             self.window,
             self.compression,
-            max_quickacks=max_quickacks,
-            min_rcvmss=min_rcvmss,
-            option_bytes=option_bytes,
-            quickack=quickack,
+            max_quickacks,
+            min_rcvmss,
+            option_bytes,
+            quickack,
         )
         self.held = self.window.held
         self.queue = self.window.queue

@@ -7,6 +7,7 @@ cdef class ReceiveSequence:
     cdef readonly long long rcv_wnd
     cdef bint rule_strict_window
 
+    cdef int init(self, ReceiverRules rules, long long rcv_wnd) except -1
     cpdef int start(self, long long seq) except -1
     cdef int received(self, long long end_seq, bint direct) except -1
     cdef int copied(self, long long count) except -1

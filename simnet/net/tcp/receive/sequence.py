@@ -31,9 +31,18 @@ class ReceiveSequence:
     """
 
     def __init__(self, rules: ReceiverRules, rcv_wnd: int) -> None:
+        self.init(rules, rcv_wnd)
+
+    def init(
+        self,
+        rules: ReceiverRules,
+        rcv_wnd: cython.longlong,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.rule_strict_window = rules.strict_window
         self.rcv_wnd = rcv_wnd
         self.start(0)
+        return 0
 
     def start(self, seq: cython.longlong) -> cython.int:
         """The first byte will be `seq`."""

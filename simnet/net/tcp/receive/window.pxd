@@ -29,6 +29,10 @@ cdef class ReceiveWindow:
     cdef long long rcvq_seq
     cdef long long rcvq_time
     cdef readonly long long rcvq_space
+    cdef int init(
+        self, ReceiverRules rules, SkbSizes sizes, long long advmss, long long rmem_default,
+        long long rmem_max, bint moderate, bint locked, bint scaling
+    ) except -1
     cdef int _first_offer(self, long long segments) except -1
     cdef long long _segment_memory(self) except? -1
     cpdef long long from_space(self, long long space) except? -1

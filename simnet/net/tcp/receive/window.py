@@ -62,10 +62,26 @@ class ReceiveWindow:
         locked: bool,
         scaling: bool,
     ) -> None:
+        self.init(rules, sizes, advmss, rmem_default, rmem_max, moderate, locked, scaling)
+
+    def init(
+        self,
+        rules: ReceiverRules,
+        sizes: SkbSizes,
+        advmss: cython.longlong,
+        rmem_default: cython.longlong,
+        rmem_max: cython.longlong,
+        moderate: cython.bint,
+        locked: cython.bint,
+        scaling: cython.bint,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         space: cython.longlong
         self.sizes = sizes
-        self.queue = ReceiveQueue()
-        self.held = Reassembly(sizes, coalesces=rules.coalesces)
+        self.queue = ReceiveQueue.__new__(ReceiveQueue)
+        self.queue.init()
+        self.held = Reassembly.__new__(Reassembly)
+        self.held.init(sizes, rules.coalesces)
         self.advmss = advmss
         self.rcvbuf = rmem_default
         self.rmem_max = rmem_max
@@ -98,6 +114,7 @@ class ReceiveWindow:
         self.rcvq_space = self.first
         if self.right_sizing != 0:
             self.rcvq_space = min(self.rcv_ssthresh, self.first, _TCP_INIT_CWND * advmss)
+        return 0
 
     def _first_offer(self, segments: cython.longlong) -> cython.int:
         """`tcp_select_initial_window` and `tcp_init_buffer_space`."""

@@ -5,6 +5,7 @@ from simnet.net.tcp.recovery.frto cimport ANSWERED, NEEDLESS, WAITS, Frto
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.recovery.recovery cimport CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.rules.sender_version cimport SenderRules
+from simnet.net.tcp.send.timer cimport SendTimer
 
 cdef class CountedRecovery(Recovery):
     cdef readonly CountedTags tags
@@ -18,6 +19,9 @@ cdef class CountedRecovery(Recovery):
     cdef bint uses_frto
     cdef int reduction
 
+    cdef int init(
+        self, SenderRules rules, Scoreboard board, Congestion congestion, SendTimer timer
+    ) except -1
     cpdef bint may_grow(
         self, bint duplicate, long long acked, long long newly, list blocks, bint may_send
     ) except? -1

@@ -53,9 +53,21 @@ class CountedRecovery(Recovery):
     def __init__(
         self, rules: SenderRules, board: Scoreboard, congestion: Congestion, timer: SendTimer
     ) -> None:
-        super().__init__(board, congestion, timer)
-        self.tags = CountedTags(rules, board)
-        self.search = Frto(board, congestion)
+        self.init(rules, board, congestion, timer)
+
+    def init(
+        self,
+        rules: SenderRules,
+        board: Scoreboard,
+        congestion: Congestion,
+        timer: SendTimer,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
+        self._start(board, congestion, timer)
+        self.tags = CountedTags.__new__(CountedTags)
+        self.tags.init(rules, board)
+        self.search = Frto.__new__(Frto)
+        self.search.init(board, congestion)
         self.head_timeout = rules.head_timeout
         self.head_timeout_fack = rules.head_timeout_fack
         self.counts_sacked = rules.counts_sacked
@@ -64,6 +76,7 @@ class CountedRecovery(Recovery):
         self.moderates_open = rules.moderates_open
         self.uses_frto = rules.frto
         self.data_lost = False
+        return 0
 
     # -- an ACK -----------------------------------------------------------------------------
 

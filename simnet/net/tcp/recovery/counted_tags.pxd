@@ -18,6 +18,7 @@ cdef class CountedTags:
     cdef bint ack_shows_reordering
     cdef bint dsack_goes_for_all
 
+    cdef int init(self, SenderRules rules, Scoreboard board) except -1
     cpdef int update_reordering(self, long long metric) except -1
     cpdef int acknowledged(self, long long acked) except -1
     cpdef int none_held(self) except -1

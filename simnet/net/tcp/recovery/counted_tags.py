@@ -48,6 +48,14 @@ class CountedTags:
     """
 
     def __init__(self, rules: SenderRules, board: Scoreboard) -> None:
+        self.init(rules, board)
+
+    def init(
+        self,
+        rules: SenderRules,
+        board: Scoreboard,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.undo = board.undo
         self.fack = board.sack and rules.fack
@@ -60,6 +68,7 @@ class CountedTags:
         self.lost_hint = 0
         self.lost_count = 0
         self.seen: list[Any] = []
+        return 0
 
     def update_reordering(self, metric: cython.longlong) -> cython.int:
         """Tolerate more from now on; FACK, which takes any gap for a loss, ends."""

@@ -11,6 +11,7 @@ cdef class Frto:
     cdef Congestion congestion
     cdef readonly long long high
 
+    cdef int init(self, Scoreboard board, Congestion congestion) except -1
     cpdef int begin(self, long long high) except -1
     cpdef int judge(
         self, int step, long long acked, long long newly, bint beyond, bint duplicate, bint may_send

@@ -35,9 +35,18 @@ class Frto:
     """
 
     def __init__(self, board: Scoreboard, congestion: Congestion) -> None:
+        self.init(board, congestion)
+
+    def init(
+        self,
+        board: Scoreboard,
+        congestion: Congestion,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.congestion = congestion
         self.high = 0
+        return 0
 
     def begin(self, high: cython.longlong) -> cython.int:
         """The timer has expired; what was sent before ends at `high`."""

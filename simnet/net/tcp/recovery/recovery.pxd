@@ -40,6 +40,7 @@ cdef class Recovery:
     cdef readonly long long undone
     cdef readonly long long spurious
 
+    cdef int _start(self, Scoreboard board, Congestion congestion, SendTimer timer) except -1
     cpdef bint may_raise(self) except? -1
     cpdef long long current_ssthresh(self) except? -1
     cpdef int see(self, long long prior_una, long long tsecr, long long now_jiffy) except -1

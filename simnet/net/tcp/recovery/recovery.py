@@ -51,6 +51,15 @@ class Recovery:
     """
 
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
+        self._start(board, congestion, timer)
+
+    def _start(
+        self,
+        board: Scoreboard,
+        congestion: Congestion,
+        timer: SendTimer,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.congestion = congestion
         self.timer = timer
@@ -74,6 +83,7 @@ class Recovery:
         self.tsecr = NONE
         self.delivered = 0
         self.now_jiffy = 0
+        return 0
 
     def may_raise(self) -> cython.bint:
         """`tcp_may_raise_cwnd`."""

@@ -25,6 +25,9 @@ cdef class Scoreboard:
     cdef readonly Undo undo
     cdef readonly long long hint
 
+    cdef int init(
+        self, SenderRules rules, SendSequence seq, bint sack, long long reordering
+    ) except -1
     cpdef long long packets_out(self) except? -1
     cpdef long long in_flight(self) except? -1
     cpdef long long end_of(self, long long number) except? -1

@@ -76,6 +76,16 @@ class Scoreboard:
     def __init__(
         self, rules: SenderRules, seq: SendSequence, *, sack: bool, reordering: int
     ) -> None:
+        self.init(rules, seq, sack, reordering)
+
+    def init(
+        self,
+        rules: SenderRules,
+        seq: SendSequence,
+        sack: cython.bint,
+        reordering: cython.longlong,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.seq = seq
         self.head = 0
         self.tail = 0
@@ -90,12 +100,14 @@ class Scoreboard:
         self.least_reordering = reordering
         self.max_reordering = rules.max_reordering
         self.sack = sack
-        self.undo = Undo(seq)
+        self.undo = Undo.__new__(Undo)
+        self.undo.init(seq)
         self.hint = 0
         self.rtt_jiffies = NONE
         self.retrans_acked = False
         self.acked_hole = 0
         self.acked_sent_us = 0
+        return 0
 
     def packets_out(self) -> cython.longlong:
         """Segments sent and not acknowledged."""

@@ -6,6 +6,7 @@ cdef class Undo:
     cdef readonly long long marker
     cdef readonly long long retrans
 
+    cdef int init(self, SendSequence seq) except -1
     cpdef int mark(self, long long retrans) except -1
     cpdef int forget(self) except -1
     cdef int resent(self) except -1

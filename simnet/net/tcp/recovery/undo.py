@@ -31,9 +31,17 @@ class Undo:
     """
 
     def __init__(self, seq: SendSequence) -> None:
+        self.init(seq)
+
+    def init(
+        self,
+        seq: SendSequence,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.seq = seq
         self.marker = NONE
         self.retrans = 0
+        return 0
 
     def mark(self, retrans: cython.longlong) -> cython.int:
         """`tcp_init_undo`: `retrans` segments sent again may turn out to have been needless."""

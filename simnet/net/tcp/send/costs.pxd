@@ -22,6 +22,10 @@ cdef class SendCosts:
     cdef CacheWays core_cache
     cdef Cpu toucher
 
+    cdef int init(
+        self, Costs costs, Memory memory, Buffers buffers, SendSequence seq, Port nic,
+        bint checksum_by_cpu, bint gso, int per_large
+    ) except -1
     cdef int leave_by(self, Port nic) except -1
     cpdef long long copy_ps(self, Cpu cpu, long long length) except? -1
     cdef long long _written_back_ps(self, long long lines) except? -1

@@ -49,6 +49,20 @@ class SendCosts:
         gso: bool,
         per_large: int,
     ) -> None:
+        self.init(costs, memory, buffers, seq, nic, checksum_by_cpu, gso, per_large)
+
+    def init(
+        self,
+        costs: Costs,
+        memory: Memory,
+        buffers: Buffers,
+        seq: SendSequence,
+        nic: Port,
+        checksum_by_cpu: cython.bint,
+        gso: cython.bint,
+        per_large: cython.int,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -61,6 +75,7 @@ class SendCosts:
         self.overlaps = len(memory.caches) > 0
         self.core_cache: CacheWays = memory.core_cache
         self.toucher: Cpu = None
+        return 0
 
     def leave_by(self, nic: Port) -> cython.int:
         """Segments leave by another device from now on."""

@@ -44,6 +44,10 @@ cdef class SendOutput:
     cdef readonly long long retransmissions
     cdef readonly long long stalled_jiffies
 
+    cdef int init(
+        self, Recovery recovery, WindowValidation validation, SenderRules rules, bint tso,
+        int tso_win_divisor, bint timestamps
+    ) except -1
     cdef long long _next_segment(self, long long now_jiffy) except? -1
     cdef long long _probe_bytes(self, long long window) except? -1
     cdef bint _waits_below(self, long long length) except? -1

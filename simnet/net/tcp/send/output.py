@@ -70,6 +70,18 @@ class SendOutput:
         tso_win_divisor: int,
         timestamps: bool,
     ) -> None:
+        self.init(recovery, validation, rules, tso, tso_win_divisor, timestamps)
+
+    def init(
+        self,
+        recovery: Recovery,
+        validation: WindowValidation,
+        rules: SenderRules,
+        tso: cython.bint,
+        tso_win_divisor: cython.int,
+        timestamps: cython.bint,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.recovery = recovery
         self.validation = validation
         self.seq: SendSequence = recovery.seq
@@ -101,6 +113,7 @@ class SendOutput:
         self.unsent_jiffy = NONE
         self.stalls = 0
         self.stalled_jiffies = 0
+        return 0
 
     def _next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Payload of the next segment that may be sent now for the first time; 0 if none may."""

@@ -16,6 +16,9 @@ cdef class RttEstimator:
     cdef long long third_us
     cdef long long third_at_us
 
+    cdef int init(
+        self, long long jiffy_ps, long long rto_min_ps, long long rto_max_ps, bint fine
+    ) except -1
     cpdef long long jiffies(self, long long time) except? -1
     cpdef long long of_echo(self, long long echo_ms, long long now_us) except? -1
     cpdef long long sample(self, long long rtt, long long snd_una, long long snd_nxt) except? -1

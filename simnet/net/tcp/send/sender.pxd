@@ -7,6 +7,7 @@ from simnet.net.tcp.recovery.sack_recovery cimport SackRecovery
 from simnet.net.tcp.recovery.scoreboard cimport Scoreboard
 from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.output cimport SendOutput
+from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.send.sequence cimport SendSequence
 from simnet.net.tcp.send.timer cimport SendTimer
 from simnet.net.tcp.send.validation cimport WindowValidation

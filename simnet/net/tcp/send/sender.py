@@ -87,52 +87,42 @@ class TcpSender:
     ) -> None:
         rules = rules or SenderRules()
         overhead_bytes = segment_truesize - mss
-        rtt = RttEstimator(jiffy_ps, rto_min_ps, rto_max_ps, fine=rules.clock_us)
-        self.seq = SendSequence(
-            mss,
-            rules,
-            timestamps=timestamps,
-            wmem_default=wmem_default,
-            wmem_max=wmem_max,
-            overhead_bytes=overhead_bytes,
-        )
-        self.board = Scoreboard(rules, self.seq, sack=sack, reordering=reordering)
+        rtt: RttEstimator = RttEstimator.__new__(RttEstimator)
+        rtt.init(jiffy_ps, rto_min_ps, rto_max_ps, rules.clock_us)
+        self.seq = SendSequence.__new__(SendSequence)
+        self.seq.init(mss, rules, timestamps, wmem_default, wmem_max, overhead_bytes)
+        self.board = Scoreboard.__new__(Scoreboard)
+        self.board.init(rules, self.seq, sack, reordering)
         self.congestion = congestion
-        self.timer = SendTimer(
+        self.timer = SendTimer.__new__(SendTimer)
+        self.timer.init(
             self.board,
             rtt,
             -(-rto_init_ps // jiffy_ps),
-            wants_us=rules.clock_us or congestion.wants_us,
+            rules.clock_us or congestion.wants_us,
         )
         self.recovery = self._recovery(rules)
-        self.validation = WindowValidation(
-            self.recovery, rules, tso=tso, tso_win_divisor=tso_win_divisor, restarts=restarts
-        )
-        self.output = SendOutput(
-            self.recovery,
-            self.validation,
-            rules,
-            tso=tso,
-            tso_win_divisor=tso_win_divisor,
-            timestamps=timestamps,
-        )
+        self.validation = WindowValidation.__new__(WindowValidation)
+        self.validation.init(self.recovery, rules, tso, tso_win_divisor, restarts)
+        self.output = SendOutput.__new__(SendOutput)
+        self.output.init(self.recovery, self.validation, rules, tso, tso_win_divisor, timestamps)
         if rules.limit_output_bytes > 0:
             self.output.small_queue = SmallQueue(rules, overhead_bytes)
         self.timeouts = 0
 
     def _recovery(self, rules: SenderRules) -> Recovery:
         """Choose the loss recovery of the kernel's version."""
-        parts = (self.board, self.congestion, self.timer)
         self.newreno: NewReno | None = None
         self.counted: CountedRecovery | None = None
         self.sacks: SackRecovery | None = None
         if rules.rack and self.board.sack:
-            self.sacks = SackRecovery(*parts, rules.rack_margin_us)
+            self.sacks = SackRecovery(self.board, self.congestion, self.timer, rules.rack_margin_us)
             return self.sacks
         if rules.newreno and not self.board.sack:
-            self.newreno = NewReno(*parts)
+            self.newreno = NewReno(self.board, self.congestion, self.timer)
             return self.newreno
-        self.counted = CountedRecovery(rules, *parts)
+        self.counted = CountedRecovery.__new__(CountedRecovery)
+        self.counted.init(rules, self.board, self.congestion, self.timer)
         return self.counted
 
     def use_ecn(self, ecn: Ecn) -> None:

@@ -17,6 +17,10 @@ cdef class SendSequence:
     cdef long long least_mss
     cdef bint half_window
 
+    cdef int init(
+        self, long long mss, SenderRules rules, bint timestamps, long long wmem_default,
+        long long wmem_max, long long overhead_bytes
+    ) except -1
     cpdef int write(self, long long count, bint end_of_send) except -1
     cpdef bint sent(self, long long length) except? -1
     cpdef int push(self, long long end_seq) except -1

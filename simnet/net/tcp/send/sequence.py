@@ -54,7 +54,20 @@ class SendSequence:
         wmem_max: int = 0,
         overhead_bytes: int = 0,
     ) -> None:
-        rules = rules or SenderRules()
+        if rules is None:
+            rules = SenderRules()
+        self.init(mss, rules, timestamps, wmem_default, wmem_max, overhead_bytes)
+
+    def init(
+        self,
+        mss: cython.longlong,
+        rules: SenderRules,
+        timestamps: cython.bint,
+        wmem_default: cython.longlong,
+        wmem_max: cython.longlong,
+        overhead_bytes: cython.longlong,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.snd_una = 0
         self.snd_nxt = 0
         self.write_seq = 0
@@ -70,6 +83,7 @@ class SendSequence:
         self.half_window = rules.half_window
         self.whole_window_bytes = rules.whole_window_bytes
         self.least_mss = _MIN_DATAGRAM_BYTES - (_TIMESTAMPS_HEADER if timestamps else _HEADER)
+        return 0
 
     def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.int:
         """The application's bytes have been copied into the send queue."""

@@ -15,6 +15,9 @@ cdef class SendTimer:
     cdef readonly bint resends_head
     cdef readonly bint probing
 
+    cdef int init(
+        self, Scoreboard board, RttEstimator rtt, long long rto_init, bint wants_us
+    ) except -1
     cpdef int set_time(self, long long now_ps) except -1
     cpdef int measured(self, long long rtt, long long latest) except -1
     cpdef int start(self, long long now_jiffy) except -1

@@ -50,6 +50,16 @@ class SendTimer:
     def __init__(
         self, board: Scoreboard, rtt: RttEstimator, rto_init: int, *, wants_us: bool
     ) -> None:
+        self.init(board, rtt, rto_init, wants_us)
+
+    def init(
+        self,
+        board: Scoreboard,
+        rtt: RttEstimator,
+        rto_init: cython.longlong,
+        wants_us: cython.bint,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.rtt = rtt
         self.wants_us = wants_us
@@ -61,6 +71,7 @@ class SendTimer:
         self.expired = 0
         self.resends_head = False
         self.probing = False
+        return 0
 
     def set_time(self, now_ps: cython.longlong) -> cython.int:
         """What is handled next happens at that time."""

@@ -21,6 +21,9 @@ cdef class WindowValidation:
     cdef long long max_packets_out
     cdef long long usage_seq
 
+    cdef int init(
+        self, Recovery recovery, SenderRules rules, bint tso, int tso_win_divisor, bint restarts
+    ) except -1
     cdef bint limited(self, long long flight) except? -1
     cdef int note_limit(self, long long prior_nxt, bint deferred) except -1
     cdef int segment_sent(self, long long out, long long now_jiffy) except -1

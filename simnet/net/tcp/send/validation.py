@@ -45,6 +45,17 @@ class WindowValidation:
         tso_win_divisor: int,
         restarts: bool,
     ) -> None:
+        self.init(recovery, rules, tso, tso_win_divisor, restarts)
+
+    def init(
+        self,
+        recovery: Recovery,
+        rules: SenderRules,
+        tso: cython.bint,
+        tso_win_divisor: cython.int,
+        restarts: cython.bint,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
         self.recovery = recovery
         self.timer: SendTimer = recovery.timer
         self.congestion: Congestion = recovery.congestion
@@ -61,6 +72,7 @@ class WindowValidation:
         self.cwnd_limited = False
         self.max_packets_out = 0
         self.usage_seq = 0
+        return 0
 
     def limited(self, flight: cython.longlong) -> cython.bint:
         """`tcp_is_cwnd_limited`."""

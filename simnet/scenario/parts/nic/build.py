@@ -149,7 +149,13 @@ def _rss(model: Multiqueue) -> Rss:
         key = bytes.fromhex(model.rss_key.replace(":", ""))
     first = 1 if model.rss_default_queue and model.rx_queues > 1 else 0
     spread = model.rss_equal or model.rx_queues - first
-    return Rss(Toeplitz(key), equal_table(model.rss_table_entries, spread, first))
+    return Rss(_toeplitz(key), equal_table(model.rss_table_entries, spread, first))
+
+
+@cache
+def _toeplitz(key: bytes) -> Toeplitz:
+    """The hash is a value: one object serves all ports with a key."""
+    return Toeplitz(key)
 
 
 def send_by(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.kernel.random import stream
@@ -33,6 +34,8 @@ _SERVICE_PORT: Final = 80
 _SERVERS: Final = 64
 _OWN_ADDRESSES: Final = (0x0A000001, 0x0A010001)
 _SERVER_ADDRESSES: Final = 0x0A010100
+# whose addresses are at hand
+_POPULATIONS: Final = 16
 
 
 @dataclass(frozen=True)
@@ -164,11 +167,7 @@ class _Side(HostsBehind):
     ) -> None:
         self.steering = steering
         self.number = number
-        luck = stream(given.population or ground.seed, f"relay.addresses{number}")
-        self.addresses = [
-            (0x0B000000 + int(luck.below(1 << 24)), 1024 + int(luck.below(65536 - 1024)))
-            for _ in range(given.connections)
-        ]
+        self.addresses = _addresses(given.connections, given.population or ground.seed, number)
         super().__init__(ground, number, f"peer{number}")
 
     def socket(self, connection: int, path: str) -> TcpSocket:
@@ -187,3 +186,13 @@ class _Side(HostsBehind):
             return Header(self.there, self.here, address, own, port, _SERVICE_PORT)
         server = _SERVER_ADDRESSES + connection // LOCAL_PORTS % _SERVERS + connection % _SERVERS
         return Header(self.there, self.here, server, own, _SERVICE_PORT, local)
+
+
+@lru_cache(maxsize=_POPULATIONS)
+def _addresses(connections: int, seed: int, number: int) -> list[tuple[int, int]]:
+    """Where clients are: address and port, the same in all runs with one population."""
+    luck = stream(seed, f"relay.addresses{number}")
+    return [
+        (0x0B000000 + int(luck.below(1 << 24)), 1024 + int(luck.below(65536 - 1024)))
+        for _ in range(connections)
+    ]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
-from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.congestion.cubic import congestion_maker
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.aix import aix_receiver, aix_sender
@@ -72,38 +72,50 @@ class SocketMaker:
     ) -> None:
         kernel = host.kernel
         self._nic = nic
+        self._line = nic.lines[0]
         self._spread = spread_maker(host, seed)
         self._receiver = receiver_maker(host, port)
         self._sender = sender_maker(host, port, far)
         large = kernel.system == "linux" and sender_rules(kernel.version).always_gso
-        self._made = partial(
-            TcpSocket,
-            sim,
-            nic=nic,
-            costs=machine.costs,
-            memory=machine.memory,
-            shared_lines=kernel.tcp_sock_lines,
-            buffers=make_buffers(host, machine),
-            runqueue_lines=kernel.runqueue_lines,
-            jiffy_ps=PS // kernel.hz,
-            header_bytes=_IP_TCP_BYTES + _options(host),
-            wire_overhead=port.nic.link_overhead_bytes,
-            low_latency=kernel.tcp_low_latency,
-            checksum_by_cpu=port.nic.checksum_by_cpu,
-            page_bytes=port.nic.page_bytes,
-            gso=large and not port.nic.segments,
-            per_large=_LARGE_BYTES // _mss(host, port) if large else 1,
-            latency=latency,
-        )
+        self._sim = sim
+        self._machine = machine
+        self._latency = latency
+        self._buffers = make_buffers(host, machine)
+        self._shared_lines = kernel.tcp_sock_lines
+        self._runqueue_lines = kernel.runqueue_lines
+        self._jiffy_ps = PS // kernel.hz
+        self._header_bytes = _IP_TCP_BYTES + _options(host)
+        self._wire_overhead = port.nic.link_overhead_bytes
+        self._low_latency = kernel.tcp_low_latency
+        self._checksum_by_cpu = port.nic.checksum_by_cpu
+        self._page_bytes = port.nic.page_bytes
+        self._gso = large and not port.nic.segments
+        self._per_large = _LARGE_BYTES // _mss(host, port) if large else 1
 
     def make(self, path: str) -> TcpSocket:
         """One end of a connection; `path` is that of the component."""
-        return self._made(
+        return TcpSocket(
+            self._sim,
             path,
             receiver=self._receiver(),
             sender=self._sender(),
-            timer_cpu=self._nic.lines[0].current_target(),
+            nic=self._nic,
+            costs=self._machine.costs,
+            memory=self._machine.memory,
+            shared_lines=self._shared_lines,
+            buffers=self._buffers,
+            runqueue_lines=self._runqueue_lines,
+            jiffy_ps=self._jiffy_ps,
+            header_bytes=self._header_bytes,
+            wire_overhead=self._wire_overhead,
+            low_latency=self._low_latency,
+            timer_cpu=self._line.current_target(),
+            checksum_by_cpu=self._checksum_by_cpu,
+            page_bytes=self._page_bytes,
             spread=self._spread(path),
+            gso=self._gso,
+            per_large=self._per_large,
+            latency=self._latency,
         )
 
 
@@ -123,8 +135,7 @@ def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[]
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
     nodelay = host.application.nodelay
     paced = host.qdisc.default_qdisc == "fq"
-    congestion = partial(
-        make_congestion,
+    congestion = congestion_maker(
         kernel.tcp_congestion_control,
         _initial_cwnd(kernel.initial_cwnd, mss),
         mss=mss,
@@ -132,29 +143,39 @@ def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[]
         hz=kernel.hz,
         rules=rules,
     )
-    half = partial(
-        TcpSender,
-        mss=mss,
-        # tcp_fixup_sndbuf: room for three segments
-        wmem_default=locked
-        or max(kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])),
-        wmem_max=locked or kernel.tcp_wmem_bytes[2],
-        segment_truesize=mss + overhead // (_TSO_SEGMENTS if large else 1),
-        jiffy_ps=PS // kernel.hz,
-        rto_min_ps=kernel.rto_min_ps,
-        rto_init_ps=_first_rto_ps(kernel),
-        rto_max_ps=kernel.rto_max_ps,
-        tso=large,
-        tso_win_divisor=kernel.tcp_tso_win_divisor,
-        reordering=kernel.tcp_reordering,
-        sack=kernel.tcp_sack,
-        rules=rules,
-        restarts=kernel.tcp_slow_start_after_idle,
-        timestamps=kernel.tcp_timestamps,
+    # tcp_fixup_sndbuf: room for three segments
+    wmem_default = locked or max(
+        kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])
     )
+    wmem_max = locked or kernel.tcp_wmem_bytes[2]
+    segment_truesize = mss + overhead // (_TSO_SEGMENTS if large else 1)
+    jiffy_ps = PS // kernel.hz
+    rto_min_ps, rto_max_ps = kernel.rto_min_ps, kernel.rto_max_ps
+    rto_init_ps = _first_rto_ps(kernel)
+    tso_win_divisor = kernel.tcp_tso_win_divisor
+    reordering = kernel.tcp_reordering
+    sack, timestamps = kernel.tcp_sack, kernel.tcp_timestamps
+    restarts = kernel.tcp_slow_start_after_idle
 
     def make() -> TcpSender:
-        sender = half(congestion=congestion())
+        sender = TcpSender(
+            mss=mss,
+            congestion=congestion(),
+            wmem_default=wmem_default,
+            wmem_max=wmem_max,
+            segment_truesize=segment_truesize,
+            jiffy_ps=jiffy_ps,
+            rto_min_ps=rto_min_ps,
+            rto_init_ps=rto_init_ps,
+            rto_max_ps=rto_max_ps,
+            tso=large,
+            tso_win_divisor=tso_win_divisor,
+            reordering=reordering,
+            sack=sack,
+            rules=rules,
+            restarts=restarts,
+            timestamps=timestamps,
+        )
         sender.output.nodelay = nodelay
         if paced:
             sender.output.small_queue.paces = True
@@ -171,36 +192,48 @@ def receiver_maker(host: Host, port: Port) -> Callable[[], TcpReceiver]:
         return partial(aix_receiver, aix_tcp(host, port), advmss=mss)
     rules = _receiver_rules(kernel.version, kernel.tcp_adv_win_scale)
     locked = _locked(host.application.socket_buffer_bytes, kernel.rmem_max_bytes)
-    return partial(
-        TcpReceiver,
-        advmss=mss,
-        rmem_default=locked
-        or max(
-            kernel.tcp_rmem_bytes[1], min(_fixed_up_rcvbuf(host, mss), kernel.tcp_rmem_bytes[2])
-        ),
-        rmem_max=kernel.tcp_rmem_bytes[2],
-        rcvbuf_locked=locked > 0,
-        timing=_ack_timing(
-            PS // kernel.hz,
-            (
-                kernel.ato_min_ps,
-                kernel.delack_max_ps,
-                _first_rto_ps(kernel),
-                kernel.delack_min_ps,
-                host.application.delack_max_ps,
-            ),
-        ),
-        max_quickacks=kernel.max_quickacks,
-        min_rcvmss=kernel.min_rcvmss_bytes,
-        truesize_overhead=port.nic.frame_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss,
-        moderate_rcvbuf=kernel.tcp_moderate_rcvbuf and not locked,
-        window_scaling=kernel.tcp_window_scaling,
-        rules=rules,
-        option_bytes=_options(host),
-        timestamps=kernel.tcp_timestamps,
-        sack=kernel.tcp_sack,
-        quickack=port.quickack,
+    rmem_default = locked or max(
+        kernel.tcp_rmem_bytes[1], min(_fixed_up_rcvbuf(host, mss), kernel.tcp_rmem_bytes[2])
     )
+    rmem_max = kernel.tcp_rmem_bytes[2]
+    timing = _ack_timing(
+        PS // kernel.hz,
+        (
+            kernel.ato_min_ps,
+            kernel.delack_max_ps,
+            _first_rto_ps(kernel),
+            kernel.delack_min_ps,
+            host.application.delack_max_ps,
+        ),
+    )
+    max_quickacks, min_rcvmss = kernel.max_quickacks, kernel.min_rcvmss_bytes
+    overhead = port.nic.frame_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss
+    moderate = kernel.tcp_moderate_rcvbuf and not locked
+    window_scaling = kernel.tcp_window_scaling
+    option_bytes = _options(host)
+    sack, timestamps = kernel.tcp_sack, kernel.tcp_timestamps
+    quickack = port.quickack
+
+    def make() -> TcpReceiver:
+        return TcpReceiver(
+            advmss=mss,
+            rmem_default=rmem_default,
+            rmem_max=rmem_max,
+            timing=timing,
+            max_quickacks=max_quickacks,
+            min_rcvmss=min_rcvmss,
+            truesize_overhead=overhead,
+            moderate_rcvbuf=moderate,
+            window_scaling=window_scaling,
+            rules=rules,
+            option_bytes=option_bytes,
+            timestamps=timestamps,
+            sack=sack,
+            rcvbuf_locked=locked > 0,
+            quickack=quickack,
+        )
+
+    return make
 
 
 def frame_overhead_bytes(host: Host) -> int:
