@@ -1,7 +1,16 @@
-"""One TCP stream over 1 Gbit/s: a data packet, its ACK included, without hosts and with them."""
+"""One TCP stream over 1 Gbit/s: a data packet, its ACK included, without hosts and with them.
+
+Beside it the same stream in ns-3, which has no hosts, where ns-3 is installed.
+All times are CPU time.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+
+from bench import ns3
 from bench.measuring import TIMEOUTS, heading, medians, timeouts, verdict
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.scenario.core.load import load
@@ -13,14 +22,12 @@ PS = 10**12
 SIMULATED_PS = PS
 MSS = 1448
 BUFFER_BYTES = 131_072
-# ns-3.37, optimised build, one such link on a machine of this kind: real TCP, no hosts
-NS3_US = 20.7
 # the stream of one port of the x460 and its peer
 ONE_PORT = {"nodes": "1", "test": "netserver"}
 
 
 def main() -> None:
-    """Time TCP alone, whole hosts and SimPy's timeouts in turns."""
+    """Time TCP alone, whole hosts, SimPy's timeouts and ns-3 in turns."""
     heading("TCP bulk transfer over 1 Gbit/s, a data packet with its ACK")
     path = PathOptions(rate_bps=10**9, delay_ps=50 * US)
     options = TcpOptions(
@@ -36,24 +43,43 @@ def main() -> None:
     def counts() -> tuple[int, int]:
         return int(alone.right.delivered) // MSS, sum(p.rx_packets for p in hosts.snapshot().ports)
 
-    before, rounds = counts(), alone.sim.now
-    alone_s, hosts_s, simpy_s = medians(
-        lambda: alone.run_for(SIMULATED_PS), lambda: hosts.run(SIMULATED_PS), timeouts
-    )
+    works: list[Callable[[], object]] = [
+        lambda: alone.run_for(SIMULATED_PS),
+        lambda: hosts.run(SIMULATED_PS),
+        timeouts,
+    ]
+    other_packets = 0
+    with ExitStack() as stack:
+        program = ns3.bulk()
+        other = stack.enter_context(ns3.Bulk(program)) if program else None
+        if other:
+            other_packets = other.simulate_a_second()
+            works.append(other.simulate_a_second)
+
+        def cpu_s() -> float:
+            return time.process_time() + (other.cpu_s() if other else 0.0)
+
+        before, rounds = counts(), alone.sim.now
+        alone_s, hosts_s, simpy_s, *other_s = medians(*works, clock=cpu_s)
     after = counts()
     times = (alone.sim.now - rounds) // SIMULATED_PS
     timeout_ns = simpy_s / TIMEOUTS * 1e9
-    for what, wall_s, packets in (
+    other_ns = [taken_s / other_packets * 1e9 for taken_s in other_s]
+    for what, taken_s, packets in (
         ("TCP alone", alone_s, (after[0] - before[0]) / times),
         ("hosts included", hosts_s, (after[1] - before[1]) / times),
     ):
-        packet_ns = wall_s / packets * 1e9
+        packet_ns = taken_s / packets * 1e9
+        ratios = "".join(f"; ns-3 {ns / packet_ns:.0f} times that" for ns in other_ns)
         print(
             f"{what}: {packets:.0f} data packets a simulated second, {packet_ns:.0f} ns each,"
-            f" {packet_ns / timeout_ns:.2f} SimPy timeouts of {timeout_ns:.0f} ns;"
-            f" ns-3 {NS3_US * 1000 / packet_ns:.0f} times that"
+            f" {packet_ns / timeout_ns:.2f} SimPy timeouts of {timeout_ns:.0f} ns{ratios}"
         )
         verdict("  us a data packet", packet_ns / 1000, 1, at_most=True)
+    if other_ns:
+        print(f"ns-3 {ns3.version()}: {other_packets} data packets, {other_ns[0]:.0f} ns each")
+    else:
+        print("ns-3 is not installed (Debian: libns3-dev): not compared with it")
 
 
 if __name__ == "__main__":
