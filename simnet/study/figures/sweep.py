@@ -37,6 +37,8 @@ _MOST_TICKS: Final = 20
 _MOST_LETTERS: Final = 30
 # good is bright, whether more is better or less
 _COLOURS: Final = {True: "viridis", False: "viridis_r"}
+# of the scale of colours: above, black is read better than white
+_BRIGHT: Final = 0.6
 # the scale of colours spans at least so many widths of an interval, and this share of the largest
 # value: what is within chance looks the same
 _LEAST_WIDTHS: Final = 10
@@ -78,6 +80,8 @@ def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:
     if optimum.members is not None:
         which = "" if names[0] == optimum.measure else f" by {MEASURES[optimum.measure].label}"
         heading += f"; outlined: not distinguishable from the best{which} (95 %)"
+    elif flat:
+        heading += "; outlined: the best, of one run each"
     drawn.suptitle(heading, fontsize="medium", x=0.01, ha="left")
     return drawn
 
@@ -167,7 +171,8 @@ def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
     if grid.size <= _MOST_WRITTEN:
         size = 6 if grid.size > _MOST_LARGE else 9
         for (row, column), value in np.ndenumerate(grid):
-            bright = (value > (low + high) / 2) == measure.largest
+            share = (value - low) / (high - low) if high > low else 0.0
+            bright = (share if measure.largest else 1 - share) > _BRIGHT
             text = f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
             ink = "black" if bright else "white"
             axes.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)

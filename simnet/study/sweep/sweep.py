@@ -41,6 +41,7 @@ __all__ = ["AS_IT_IS", "PICTURES", "Point", "Sweep", "sweep"]
 _OVER: Final = "--over"
 _SEED: Final = "seed"
 _MOST_DIGITS: Final = 100
+_DIGEST: Final = "fingerprint"
 SCHEMA: Final = "simnet.sweep/1"
 PICTURES: Final = {
     "values": "sweep:figure",
@@ -258,6 +259,8 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         for (tuning, row, _), member in members.items()
     ]
     remarks = dict.fromkeys(remark for one in loaded for remark in one.remarks)
+    for name in _idle(axes, points):
+        remarks[f"{name}: changes nothing here: equal results with each of its values"] = None
     # what decides that nothing can be told comes last
     for which, what in ((warned, "have a warning"), (doubts, "are inconclusive")):
         first_text = next((which[member] for member in members.values() if member in which), "")
@@ -266,6 +269,19 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     scenario = loaded[0].scenario
     given = options_of(duration=duration, warm_up=warm_up, precision=precision)
     return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed, given)
+
+
+def _idle(axes: Mapping[str, Sequence[str]], points: Sequence[Point]) -> Iterator[str]:
+    """The knobs with several values whose value changes no number of any run."""
+    for name in (name for name, values in axes.items() if len(values) > 1):
+        found: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for point in points:
+            others = tuple(value for other, value in point.settings.items() if other != name)
+            numbers = {key: one for key, one in point.measured.items() if key != _DIGEST}
+            if found.setdefault((point.tuning, others, point.seed), numbers) != numbers:
+                break
+        else:
+            yield name
 
 
 @dataclass(frozen=True)

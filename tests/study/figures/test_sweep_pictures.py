@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,21 @@ def test_differences_by_chance_have_nearly_one_colour_and_others_all() -> None:
 def test_the_scale_is_wider_than_the_noise() -> None:
     noisy, _ = _colours(_sweep(PLANE, _throughput(lambda s: 1e9 + 2e8 * int(s["nodes"]), 2e8)))
     assert noisy.max() - noisy.min() < 0.2
+
+
+def test_squares_of_one_colour_have_numbers_of_one_colour() -> None:
+    flat = _sweep(PLANE, _throughput(lambda s: 1e9 + 1e6 * int(s["nodes"]), 3e6)).plot()
+    assert {text.get_color() for text in flat.axes[0].texts} == {"white"}
+    steep = _sweep(PLANE, _throughput(lambda s: 1e9 * int(s["nodes"]), 3e6)).plot()
+    inks = {text.get_text(): text.get_color() for text in steep.axes[0].texts}
+    assert inks == {"999": "white", "1999": "black"}
+
+
+def test_one_run_of_each_says_what_is_outlined() -> None:
+    found = _sweep(PLANE, _throughput(lambda s: 1e9 * int(s["nodes"])))
+    assert "outlined: not distinguishable" in found.plot().get_suptitle()
+    once = replace(found, points=tuple(one for one in found.points if one.seed == 1))
+    assert once.plot().get_suptitle().endswith("outlined: the best, of one run each")
 
 
 def test_good_is_bright_whether_more_is_better_or_less() -> None:

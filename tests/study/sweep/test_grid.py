@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from simnet.errors import InputError
 from simnet.study.sweep.grid import axis, combinations
 from simnet.study.sweep.sweep import sweep
+from simnet.study.work import task
+from tests.study.synthetic import simulated
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,13 @@ def test_every_combination_once_the_last_knob_first() -> None:
         {"a": "2", "b": "y"},
     ]
     assert list(combinations({})) == [()]
+
+
+def test_a_knob_that_changes_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "simulate", simulated)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    over = {"net.ipv4.tcp_sack": "0,1", "irqbalance": "on,off", "seed": "1,2"}
+    idle = [one for one in sweep("x460-out-of-box", over, jobs=1).remarks if "nothing" in one]
+    assert idle == [
+        "net.ipv4.tcp_sack: changes nothing here: equal results with each of its values"
+    ]
