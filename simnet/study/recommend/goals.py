@@ -28,6 +28,8 @@ __all__ = ["GOALS", "Goal", "Limit", "Numbers", "limits_of", "numbers"]
 Numbers: TypeAlias = Mapping[str, float]
 """Metrics of a run by name; without those that it lacks."""
 
+# what an open-loop load offers, in the unit of throughput
+_OFFERED: Final = "offered"
 _LIMIT: Final = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([+-]?)\s*(.*\S)\s*")
 # quantity and how many base units of it are one of the metric
 _QUANTITIES: Final = {
@@ -59,6 +61,13 @@ class Goal:
         if was <= 0 or now <= 0:
             return -math.inf
         return 100 * math.log(now / was) * (1 if self.more else -1)
+
+    def most(self, before: Numbers) -> float:
+        """The gain that no change can exceed: no throughput is larger than the offered load."""
+        offered = before.get(_OFFERED)
+        if self.metric != THROUGHPUT or offered is None:
+            return math.inf
+        return self.gain(before, {THROUGHPUT: offered})
 
 
 GOALS: Final = {
@@ -160,6 +169,7 @@ def numbers(result: Result) -> Numbers:
     found |= {FAIRNESS: fairness(result)}
     found |= {LOSS: None if result.loss is None else 100 * result.loss}
     sent = result.messages
-    if sent is not None and sent.delivered > sent.offered:
-        found[THROUGHPUT] = result.throughput_bps * sent.offered / sent.delivered
+    if sent is not None and sent.delivered:
+        offered = result.throughput_bps * sent.offered / sent.delivered
+        found |= {_OFFERED: offered, THROUGHPUT: min(result.throughput_bps, offered)}
     return {name: value for name, value in found.items() if value is not None}

@@ -137,13 +137,15 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")
     short, longer, remarks = _times(plain, *times)
     as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario))
-    found = search(bench, Level(*short, (first,)), most, first)
+    spare = wanted.most(as_it_is) > MARGIN_PERCENT
+    found = search(bench, Level(*short, (first,)), most, first) if spare else []
     choosing = Level(*longer, tuple(first + one for one in _CHOOSING))
     best, changes = reduced(bench, finalists(found), choosing)
     steps, open_loop = _steps(
         bench, changes, Level(*longer, tuple(first + one for one in _SHARING))
     )
-    decided, confirmed = Verdict("no", wanted.metric, _nothing(found)), None
+    nothing = _nothing(found) if spare else "nothing to gain: it carries all that is offered"
+    decided, confirmed = Verdict("no", wanted.metric, nothing), None
     if steps:
         confirmed = whatif(
             base.scenario,

@@ -39,9 +39,9 @@ def reduced(bench: Bench, lists: Sequence[Changes], level: Level) -> tuple[Trial
 
     The change of it that is missed most when it is left out comes first.
     """
-    tried = [one for one in bench.trials(lists, level) if one.allowed]
+    tried = [one for one in bench.trials(lists, level) if one.allowed] if lists else []
     if not tried:
-        return bench.trials([()], level)[0], ()
+        return Trial((), (), (), 0.0), ()
     best = max(tried, key=lambda one: one.gain)
     enough = [one for one in tried if one.gain >= SHARE * best.gain]
     kept = min(enough, key=lambda one: (len(one.changes), _tail(one), -one.gain))

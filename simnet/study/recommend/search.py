@@ -9,6 +9,9 @@
    2011; Optuna's). It proposes a few lists at a time, always as many, so the number of processes
    changes nothing.
 
+It ends as soon as a list has nearly all that can be gained: more than an open-loop load offers is
+never carried.
+
 All runs of the search have one seed: what differs is the change. A list that breaks a limit stands
 behind all that keep them, by how much it breaks it.
 """
@@ -21,6 +24,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.study.recommend.bench import Bench, Change, Changes, Level, Trial
+from simnet.study.recommend.reduce import SHARE
 
 if TYPE_CHECKING:
     from simnet.study.screen.factors import Factor
@@ -41,16 +45,20 @@ def search(bench: Bench, level: Level, runs: int, seed: int) -> list[Trial]:
     alone = [(Change(one, _first(one)),) for one in (*structure, *knobs)]
     known = _Known(bench, level, runs)
     known.try_out(alone)
-    idle = _idle(known.trials, bench.trials([()], level)[0])
+    (as_it_is,) = bench.trials([()], level)
+    enough = SHARE * bench.goal.most(as_it_is.runs[0])
+    idle = _idle(known.trials, as_it_is)
     structure = [one for one in structure if one not in idle]
     for _ in range(_ROUNDS):
         best = known.best
-        if best is None or best.gain <= 0:
+        if best is None or best.gain <= 0 or best.gain >= enough:
             break
         had = {change.factor for change in best.changes}
         more = [Change(one, _first(one)) for one in structure if one not in had]
         known.try_out([ordered(bench, (*best.changes, one)) for one in more])
-    _by_estimator(known, [one for one in bench.every if one not in idle], seed)
+    best = known.best
+    if best is None or best.gain < enough:
+        _by_estimator(known, [one for one in bench.every if one not in idle], seed)
     return sorted(known.trials, key=_score, reverse=True)
 
 

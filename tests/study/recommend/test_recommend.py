@@ -17,7 +17,7 @@ from simnet.study.recommend.goals import GOALS, limits_of
 from simnet.study.recommend.judge import judged
 from simnet.study.recommend.recommend import recommend
 from simnet.study.recommend.space import space
-from simnet.study.run.result import Result
+from simnet.study.run.result import Latency, Messages, Result
 from simnet.study.screen.factors import OFF_ON, Factor
 from simnet.study.work import task
 from simnet.study.work.cases import Case, Member
@@ -27,6 +27,8 @@ from tests.study.synthetic import result
 SCENARIO = "x460-out-of-box"
 FRAMES, USECS = "ethtool -C {port} rx-frames", "ethtool -C {port} rx-usecs"
 NOWHERE = Store(None)
+# part of an offered load that the made-up relay carries as it is
+SHORT_OF = 0.8
 
 
 def _machine(effective: Effective, **_options: Any) -> Result:
@@ -184,3 +186,37 @@ def test_what_subjects_propose_is_taken_by_the_system() -> None:
 def test_what_cannot_be_searched(scenario: str, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         recommend(scenario, **options)
+
+
+def _offered(effective: Effective, **_options: Any) -> Result:
+    """A relay that carries `SHORT_OF` of what is offered, and all of it without irqbalance."""
+    found = _machine(effective)
+    carried = 1.0 if effective.irqbalance == "off" else SHORT_OF
+    sent = Messages(
+        offered=1000,
+        delivered=int(1000 * carried),
+        retransmitted=0,
+        offered_per_s=2000.0,
+        delivered_per_s=2000.0 * carried,
+        latency_us=Latency(p50=40.0, p99=80.0),
+    )
+    return found.model_copy(update={"throughput_bps": 1e9 * carried, "messages": sent})
+
+
+def test_a_search_ends_where_all_that_is_offered_is_carried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(task, "simulate", _offered)
+    found = recommended("affinity", "numactl", FRAMES)
+    assert [one.change for one in found.steps] == ["affinity"]
+    # each alone, and nothing together
+    assert len(found.tried) == 3
+    assert found.steps[0].share == pytest.approx(100)
+
+
+def test_there_is_nothing_to_gain_where_all_is_carried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "simulate", _offered)
+    monkeypatch.setitem(globals(), "SHORT_OF", 0.995)
+    found = recommended("affinity", "numactl")
+    assert (found.tried, found.runs, found.exit_status) == ((), 1, 1)
+    assert found.reason == "nothing to gain: it carries all that is offered"
