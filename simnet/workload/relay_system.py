@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.kernel.random import stream
 from simnet.kernel.watch import counted
 from simnet.net.tcp.epoll import Epoll
+from simnet.net.tcp.send.sender import sent_again
 from simnet.workload.netperf import Start
 from simnet.workload.relay import RelaySide, RelayWorker
 from simnet.workload.relay_load import Deliveries, RelayLoad, RemoteEnd
@@ -99,6 +100,7 @@ class Relay:
         handed: the worker of each connection.
         weights: of the connections' rates.
         load: what creates messages.
+        senders: of all four ends of every connection.
     """
 
     forward: Deliveries
@@ -111,25 +113,18 @@ class Relay:
     clients: list[RemoteEnd] = field(default_factory=list)
     servers: list[RemoteEnd] = field(default_factory=list)
     load: RelayLoad | None = None
-
-    def senders(self) -> list[TcpSender]:
-        """Of all four ends of every connection."""
-        ends = [end.endpoint.sender for end in (*self.clients, *self.servers)]
-        return ends + [side.socket.sender for side in (*self.fronts, *self.backs)]
-
-    def retransmitted(self) -> int:
-        """Segments that were sent again, by any end."""
-        return sum(sender.output.retransmissions for sender in self.senders())
+    senders: list[TcpSender] = field(default_factory=list)
 
     def counters(self) -> dict[str, int]:
         """Messages of both directions, what workers did, and segments that were sent again."""
+        retransmissions, timeouts = sent_again(self.senders)
         counts = {
             "offered": self.forward.offered + self.backward.offered,
             "delivered": self.forward.delivered + self.backward.delivered,
             "offered_bytes": self.forward.offered_bytes + self.backward.offered_bytes,
             "delivered_bytes": self.forward.delivered_bytes + self.backward.delivered_bytes,
-            "retransmissions": self.retransmitted(),
-            "timeouts": sum(sender.timeouts for sender in self.senders()),
+            "retransmissions": retransmissions,
+            "timeouts": timeouts,
         }
         for worker in self.workers:
             for name, count in worker.counters().items():
@@ -189,6 +184,7 @@ def connect_relay(
         partner.message_bytes = backward_bytes
         for end in (side.socket, partner.socket, client.endpoint, server.endpoint):
             end.sender.output.nodelay = load.nodelay
+            relay.senders.append(end.sender)
         relay.fronts.append(side)
         relay.backs.append(partner)
         relay.clients.append(client)

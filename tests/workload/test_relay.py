@@ -209,7 +209,12 @@ def test_lost_frames_are_sent_again() -> None:
     load = Load(rate_mhz=10**8, sizes=[(200, 1)], batch_permille=40_000)
     rig = RelayRig(load=load, nic={"rx_buffers": 4}, cpus=1).run(5 * MS).drain(60 * SECOND)
     assert rig.nic.drops > 0
-    assert rig.relay.counters()["retransmissions"] > 0
+    far = [end.endpoint.sender for end in rig.relay.clients + rig.relay.servers]
+    near = [side.socket.sender for side in rig.relay.fronts + rig.relay.backs]
+    counts = rig.relay.counters()
+    assert counts["retransmissions"] > 0
+    assert counts["retransmissions"] == sum(sender.output.retransmissions for sender in far + near)
+    assert counts["timeouts"] == sum(sender.timeouts for sender in far + near)
     assert rig.relay.forward.offered == rig.relay.forward.delivered
 
 

@@ -30,7 +30,7 @@ if not cython.compiled:
     from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY
 
-__all__ = ["TcpSender"]
+__all__ = ["TcpSender", "sent_again"]
 
 
 @cython.final
@@ -383,3 +383,14 @@ class TcpSender:
         self.recovery.timeout()
         self.timer.time_out(now_jiffy)
         return True
+
+
+def sent_again(senders: list[Any]) -> tuple[int, int]:
+    """Segments that these have sent again, and how often their timers have expired, in all."""
+    retransmissions: cython.longlong = 0
+    timeouts: cython.longlong = 0
+    sender: TcpSender
+    for sender in senders:
+        retransmissions += sender.output.retransmissions
+        timeouts += sender.timeouts
+    return retransmissions, timeouts
