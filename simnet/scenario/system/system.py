@@ -247,9 +247,12 @@ class System:
         self._more = tuple(ground.resources) if ground else ()
 
     def run(self, duration_ps: int) -> None:
-        """Simulate `duration_ps` more."""
+        """Simulate `duration_ps` more; a system whose work ends stops with it."""
         with COLLECTOR.spared(grown=False):
-            self.env.run(until=self.env.sim.now + duration_ps)
+            self._go_on(duration_ps)
+
+    def _go_on(self, duration_ps: int) -> None:
+        self.env.run(until=self.env.sim.now + duration_ps)
 
     def close(self) -> None:
         """End the simulation, so that its memory is freed at once; nothing more can be read."""

@@ -7,6 +7,8 @@ import weakref
 
 import pytest
 
+from simnet.scenario.core.load import load
+from simnet.scenario.system.build import build
 from simnet.scenario.system.collector import Collector
 
 
@@ -71,6 +73,19 @@ def test_a_run_that_fails_leaves_the_collector_as_it_was() -> None:
     with pytest.raises(KeyError), Collector().spared(grown=True):
         raise KeyError
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
+@pytest.mark.parametrize(
+    ("scenario", "settings"), [("vlan-half-cpu", {}), ("ess-sas", {"length": "0.01"})]
+)
+def test_every_system_runs_without_looks_at_what_is_there(
+    scenario: str, settings: dict[str, str]
+) -> None:
+    system = build(load(scenario, settings=settings), seed=1)
+    frozen: list[int] = []
+    system.env.timeout(1).callbacks.append(lambda _event: frozen.append(gc.get_freeze_count()))
+    system.run(1_000_000)
+    assert frozen[0] > 0
 
 
 def test_a_collector_that_is_switched_off_stays_off() -> None:

@@ -109,7 +109,7 @@ class JobSystem(System):
         self.done = done
         self._offered = offered
 
-    def run(self, duration_ps: int) -> None:
+    def _go_on(self, duration_ps: int) -> None:
         """Simulate `duration_ps` more, or until all jobs have ended."""
         if self.done.processed:
             return
