@@ -36,9 +36,6 @@ class Command(Access):
         self.tag = tag
         self.submitted_ps = 0
         self.ready_ps = 0
-        self.cylinder = 0
-        self.head = 0
-        self.angle_ps = 0
 
     @property
     def end(self) -> int:

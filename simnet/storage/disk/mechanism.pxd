@@ -1,14 +1,11 @@
-from simnet.storage.disk.surface cimport ReadAhead, Surface
+from simnet.storage.disk.surface cimport Place, ReadAhead, Surface
 
-cdef class Access:
+cdef class Access(Place):
     cdef public long long sector
     cdef public long long sectors
     cdef public bint write
     cdef public long long submitted_ps
     cdef public long long ready_ps
-    cdef public long long cylinder
-    cdef readonly long long head
-    cdef readonly long long angle_ps
 
 cdef class Mechanism:
     cdef readonly Surface surface

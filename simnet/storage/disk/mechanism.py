@@ -17,7 +17,7 @@ from typing import Any
 
 import cython
 
-from simnet.storage.disk.surface import ReadAhead, Surface
+from simnet.storage.disk.surface import Place, ReadAhead, Surface
 
 __all__ = ["Access", "Mechanism"]
 
@@ -27,15 +27,17 @@ _SSTF = cython.declare(cython.int, 1)
 _C_LOOK = cython.declare(cython.int, 2)
 
 
-class Access:
+class Access(Place):
     """A read or a write of sectors of 512 bytes, as the mechanism sees it.
+
+    As a place it is where it begins, from `Mechanism.locate` on; once it has been executed, where
+    it ends.
 
     Attributes:
         sector, sectors: where, how many.
         write: False for a read.
         submitted_ps: when the disk took it.
         ready_ps: when the disk can act on it.
-        cylinder, head, angle_ps: where it begins; see `Mechanism.locate`.
     """
 
     sector: cython.longlong
@@ -43,9 +45,6 @@ class Access:
     write: cython.bint
     submitted_ps: cython.longlong
     ready_ps: cython.longlong
-    cylinder: cython.longlong
-    head: cython.longlong
-    angle_ps: cython.longlong
 
 
 @cython.final
@@ -77,12 +76,7 @@ class Mechanism:
 
     def locate(self, access: Access) -> cython.int:
         """Note where an access begins."""
-        surface: Surface = self.surface
-        surface.find(access.sector)
-        access.cylinder = surface.at_cylinder
-        access.head = surface.at_head
-        access.angle_ps = surface.at_angle_ps
-        return 0
+        return self.surface.find(access.sector, access)
 
     def follow(self, now: cython.longlong) -> cython.int:
         """Bring the heads to where reading ahead has taken them."""
@@ -155,6 +149,7 @@ class Mechanism:
         surface: Surface = self.surface
         ahead: ReadAhead = self.ahead
         distance: cython.longlong = access.cylinder - self.cylinder
+        settle_ps: cython.longlong = surface.settle_ps if access.write else 0
         start_ps: cython.longlong
         if self.policy == _SSTF:
             return distance if distance >= 0 else -distance
@@ -163,19 +158,10 @@ class Mechanism:
         start_ps = max(now, access.ready_ps)
         if ahead.going and not access.write and ahead.start <= access.sector <= ahead.sector:
             return start_ps - now
-        return (
-            surface.arrive_ps(
-                start_ps,
-                distance,
-                access.head != self.head,
-                access.angle_ps,
-                surface.settle_ps if access.write else 0,
-            )
-            - now
-        )
+        return surface.reach_ps(start_ps, self.cylinder, self.head, settle_ps, access) - now
 
     def execute(self, access: Access, now: cython.longlong) -> cython.longlong:
-        """Move for an access; return when it is done."""
+        """Move for an access that is located; return when it is done."""
         surface: Surface = self.surface
         ahead: ReadAhead = self.ahead
         start_ps: cython.longlong = max(now, access.ready_ps)
@@ -211,22 +197,22 @@ class Mechanism:
         move_ps: cython.longlong
         pass_ps: cython.longlong
         there_ps: cython.longlong
-        surface.find(access.sector)
-        while left > 0:
-            count = min(left, surface.at_left)
-            distance = surface.at_cylinder - self.cylinder
+        while True:
+            count = min(left, access.left)
+            distance = access.cylinder - self.cylinder
             if distance != 0:
                 self.seeks += 1
                 self.seek_cylinders += distance if distance > 0 else -distance
-            move_ps = surface.move_ps(distance, surface.at_head != self.head, settle_ps)
-            there_ps = surface.pass_at(now + move_ps, surface.at_angle_ps)
-            pass_ps = surface.pass_ps(count)
+            move_ps = surface.move_ps(distance, access.head != self.head, settle_ps)
+            there_ps = surface.pass_at(now + move_ps, access.angle_ps)
+            pass_ps = surface.pass_ps(count, access)
             self.seek_ps += move_ps
             self.rotation_ps += there_ps - now - move_ps
             self.transfer_ps += pass_ps
             now = there_ps + pass_ps
-            self.cylinder = surface.at_cylinder
-            self.head = surface.at_head
+            self.cylinder = access.cylinder
+            self.head = access.head
             left -= count
-            surface.find_next_track()
-        return now
+            if left == 0:
+                return now
+            surface.find_next_track(access)

@@ -8,33 +8,55 @@ the segment is full. How far they have come is arithmetic, computed when it is r
 from __future__ import annotations
 
 from array import array
-from typing import Any
 
 import cython
-import numpy as np
 
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-__all__ = ["ReadAhead", "Surface"]
+if not cython.compiled:
+    from math import sqrt
+
+__all__ = ["Place", "ReadAhead", "Surface"]
 
 _SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
 _NS_PS = cython.declare(cython.longlong, 1000)
+_HALF_NS_PS = cython.declare(cython.longlong, 500)
 _MILLION = cython.declare(cython.longlong, 1_000_000)
+# pieces of a disk whose first zone is in a table
+_STRIPES = 256
+# a kept range's mark has so many bits
+_MARKS = cython.declare(cython.int, 0xFFFF)
+
+
+@cython.cclass
+class Place:
+    """Where a sector is; see `Surface.find`.
+
+    Attributes:
+        cylinder, head: its track.
+        angle_ps: when it passes the head, after the platter's zero position.
+        zone: of the track.
+        track_sectors, left: sectors of the track, and from this one to the track's end.
+        start_ps: when the track's first sector passes.
+    """
+
+    cylinder: cython.longlong
+    head: cython.longlong
+    angle_ps: cython.longlong
+    zone: cython.int
+    track_sectors: cython.longlong
+    left: cython.longlong
+    start_ps: cython.longlong
 
 
 @cython.final
 @cython.cclass
 class Surface:
-    """Places and seek times of one kind of disk, as tables.
+    """Places and seek times of one kind of disk; zones as tables.
 
     Args:
         model: a mechanical disk; half of its buffer is for writes if these are cached.
-
-    Attributes:
-        at_track, at_left: of the sector found last, sectors of its track, and from it to the end.
-        at_cylinder, at_head, at_angle_ps: its track, and when it passes the head.
-        at_zone, at_start_ps: the zone of the track, and when the track's first sector passes.
     """
 
     def __init__(self, model: DiskModel) -> None:
@@ -57,86 +79,85 @@ class Surface:
         self.zone_sector = array("q", [zone.first_sector for zone in geometry.zones])
         self.zone_cylinder = array("q", [zone.first_cylinder for zone in geometry.zones])
         self.zone_track = array("q", [zone.track_sectors for zone in geometry.zones])
-        self.seek_ns = _seek_table(geometry)
+        self.stripe_bits = max(self.sectors // _STRIPES, 1).bit_length()
+        stripes = range(0, self.sectors, 1 << self.stripe_bits)
+        self.stripe_zone = array("i", [self._zone_of(first) for first in stripes])
+        self.seek_a, self.seek_b, self.seek_c = geometry.curve.coefficients
         self.segments = model.cache_segments
         buffer_sectors = model.cache_bytes // _SECTOR_BYTES
         self.write_sectors = buffer_sectors // 2 if model.write_cache else 0
         self.segment_sectors = (buffer_sectors - self.write_sectors) // max(self.segments, 1)
-        self.at_track = 1
-        self.at_left = 0
-        self.at_cylinder = 0
-        self.at_head = 0
-        self.at_angle_ps = 0
-        self.at_zone = 0
-        self.at_start_ps = 0
+        self.mark_bits = self.segment_sectors.bit_length()
+        self.bus_sectors = self.known_bus_ps = 0
 
-    def zone_of(self, sector: cython.longlong) -> cython.int:
-        """Which zone a sector is in."""
-        low: cython.int = 0
-        high: cython.int = self.zones
-        middle: cython.int
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.zone_sector[middle] <= sector:
-                low = middle
-            else:
-                high = middle
-        return low
+    def _zone_of(self, sector: int) -> int:
+        return sum(first <= sector for first in self.zone_sector) - 1
 
     def bus_ps(self, sectors: cython.longlong) -> cython.longlong:
         """Time that a transfer takes on the disk's own lane."""
-        # bits times 10**12 over the rate, in two steps that stay below 2**63
-        millions: cython.longlong = sectors * (_SECTOR_BYTES * 8) * _MILLION
-        whole: cython.longlong = millions // self.bus_rate_bps
-        rest: cython.longlong = millions - whole * self.bus_rate_bps
-        return whole * _MILLION + rest * _MILLION // self.bus_rate_bps
+        millions: cython.longlong
+        whole: cython.longlong
+        rest: cython.longlong
+        if sectors != self.bus_sectors:
+            # bits times 10**12 over the rate, in two steps that stay below 2**63
+            millions = sectors * (_SECTOR_BYTES * 8) * _MILLION
+            whole = millions // self.bus_rate_bps
+            rest = millions - whole * self.bus_rate_bps
+            self.known_bus_ps = whole * _MILLION + rest * _MILLION // self.bus_rate_bps
+            self.bus_sectors = sectors
+        return self.known_bus_ps
 
-    def find(self, sector: cython.longlong) -> cython.int:
-        """Find a sector; `at_track` and so on say where it is until the next call."""
-        zone: cython.int = self.zone_of(sector)
+    def find(self, sector: cython.longlong, place: Place) -> cython.int:
+        """Note where a sector is."""
+        zone: cython.int = self.stripe_zone[sector >> self.stripe_bits]
+        while zone + 1 < self.zones and self.zone_sector[zone + 1] <= sector:
+            zone += 1
         per_track: cython.longlong = self.zone_track[zone]
         inside: cython.longlong = sector - self.zone_sector[zone]
         track: cython.longlong = inside // per_track
         index: cython.longlong = inside - track * per_track
+        cylinder: cython.longlong = track // self.heads
+        head: cython.longlong = track - cylinder * self.heads
         skew_ps: cython.longlong
-        self.at_zone = zone
-        self.at_track = per_track
-        self.at_left = per_track - index
-        self.at_cylinder = track // self.heads
-        self.at_head = track - self.at_cylinder * self.heads
-        self.at_cylinder += self.zone_cylinder[zone]
-        skew_ps = (self.at_cylinder * (self.heads - 1) + self.at_head) * self.head_skew_ps
-        skew_ps += self.at_cylinder * self.cylinder_skew_ps
-        self.at_start_ps = skew_ps % self.rotation_ps
-        self.at_angle_ps = self.at_start_ps + index * self.rotation_ps // per_track
-        if self.at_angle_ps >= self.rotation_ps:
-            self.at_angle_ps -= self.rotation_ps
+        cylinder += self.zone_cylinder[zone]
+        skew_ps = (cylinder * (self.heads - 1) + head) * self.head_skew_ps
+        skew_ps += cylinder * self.cylinder_skew_ps
+        place.zone = zone
+        place.track_sectors = per_track
+        place.left = per_track - index
+        place.cylinder = cylinder
+        place.head = head
+        place.start_ps = skew_ps % self.rotation_ps
+        place.angle_ps = place.start_ps + index * self.rotation_ps // per_track
+        if place.angle_ps >= self.rotation_ps:
+            place.angle_ps -= self.rotation_ps
         return 0
 
-    def find_next_track(self) -> cython.int:
-        """Find the first sector of the track behind the one found last."""
-        self.at_head += 1
-        if self.at_head < self.heads:
-            self.at_start_ps += self.head_skew_ps
+    def find_next_track(self, place: Place) -> cython.int:
+        """Note the first sector of the track behind a place."""
+        zone: cython.int
+        place.head += 1
+        if place.head < self.heads:
+            place.start_ps += self.head_skew_ps
         else:
-            self.at_head = 0
-            self.at_cylinder += 1
-            self.at_start_ps += self.cylinder_skew_ps
-            zone: cython.int = self.at_zone + 1
-            if zone < self.zones and self.at_cylinder == self.zone_cylinder[zone]:
-                self.at_zone = zone
-                self.at_track = self.zone_track[zone]
-        if self.at_start_ps >= self.rotation_ps:
-            self.at_start_ps %= self.rotation_ps
-        self.at_angle_ps = self.at_start_ps
-        self.at_left = self.at_track
+            place.head = 0
+            place.cylinder += 1
+            place.start_ps += self.cylinder_skew_ps
+            zone = place.zone + 1
+            if zone < self.zones and place.cylinder == self.zone_cylinder[zone]:
+                place.zone = zone
+                place.track_sectors = self.zone_track[zone]
+        if place.start_ps >= self.rotation_ps:
+            place.start_ps %= self.rotation_ps
+        place.angle_ps = place.start_ps
+        place.left = place.track_sectors
         return 0
 
-    def pass_ps(self, sectors: cython.longlong) -> cython.longlong:
-        """Time in which so many sectors of the track found last pass."""
-        if sectors == self.at_track:
+    def pass_ps(self, sectors: cython.longlong, place: Place) -> cython.longlong:
+        """Time in which so many sectors of a place's track pass."""
+        if sectors == place.track_sectors:
             return self.rotation_ps
-        return sectors * self.rotation_ps // self.at_track
+        return sectors * self.rotation_ps // place.track_sectors
 
     def reach_ps(
         self,
@@ -144,33 +165,31 @@ class Surface:
         cylinder: cython.longlong,
         head: cython.longlong,
         settle_ps: cython.longlong,
+        place: Place,
     ) -> cython.longlong:
-        """When the heads, which are at a track now, are at the sector found last.
+        """When the heads, which are at a track now, are at a place.
 
         Moving to another track takes `settle_ps` longer.
         """
-        return self.arrive_ps(
-            now, self.at_cylinder - cylinder, self.at_head != head, self.at_angle_ps, settle_ps
+        move_ps: cython.longlong = self.move_ps(
+            place.cylinder - cylinder, place.head != head, settle_ps
         )
-
-    def arrive_ps(
-        self,
-        now: cython.longlong,
-        distance: cython.longlong,
-        switch: cython.bint,
-        angle_ps: cython.longlong,
-        settle_ps: cython.longlong,
-    ) -> cython.longlong:
-        """When an angle passes the heads, so many cylinders from here or at another head."""
-        return self.pass_at(now + self.move_ps(distance, switch, settle_ps), angle_ps)
+        return self.pass_at(now + move_ps, place.angle_ps)
 
     def move_ps(
         self, distance: cython.longlong, switch: cython.bint, settle_ps: cython.longlong
     ) -> cython.longlong:
         """Time to a track so many cylinders away, or to another head; 0 to where the heads are."""
         time_ps: cython.longlong = 0
+        cylinders: cython.double
         if distance != 0:
-            time_ps = self.seek_ns[distance if distance > 0 else -distance] * _NS_PS + settle_ps
+            # the arithmetic of `SeekCurve.seek_ps`: whole nanoseconds
+            cylinders = distance if distance > 0 else -distance
+            time_ps = cython.cast(
+                cython.longlong,
+                self.seek_a + self.seek_b * sqrt(cylinders) + self.seek_c * cylinders,
+            )
+            time_ps = (time_ps + _HALF_NS_PS) // _NS_PS * _NS_PS + settle_ps
         elif switch:
             time_ps = self.switch_ps + settle_ps
         return time_ps
@@ -201,6 +220,7 @@ class ReadAhead:
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
+        self.place = Place()
         self.going = False
         self.start = 0
         self.sector = 0
@@ -211,6 +231,7 @@ class ReadAhead:
         self.count = 0
         self.firsts = array("q", [0] * (surface.segments + 1))
         self.ends = array("q", [0] * (surface.segments + 1))
+        self.marks = array("H", [0] * (surface.segments + 1))
 
     def begin(
         self,
@@ -246,49 +267,51 @@ class ReadAhead:
     def advance(self, now: cython.longlong) -> cython.int:
         """Read until now."""
         surface: Surface = self.surface
+        place: Place = self.place
         begin_ps: cython.longlong
         end_ps: cython.longlong
         count: cython.longlong
         passed: cython.longlong
         if self.sector < self.limit and self.time_ps < now:
-            surface.find(self.sector)
+            surface.find(self.sector, place)
         while self.sector < self.limit and self.time_ps < now:
-            begin_ps = surface.reach_ps(self.time_ps, self.cylinder, self.head, 0)
-            count = min(self.limit - self.sector, surface.at_left)
-            end_ps = begin_ps + surface.pass_ps(count)
+            begin_ps = surface.reach_ps(self.time_ps, self.cylinder, self.head, 0, place)
+            count = min(self.limit - self.sector, place.left)
+            end_ps = begin_ps + surface.pass_ps(count, place)
             if end_ps > now:
                 # within a track: whole sectors only
                 if now <= begin_ps:
                     return 0
-                passed = (now - begin_ps) * surface.at_track // surface.rotation_ps
+                passed = (now - begin_ps) * place.track_sectors // surface.rotation_ps
                 if passed == 0:
                     return 0
                 count = min(passed, count)
-                self._step(count, begin_ps + surface.pass_ps(count))
+                self._step(count, begin_ps + surface.pass_ps(count, place))
                 return 0
             self._step(count, end_ps)
-            surface.find_next_track()
+            surface.find_next_track(place)
         return 0
 
     def read_until(self, end: cython.longlong) -> cython.longlong:
         """Read up to the sector `end`, and return when that is done."""
         surface: Surface = self.surface
+        place: Place = self.place
         begin_ps: cython.longlong
         count: cython.longlong
         if end > self.limit:
             self.limit = end
         if self.sector < end:
-            surface.find(self.sector)
+            surface.find(self.sector, place)
         while self.sector < end:
-            begin_ps = surface.reach_ps(self.time_ps, self.cylinder, self.head, 0)
-            count = min(end - self.sector, surface.at_left)
-            self._step(count, begin_ps + surface.pass_ps(count))
-            surface.find_next_track()
+            begin_ps = surface.reach_ps(self.time_ps, self.cylinder, self.head, 0, place)
+            count = min(end - self.sector, place.left)
+            self._step(count, begin_ps + surface.pass_ps(count, place))
+            surface.find_next_track(place)
         return self.time_ps
 
     def _step(self, count: cython.longlong, time_ps: cython.longlong) -> cython.int:
-        self.cylinder = self.surface.at_cylinder
-        self.head = self.surface.at_head
+        self.cylinder = self.place.cylinder
+        self.head = self.place.head
         self.sector += count
         self.time_ps = time_ps
         return 0
@@ -305,8 +328,14 @@ class ReadAhead:
             return 0
         if self.count == self.surface.segments:
             self._remove(0)
+        self._keep(first, self.sector)
+        return 0
+
+    def _keep(self, first: cython.longlong, end: cython.longlong) -> cython.int:
+        """Add a range, as the one that was used last."""
         self.firsts[self.count] = first
-        self.ends[self.count] = self.sector
+        self.ends[self.count] = end
+        self.marks[self.count] = first >> self.surface.mark_bits & _MARKS
         self.count += 1
         return 0
 
@@ -315,40 +344,50 @@ class ReadAhead:
         while position < self.count:
             self.firsts[position] = self.firsts[position + 1]
             self.ends[position] = self.ends[position + 1]
+            self.marks[position] = self.marks[position + 1]
             position += 1
         return 0
+
+    def _may_overlap(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
+        """Whether a kept range can have some of these sectors, judged by the marks alone.
+
+        A range is no longer than the sectors of one mark. So what overlaps as few sectors has the
+        mark of the first of them, the one before or the one behind.
+        """
+        position: cython.int
+        found: cython.int = 0
+        before: cython.int = (sector >> self.surface.mark_bits) - 1 & _MARKS
+        behind: cython.int = 2
+        if end - sector > cython.cast(cython.longlong, 1) << self.surface.mark_bits:
+            return True
+        for position in range(self.count):
+            found |= (self.marks[position] - before & _MARKS) <= behind
+        return found != 0
 
     def hold(self, sector: cython.longlong, end: cython.longlong) -> cython.bint:
         """Whether a kept range holds sectors; it is the last used one then."""
         position: cython.int
         first: cython.longlong
         last: cython.longlong
+        if not self._may_overlap(sector, end):
+            return False
         for position in range(self.count):
             first = self.firsts[position]
             last = self.ends[position]
             if first <= sector and end <= last:
                 self._remove(position)
-                self.firsts[self.count] = first
-                self.ends[self.count] = last
-                self.count += 1
+                self._keep(first, last)
                 return True
         return False
 
     def drop(self, sector: cython.longlong, end: cython.longlong) -> cython.int:
         """Forget ranges that are being overwritten."""
         position: cython.int = 0
+        if not self._may_overlap(sector, end):
+            return 0
         while position < self.count:
             if self.ends[position] <= sector or end <= self.firsts[position]:
                 position += 1
             else:
                 self._remove(position)
         return 0
-
-
-def _seek_table(geometry: Geometry) -> Any:
-    """Seek times by distance, in ns; the same arithmetic as `SeekCurve.seek_ps`."""
-    distances = np.arange(geometry.cylinders + 1, dtype=np.float64)
-    a, b, c = geometry.curve.coefficients
-    table = ((a + b * np.sqrt(distances) + c * distances).astype(np.int64) + 500) // 1000
-    table[0] = 0
-    return memoryview(array("i", table.astype(np.int32).tobytes()))

@@ -83,9 +83,6 @@ def new_strip(
     strip.write = write
     strip.submitted_ps = 0
     strip.ready_ps = 0
-    strip.cylinder = 0
-    strip.head = 0
-    strip.angle_ps = 0
     return strip
 
 

@@ -9,15 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
+from simnet.scenario.parts.disks.build import disk_model
 from simnet.storage.disk.cache import WriteBuffer
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.geometry import Geometry, SeekCurve
 from simnet.storage.disk.mechanism import Mechanism
 from simnet.storage.disk.model import DiskModel
-from simnet.storage.disk.surface import ReadAhead, Surface
+from simnet.storage.disk.surface import Place, ReadAhead, Surface
 from tests.storage.disk.test_flash import MODEL
 from tests.storage.parts import MS, ROUND, SECTOR, US, Driver, round_disk
+
+MODEL_2TB = disk_model("sas-7k2-2tb")
+LARGE, SURFACE = Geometry(MODEL_2TB), Surface(MODEL_2TB)
 
 
 class TestWriteBuffer:
@@ -78,6 +82,32 @@ class TestKeptRanges:
         self.keep(kept, 0, 10)
         assert not kept.going
         assert not kept.hold(0, 10)
+
+    @given(
+        st.lists(
+            st.tuples(
+                st.sampled_from(("keep", "hold", "drop")), st.integers(0, 90), st.integers(1, 40)
+            )
+        )
+    )
+    def test_they_are_found_and_forgotten_as_in_a_plain_list(
+        self, steps: list[tuple[str, int, int]]
+    ) -> None:
+        kept, ranges = read_ahead(5, 10), list[tuple[int, int]]()
+        for step, start, sectors in steps:
+            end = start + sectors
+            if step == "keep":
+                self.keep(kept, start, end)
+                ranges = [*ranges[-4:], (max(start, end - 10), end)]
+            elif step == "drop":
+                kept.drop(start, end)
+                ranges = [one for one in ranges if one[1] <= start or end <= one[0]]
+            else:
+                found = [one for one in ranges if one[0] <= start and end <= one[1]][:1]
+                assert kept.hold(start, end) == bool(found)
+                for one in found:
+                    ranges.remove(one)
+                    ranges.append(one)
 
 
 class TestReadAhead:
@@ -281,6 +311,22 @@ def reading_ps(geometry: Geometry, sector: int, sectors: int) -> int:
     return now
 
 
+def test_a_seek_takes_what_the_curve_says() -> None:
+    for distance in (*range(1, 2000), *range(2000, LARGE.cylinders, 97)):
+        expected = LARGE.curve.seek_ps(distance)
+        assert SURFACE.move_ps(distance, switch=False, settle_ps=0) == expected
+        assert SURFACE.move_ps(-distance, switch=True, settle_ps=US) == expected + US
+
+
+@given(st.floats(0, 1, exclude_max=True))
+def test_a_sector_is_where_the_geometry_says(share: float) -> None:
+    sector = int(share * LARGE.sectors)
+    found, place = Place(), LARGE.place(sector)
+    SURFACE.find(sector, found)
+    assert (found.cylinder, found.head) == (place.cylinder, place.head)
+    assert found.angle_ps == place.angle_ps
+
+
 @given(
     heads=st.integers(1, 3),
     zones=st.integers(1, 4),
@@ -318,4 +364,6 @@ def test_track_after_track_is_where_the_geometry_says(
         ahead.advance(now)
         assert (ahead.sector >= sector + sectors) == (now > expected)
     access = Command(sector, sectors, write=False, owner=None)
-    assert Mechanism(surface).execute(access, 0) == expected
+    mechanism = Mechanism(surface)
+    mechanism.locate(access)
+    assert mechanism.execute(access, 0) == expected
