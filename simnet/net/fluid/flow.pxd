@@ -3,7 +3,6 @@ from simnet.kernel.sentinel cimport NEVER
 
 cdef class Message
 cdef class Flow
-cdef class FlowGroup
 
 cdef class MessageReceiver(Component):
     cpdef int message_arrived(self, Message message) except -1
@@ -25,16 +24,27 @@ cdef class FlowLink:
     cdef readonly long long saturated_ps
     cdef public int active
     cdef public bint up
-    cdef readonly long long left
+    cdef readonly bint saturated
+    cdef long long left
     cdef int open
     cdef long long changed_ps
     cdef long long waiting_bytes
     cdef long long slowest
     cpdef int account(self, long long now) except -1
+    cdef int join(self, long long now) except -1
+    cdef int leave(self, long long now) except -1
+    cdef int saturate(self, bint saturated, long long now) except -1
+
+cdef class FinishTimes:
+    cdef int count
+    cdef long long[::1] times
+    cdef long long earliest(self) except? -1
 
 cdef class Flow:
+    cdef FinishTimes finish
     cdef readonly int index
-    cdef readonly FlowGroup group
+    cdef readonly int group
+    cdef readonly int place
     cdef public list links
     cdef public int egress
     cdef readonly long long limit
@@ -50,7 +60,6 @@ cdef class Flow:
     cdef bint full
     cdef public long long remaining
     cdef public long long updated_ps
-    cdef public long long finish_ps
     cdef public bint stalled
     cdef public long long stalls
     cdef public long long timer_ps
@@ -69,15 +78,6 @@ cdef class Flow:
     cpdef int advance(self, long long now) except -1
     cpdef bint closes(self) except -1
     cpdef int predict(self) except -1
-
-cdef class FlowGroup:
-    cdef readonly list flows
-    cdef readonly list links
-    cdef public bint dirty
-    cdef readonly long long paused
-    cpdef int share(self, long long now, bint pause, long long xoff) except -1
-    cdef int _fill(self) except -1
-    cdef int _freeze(self, long long level) except? -1
-    cdef bint _hold_back(self, long long xoff_bytes) except? -1
+    cdef int stop(self) except -1
 
 cpdef Message new_message(long long size_bytes, MessageReceiver receiver, int kind, object tag)

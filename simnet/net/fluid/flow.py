@@ -5,6 +5,7 @@ Rates are integers, in 1/65536 bytes a microsecond, and amounts in 1/65536 bytes
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import cython
@@ -15,8 +16,8 @@ if not cython.compiled:
     from simnet.kernel.sentinel import NEVER
 
 __all__ = [
+    "FinishTimes",
     "Flow",
-    "FlowGroup",
     "FlowLink",
     "Message",
     "MessageReceiver",
@@ -26,11 +27,6 @@ __all__ = [
 
 _UNIT_BITS = cython.declare(cython.int, 16)
 _US_PS = cython.declare(cython.longlong, 1_000_000)
-_NS_PS = cython.declare(cython.longlong, 1000)
-# of a link's capacity in use, from which on it counts as saturated: 255 of 256
-_NEARLY_BITS = cython.declare(cython.int, 8)
-# above every rate, and of so many flows that the product is below 2**63
-_MOST = cython.declare(cython.longlong, 1 << 52)
 _NO_LIMIT = cython.declare(cython.longlong, -1)
 
 
@@ -101,6 +97,7 @@ class FlowLink:
         saturated_ps: time with flows that used all of it.
         active: flows on it.
         up: there is a link.
+        saturated: its flows use all of it.
     """
 
     def __init__(self, name: str, bytes_s: int) -> None:
@@ -112,6 +109,7 @@ class FlowLink:
         self.saturated_ps = 0
         self.active = 0
         self.up = True
+        self.saturated = False
         self.left = self.capacity
         self.open = 0
         self.changed_ps = 0
@@ -122,10 +120,62 @@ class FlowLink:
         """Count the time since the last change."""
         if self.active > 0:
             self.busy_ps += now - self.changed_ps
-            if self.left < self.capacity >> _NEARLY_BITS:
+            if self.saturated:
                 self.saturated_ps += now - self.changed_ps
         self.changed_ps = now
         return 0
+
+    def join(self, now: cython.longlong) -> cython.int:
+        """One more flow is on it."""
+        if self.active == 0:
+            self.account(now)
+        self.active += 1
+        return 0
+
+    def leave(self, now: cython.longlong) -> cython.int:
+        """One flow less is on it."""
+        if self.active == 1:
+            self.account(now)
+        self.active -= 1
+        return 0
+
+    def saturate(self, saturated: cython.bint, now: cython.longlong) -> cython.int:
+        """Its flows use all of it from now on, or no longer."""
+        if self.saturated != saturated:
+            self.account(now)
+            self.saturated = saturated
+        return 0
+
+
+@cython.final
+@cython.cclass
+class FinishTimes:
+    """When the message at the head of each flow is through, or its window closed.
+
+    Attributes:
+        count: of the flows.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.times = array("q")
+
+    def add(self) -> int:
+        """Return the number of one more flow."""
+        times = array("q", [NEVER] * (self.count + 1))
+        for number in range(self.count):
+            times[number] = self.times[number]
+        self.times = times
+        self.count += 1
+        return self.count - 1
+
+    def earliest(self) -> cython.longlong:
+        """The first of all; NEVER if there is none."""
+        first_ps: cython.longlong = NEVER
+        number: cython.int
+        for number in range(self.count):
+            first_ps = min(first_ps, self.times[number])
+        return first_ps
 
 
 @cython.final
@@ -134,7 +184,8 @@ class Flow:
     """One direction of a connection; made by `FlowFabric.connect`.
 
     Attributes:
-        group: flows with which it may share links.
+        index: of all flows of the fabric.
+        group, place: which group of flows may share links with it, and which of them it is.
         links: on its way, in order; the first is the sender's port.
         egress: position in `links` of the switch's egress port.
         latency_ps: from the last byte's departure to its receiver.
@@ -149,10 +200,19 @@ class Flow:
     """
 
     def __init__(
-        self, index: int, group: FlowGroup, *, window_bytes: int, round_trip_ps: int, most: int
+        self,
+        finish: FinishTimes,
+        group: int,
+        place: int,
+        *,
+        window_bytes: int,
+        round_trip_ps: int,
+        most: int,
     ) -> None:
-        self.index = index
+        self.finish = finish
+        self.index = finish.add()
         self.group = group
+        self.place = place
         self.links: list[Any] = []
         self.egress = 1
         self.window_bytes = window_bytes
@@ -166,7 +226,6 @@ class Flow:
         self.at_egress = False
         self.remaining = 0
         self.updated_ps = 0
-        self.finish_ps = NEVER
         self.active = False
         self.open = False
         self.full = False
@@ -191,6 +250,11 @@ class Flow:
         """Its rate now."""
         return self.rate * 1_000_000 >> _UNIT_BITS
 
+    @property
+    def finish_ps(self) -> int:
+        """When the message at its head is through, or its window closed."""
+        return self.finish.times[self.index]
+
     def advance(self, now: cython.longlong) -> cython.int:
         """Count what has been sent since the rate changed last."""
         elapsed_ps: cython.longlong = now - self.updated_ps
@@ -210,128 +274,15 @@ class Flow:
     def predict(self) -> cython.int:
         """When the message at the head is through, or the window closed, at this rate."""
         left: cython.longlong = self.credit if self.closes() else self.remaining
+        finish_ps: cython.longlong = NEVER
         if self.rate > 0:
-            self.finish_ps = self.updated_ps + (left * _US_PS + self.rate - 1) // self.rate
-        else:
-            self.finish_ps = NEVER
+            finish_ps = self.updated_ps + (left * _US_PS + self.rate - 1) // self.rate
+        self.finish.times[self.index] = finish_ps
         return 0
 
-
-@cython.final
-@cython.cclass
-class FlowGroup:
-    """Flows that may share links, and these links.
-
-    Attributes:
-        paused: times that rates were computed with a sender paused.
-    """
-
-    def __init__(self) -> None:
-        self.flows: list[Any] = []
-        self.links: list[Any] = []
-        self.dirty = False
-        self.paused = 0
-
-    def share(self, now: cython.longlong, pause: cython.bint, xoff: cython.longlong) -> cython.int:
-        """Compute all rates anew, after flows have started or stopped."""
-        flow: Flow
-        link: FlowLink
-        for link in self.links:
-            link.account(now)
-        for flow in self.flows:
-            flow.ceiling = flow.limit
-        self._fill()
-        if pause and self._hold_back(xoff):
-            self.paused += 1
-            self._fill()
-        for flow in self.flows:
-            if flow.share != flow.rate:
-                flow.advance(now)
-                flow.rate = flow.share
-                flow.predict()
+    def stop(self) -> cython.int:
+        """Send nothing."""
+        self.active = False
+        self.rate = 0
+        self.finish.times[self.index] = NEVER
         return 0
-
-    def _fill(self) -> cython.int:
-        """Progressive filling: all grow until a link is full or a ceiling is reached."""
-        flow: Flow
-        link: FlowLink
-        level: cython.longlong
-        growing: cython.int = 0
-        for link in self.links:
-            link.left = link.capacity
-            link.open = 0
-        for flow in self.flows:
-            flow.share = 0
-            flow.at_egress = False
-            flow.open = flow.active
-            if flow.open:
-                growing += 1
-                for link in flow.links:
-                    link.open += 1
-        while growing > 0:
-            level = _MOST
-            for flow in self.flows:
-                if flow.open and flow.ceiling < level:
-                    level = flow.ceiling
-            for link in self.links:
-                # a share below the level
-                if link.open > 0 and link.left < level * link.open:
-                    level = link.left // link.open
-            growing -= self._freeze(level)
-        return 0
-
-    def _freeze(self, level: cython.longlong) -> cython.int:
-        """Stop the flows that grow no further than `level`; return how many there are."""
-        flow: Flow
-        link: FlowLink
-        position: cython.int
-        frozen: cython.int = 0
-        for flow in self.flows:
-            if not flow.open:
-                continue
-            flow.full = flow.ceiling <= level
-            for position in range(len(flow.links)):
-                link = flow.links[position]
-                # the share of each of its flows is no more than the level
-                if link.left < (level + 1) * link.open:
-                    flow.full = True
-                    if position >= flow.egress:
-                        flow.at_egress = True
-        for flow in self.flows:
-            if flow.open and flow.full:
-                flow.open = False
-                flow.share = level
-                frozen += 1
-                for link in flow.links:
-                    link.left -= level
-                    link.open -= 1
-        return frozen
-
-    def _hold_back(self, xoff_bytes: cython.longlong) -> cython.bint:
-        """Give flows the rate of the slowest that fills the switch for their port, if it is full.
-
-        What of a flow's window is neither in flight nor before its sender's port waits for the
-        egress port, in the switch.
-        """
-        flow: Flow
-        link: FlowLink
-        waiting: cython.longlong
-        paused: cython.bint = False
-        for flow in self.flows:
-            if flow.active:
-                link = flow.links[0]
-                link.waiting_bytes = 0
-                link.slowest = NEVER
-        for flow in self.flows:
-            if flow.active and flow.at_egress:
-                link = flow.links[0]
-                waiting = flow.share * (flow.round_trip_ps // _NS_PS) // _NS_PS >> _UNIT_BITS
-                link.waiting_bytes += max(flow.window_bytes - waiting, 0)
-                link.slowest = min(link.slowest, flow.share)
-        for flow in self.flows:
-            if flow.active:
-                link = flow.links[0]
-                if link.waiting_bytes > xoff_bytes and flow.share > link.slowest:
-                    flow.ceiling = link.slowest
-                    paused = True
-        return paused

@@ -1,11 +1,14 @@
 from simnet.kernel.component cimport Component
 from simnet.kernel.priority cimport NIC, WIRE
 from simnet.kernel.sentinel cimport NEVER
-from simnet.net.fluid.flow cimport Flow, FlowGroup, FlowLink, Message
+from simnet.net.fluid.flow cimport FinishTimes, Flow, FlowLink, Message
+from simnet.net.fluid.flow_group cimport FlowGroup
 
 cdef class FlowFabric(Component):
     cdef readonly list groups
     cdef readonly list flows
+    cdef FinishTimes finish
+    cdef bint dirty
     cdef long long small_bytes
     cdef bint pause
     cdef long long xoff_bytes
@@ -23,5 +26,5 @@ cdef class FlowFabric(Component):
     cdef int _through(self, Flow flow, Message message) except -1
     cdef int _join(self, Flow flow) except -1
     cdef int _leave(self, Flow flow) except -1
-    cdef bint _is_dirty(self) except -1
+    cdef int _switch(self, Flow flow) except -1
     cdef int _reallocate(self) except -1

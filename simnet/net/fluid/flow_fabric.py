@@ -29,7 +29,8 @@ import cython
 
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.fluid.flow import Flow, FlowGroup, FlowLink, Message
+from simnet.net.fluid.flow import FinishTimes, Flow, FlowLink, Message
+from simnet.net.fluid.flow_group import FlowGroup
 
 if not cython.compiled:
     from simnet.kernel.priority import NIC, WIRE
@@ -77,6 +78,8 @@ class FlowFabric(Component):
         super().__init__(sim, path)
         self.groups: list[Any] = [FlowGroup() for _ in range(groups)]
         self.flows: list[Any] = []
+        self.finish = FinishTimes()
+        self.dirty = False
         self.small_bytes = small_bytes
         self.pause = pause
         self.xoff_bytes = xoff_bytes
@@ -114,15 +117,16 @@ class FlowFabric(Component):
         """
         members: FlowGroup = self.groups[group]
         flow = Flow(
-            len(self.flows),
-            members,
+            self.finish,
+            group,
+            len(members.flows),
             window_bytes=window_bytes,
             round_trip_ps=round_trip_ps,
             most=most_bytes_s,
         )
         flow.latency_ps = latency_ps
         self.flows.append(flow)
-        members.flows.append(flow)
+        members.add(flow)
         return flow
 
     def route(self, flow: Flow, links: list[FlowLink], egress: int) -> None:
@@ -133,14 +137,10 @@ class FlowFabric(Component):
             links: the sender's port first.
             egress: position of the first link behind the switch.
         """
-        members: FlowGroup = flow.group
+        members: FlowGroup = self.groups[flow.group]
         starts = flow.active
         self._leave(flow)
-        flow.links = links
-        flow.egress = egress
-        for link in links:
-            if link not in members.links:
-                members.links.append(link)
+        members.lead(flow, links, egress)
         if starts:
             self._join(flow)
             self._reallocate()
@@ -238,7 +238,7 @@ class FlowFabric(Component):
 
     def _reopen(self, flow: Flow) -> cython.int:
         """The window is as open as the socket is empty; all of it while the thread waits."""
-        before_ps: cython.longlong = flow.finish_ps
+        before_ps: cython.longlong = self.finish.times[flow.index]
         if flow.credit < 0:
             return 0
         flow.advance(self.sim.now)
@@ -250,17 +250,9 @@ class FlowFabric(Component):
             flow.shut = False
             if flow.head is not None and not flow.stalled:
                 self._join(flow)
-        if flow.finish_ps == before_ps and not self._is_dirty():
+        if self.finish.times[flow.index] == before_ps and not self.dirty:
             return 0
         return self._reallocate()
-
-    def _is_dirty(self) -> cython.bint:
-        """Whether flows have started or stopped since rates were computed."""
-        group: FlowGroup
-        dirty: cython.bint = False
-        for group in self.groups:
-            dirty = dirty or group.dirty
-        return dirty
 
     def _resume(self, flow: Flow) -> cython.int:
         """The retransmission timer has expired."""
@@ -281,11 +273,13 @@ class FlowFabric(Component):
         """Messages are through, and the next ones of their flows begin; or windows close."""
         now: cython.longlong = self.sim.now
         shuts: cython.bint
+        number: cython.int
         flow: Flow
         message: Message
-        for flow in self.flows:
-            if flow.finish_ps > now:
+        for number in range(self.finish.count):
+            if self.finish.times[number] > now:
                 continue
+            flow = self.flows[number]
             shuts = flow.closes()
             flow.advance(now)
             if shuts:
@@ -327,10 +321,9 @@ class FlowFabric(Component):
         link: FlowLink
         now: cython.longlong = self.sim.now
         flow.active = True
-        flow.group.dirty = True
+        self._switch(flow)
         for link in flow.links:
-            link.account(now)
-            link.active += 1
+            link.join(now)
         return 0
 
     def _leave(self, flow: Flow) -> cython.int:
@@ -340,28 +333,30 @@ class FlowFabric(Component):
         if not flow.active:
             return 0
         flow.advance(now)
-        flow.active = False
-        flow.rate = 0
-        flow.finish_ps = NEVER
-        flow.group.dirty = True
+        flow.stop()
+        self._switch(flow)
         for link in flow.links:
-            link.account(now)
-            link.active -= 1
+            link.leave(now)
         return 0
+
+    def _switch(self, flow: Flow) -> cython.int:
+        """Rates are to be computed, since a flow has started or stopped."""
+        group: FlowGroup = self.groups[flow.group]
+        self.dirty = True
+        return group.switch(flow)
 
     def _reallocate(self) -> cython.int:
         """Compute rates where flows have started or stopped, and when a message is through next."""
         group: FlowGroup
-        flow: Flow
-        next_ps: cython.longlong = NEVER
-        for group in self.groups:
-            if group.dirty:
-                group.dirty = False
-                self.shares += 1
-                group.share(self.sim.now, self.pause, self.xoff_bytes)
-        for flow in self.flows:
-            if flow.finish_ps < next_ps:
-                next_ps = flow.finish_ps
+        next_ps: cython.longlong
+        if self.dirty:
+            self.dirty = False
+            for group in self.groups:
+                if group.dirty:
+                    group.dirty = False
+                    self.shares += 1
+                    group.share(self.sim.now, self.pause, self.xoff_bytes)
+        next_ps = self.finish.earliest()
         if next_ps == self.event_ps:
             return 0
         if self.event != 0:

@@ -256,6 +256,38 @@ class TestLinks:
         # a message counts where its last byte went
         assert [link.bytes for link in net.links] == [3000, 0, 3000]
 
+    def test_the_same_flows_have_other_rates_when_one_of_them_is_led_elsewhere(self) -> None:
+        net = Net(4)
+        first, second = net.flow(0, 2), net.flow(1, 2)
+        for rates in ([50.0, 50.0], [50.0, 50.0], [100.0, 100.0]):
+            net.send(first, 1000)
+            net.send(second, 1000)
+            assert net.rates() == rates
+            net.sim.run_until(net.sim.now + MS)
+            assert net.rates() == [0.0, 0.0]
+            if net.sim.now == 2 * MS:
+                net.fabric.route(second, [net.links[1], net.links[3]], 1)
+
+    def test_the_same_flows_have_other_rates_when_there_is_one_more(self) -> None:
+        net = Net(1)
+        first = net.flow(0)
+        net.send(first, 1000)
+        assert net.rates() == [100.0]
+        second = net.flow(0)
+        net.send(second, 1000)
+        assert net.rates() == [50.0, 50.0]
+        net.sim.run_until(MS)
+        assert net.links[0].saturated_ps == 20 * US
+
+    def test_more_flows_than_a_word_has_bits(self) -> None:
+        net = Net(1)
+        flows = [net.flow(0) for _ in range(70)]
+        for flow in flows[-2:]:
+            net.send(flow, 1000)
+        assert net.rates() == [0.0] * 68 + [50.0] * 2
+        net.send(flows[0], 1000)
+        assert net.rates()[0] == pytest.approx(100 / 3, rel=1e-4)
+
     def test_a_flow_that_has_nothing_to_send_is_led_without_starting(self) -> None:
         net = Net(3)
         flow = net.flow(0, 1)
