@@ -3,6 +3,7 @@ from simnet.storage.nsd.cpu_pool cimport CpuPool
 from simnet.storage.raid.declustered cimport DeclusteredRaid
 from simnet.storage.nsd.nsd cimport NsdRequest
 from simnet.storage.nsd.receiver cimport MessageReader
+from simnet.storage.nsd.track_memory cimport TrackMemory
 from simnet.storage.raid.track cimport TrackOp, TrackOwner
 
 cdef class Frontend(MessageReader):
@@ -28,7 +29,7 @@ cdef class NsdServer(TrackOwner):
     cdef list queues
     cdef list slots
     cdef list free_slots
-    cdef object cache
+    cdef TrackMemory cache
     cdef dict loading
     cdef readonly long long requests
     cdef readonly long long active

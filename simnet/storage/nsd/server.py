@@ -16,7 +16,7 @@ left, those that were used last.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from typing import Any
 
 import cython
@@ -27,6 +27,7 @@ from simnet.storage.nsd.cpu_pool import CpuPool
 from simnet.storage.nsd.model import ClusterModel
 from simnet.storage.nsd.nsd import NsdRequest
 from simnet.storage.nsd.receiver import MessageReader
+from simnet.storage.nsd.track_memory import TrackMemory
 from simnet.storage.raid.declustered import DeclusteredRaid
 from simnet.storage.raid.fast_write import FastWriteLog
 from simnet.storage.raid.track import TrackOp, TrackOwner
@@ -107,7 +108,7 @@ class NsdServer(TrackOwner):
         self.queues: list[Any] = [deque(), deque()]
         self.slots: list[Any] = []
         self.free_slots: list[Any] = []
-        self.cache: Any = OrderedDict()
+        self.cache = TrackMemory()
         self.loading: dict[Any, Any] = {}
         self.requests = 0
         self.active = 0
@@ -194,10 +195,9 @@ class NsdServer(TrackOwner):
         """Forget the tracks that were used longest ago."""
         while self.cached_bytes > 0 and (
             self.cached_bytes + self.used_bytes > self.buffer_bytes
-            or len(self.cache) > self.most_tracks
+            or self.cache.count > self.most_tracks
         ):
-            _, mask = self.cache.popitem(last=False)
-            self.cached_bytes -= self._mask_bytes(mask)
+            self.cached_bytes -= self._mask_bytes(self.cache.drop_oldest())
         return 0
 
     def _mask_bytes(self, mask: cython.longlong) -> cython.longlong:
@@ -222,13 +222,12 @@ class NsdServer(TrackOwner):
         last: cython.longlong = end // self.strip_bytes
         mask: cython.longlong
         held: cython.longlong
-        name: Any = key
         if last <= first:
             return 0
         mask = self._strips(first * self.strip_bytes, last * self.strip_bytes)
-        held = self.cache.pop(name, 0)
+        held = self.cache.held(key)
         self.cached_bytes += self._mask_bytes(mask & ~held)
-        self.cache[name] = held | mask
+        self.cache.put(key, held | mask)
         return self._make_room()
 
     # -- requests -------------------------------------------------------------------------
@@ -247,22 +246,21 @@ class NsdServer(TrackOwner):
     def _read(self, request: NsdRequest) -> cython.int:
         begin: cython.longlong = request.offset_bytes
         end: cython.longlong = begin + request.size_bytes
-        needed: cython.longlong
-        key: Any = request.key
-        held: Any = self.cache.get(key)
-        if held is not None:
-            needed = self._strips(begin, end)
-            if needed & ~held == 0:
-                self.hits += 1
-                self.cache.move_to_end(key)
-                return self._send(request)
-        if key in self.dirty and self.log.holds(key, begin, end):
+        held: cython.longlong = self.cache.held(request.key)
+        key: Any
+        loading: Any
+        if held != 0 and self._strips(begin, end) & ~held == 0:
+            self.hits += 1
+            self.cache.put(request.key, held)
+            return self._send(request)
+        key = request.key
+        if self.dirty and key in self.dirty and self.log.holds(key, begin, end):
             self.hits += 1
             return self._send(request)
-        held = self.loading.get(key)
-        if held is not None:
+        loading = self.loading.get(key)
+        if loading is not None:
             self.joined += 1
-            held.append(request)
+            loading.append(request)
             return 0
         self.misses += 1
         self.loading[key] = []
@@ -285,7 +283,7 @@ class NsdServer(TrackOwner):
             self.logged += 1
             self.log.write(request, self)
             return 0
-        if request.size_bytes == self.block_bytes and request.key in self.dirty:
+        if self.dirty and request.size_bytes == self.block_bytes and request.key in self.dirty:
             self.log.drop(request.key)
         return self.raid.write(request.nsd, request.track, request.offset_bytes, end, self, request)
 
