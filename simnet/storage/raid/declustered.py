@@ -268,6 +268,7 @@ class DeclusteredRaid(TrackStrips):
         if not strip.write:
             work = (strip.sectors * _SECTOR_BYTES >> _KIB_BITS) * self.check_ps_kib
             op.ready_ps = max(op.ready_ps, self.cpus.book(self.sim.now, work))
+        self._spare(strip)
         op.waiting -= 1
         return self._next_stage(op)
 

@@ -63,5 +63,6 @@ cdef class Pdisk(Component):
     cdef long long _lanes(self, long long end_ps, long long sectors) except? -1
     cdef int _take(self, Strip strip) except -1
     cdef int _start(self) except -1
+    cdef int _execute(self, Strip strip) except -1
 
 cpdef Strip new_strip(StripOwner owner, object tag, int index, long long sector, long long sectors, bint write)

@@ -354,6 +354,9 @@ class Pdisk(Component):
         elif mechanism.holds(strip.sector, end, self.sim.now, self.active is None):
             return self._serve(strip)
         mechanism.locate(strip)
+        if self.active is None and not self.queue:
+            mechanism.follow(self.sim.now)
+            return self._execute(strip)
         self.queue.append(strip)
         return self._start()
 
@@ -382,13 +385,12 @@ class Pdisk(Component):
         mechanism.follow(self.sim.now)
         position = mechanism.choose(self.queue, self.sim.now)
         strip = self.queue.pop() if len(self.queue) == 1 else self.queue.pop(position)
+        return self._execute(strip)
+
+    def _execute(self, strip: Strip) -> cython.int:
+        """Let the idle mechanism take on a command."""
+        end_ps: cython.longlong = self.mechanism.execute(strip, self.sim.now)
         self.active = strip
         self.begun_ps = self.sim.now
-        self.event = self.sim.at(
-            self._lanes(mechanism.execute(strip, self.sim.now), strip.sectors),
-            self,
-            _MEDIUM,
-            0,
-            WIRE,
-        )
+        self.event = self.sim.at(self._lanes(end_ps, strip.sectors), self, _MEDIUM, 0, WIRE)
         return 0

@@ -1,5 +1,5 @@
 from simnet.storage.nsd.cpu_pool cimport CpuPool
-from simnet.storage.raid.pdisk cimport Pdisk, SasPath, StripOwner, new_strip
+from simnet.storage.raid.pdisk cimport Pdisk, SasPath, Strip, StripOwner, new_strip
 from simnet.storage.raid.track cimport REBUILD, WRITING, TrackLayout, TrackOp
 
 cdef class TrackStrips(StripOwner):
@@ -16,6 +16,8 @@ cdef class TrackStrips(StripOwner):
     cdef readonly SasPath adapter
     cdef CpuPool cpus
     cdef long long parity_ps_kib
+    cdef list spare
+    cdef int spares
     cdef readonly int failures
     cdef public long long[::1] rebuilt_to
     cdef public int[::1] lost_disk
@@ -23,6 +25,8 @@ cdef class TrackStrips(StripOwner):
     cpdef int disk_of(self, TrackOp op, int index) except? -1
     cdef int _lost_strip(self, TrackOp op) except? -1
     cdef bint _ask(self, TrackOp op, int index, long long low, long long high, bint write) except? -1
+    cdef Strip _command(self, TrackOp op, int index, long long sector, long long sectors, bint write)
+    cdef int _spare(self, Strip strip) except -1
     cdef long long _low(self, TrackOp op, int index) except? -1
     cdef long long _high(self, TrackOp op, int index) except? -1
     cdef bint _works(self, TrackOp op, int index) except? -1

@@ -18,7 +18,7 @@ from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.disk.surface import Surface
 from simnet.storage.nsd.cpu_pool import CpuPool
 from simnet.storage.nsd.model import RaidModel
-from simnet.storage.raid.pdisk import Pdisk, SasPath, StripOwner, new_strip
+from simnet.storage.raid.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
 from simnet.storage.raid.track import TrackLayout, TrackOp
 
 if not cython.compiled:
@@ -97,6 +97,9 @@ class TrackStrips(StripOwner):
             for a in range(self.arrays)
             for d in range(self.count)
         ]
+        # commands that are done, for others to come; a track asks for ten at a time
+        self.spare: list[Any] = []
+        self.spares = 0
         self.failures = 0
         self.rebuilt_to = array("q", [0] * nsds)
         self.lost_disk = array("i", [-1] * self.arrays)
@@ -144,9 +147,40 @@ class TrackStrips(StripOwner):
         while low < high:
             sectors = min(high - low, self.most_sectors)
             op.waiting += 1
-            disk.submit(new_strip(self, op, index, op.sector + low, sectors, write))
+            disk.submit(self._command(op, index, op.sector + low, sectors, write))
             low += sectors
         return True
+
+    def _command(
+        self,
+        op: TrackOp,
+        index: cython.int,
+        sector: cython.longlong,
+        sectors: cython.longlong,
+        write: cython.bint,
+    ) -> Strip:
+        """Make a command, of one that is done if there is any."""
+        strip: Strip
+        if self.spares == 0:
+            return new_strip(self, op, index, sector, sectors, write)
+        self.spares -= 1
+        strip = self.spare[self.spares]
+        strip.tag = op
+        strip.index = index
+        strip.sector = sector
+        strip.sectors = sectors
+        strip.write = write
+        return strip
+
+    def _spare(self, strip: Strip) -> cython.int:
+        """Keep a command that is done."""
+        strip.tag = None
+        if self.spares < len(self.spare):
+            self.spare[self.spares] = strip
+        else:
+            self.spare.append(strip)
+        self.spares += 1
+        return 0
 
     def _low(self, op: TrackOp, index: cython.int) -> cython.longlong:
         """Where in a strip the range of an operation begins, in sectors, aligned."""
