@@ -314,9 +314,9 @@ def write_bytes(
         stream.write(data)
 
 
-def write_text(path: Path, text: str, *, key: str | None = None, exclusive: bool = False) -> None:
+def write_text(path: Path, text: str, *, exclusive: bool = False) -> None:
     """Write a file of UTF-8 text whole or not at all, as `write_bytes` does."""
-    write_bytes(path, text.encode(), key=key, exclusive=exclusive)
+    write_bytes(path, text.encode(), exclusive=exclusive)
 
 
 def write_figure(path: Path, figure: Figure) -> None:

@@ -164,7 +164,7 @@ def _direction(direction: Direction, model: str) -> tuple[str, ...]:
 
 
 def _profile(profile: Profile) -> str:
-    return f"profile of {profile.name}, the others {profile.others}\n" + columns(
+    return f"profile of {profile.name}, the others refitted\n" + columns(
         ("value", "sum of squared residuals"),
         [
             (f"{value:.6g}", f"{objective:.6g}")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["PlacedByHand"]
 
 _PERIOD_PS: Final = 10 * 10**12
+# difference between the busiest and the least busy CPU that is worth a change, of the period
 _WORTH_PERCENT: Final = 5
 
 
@@ -31,7 +32,6 @@ class PlacedByHand:
         ports: the lines of each port, queue by queue.
         banned_cpus: CPUs that get none.
         period_ps: between two looks.
-        worth_percent: difference between the busiest and the least busy CPU that is worth a change.
     """
 
     def __init__(
@@ -41,13 +41,11 @@ class PlacedByHand:
         *,
         banned_cpus: frozenset[int] = frozenset(),
         period_ps: int = _PERIOD_PS,
-        worth_percent: int = _WORTH_PERCENT,
     ) -> None:
         self.machine = machine
         self.ports = ports
         self.cpus = [cpu for cpu in machine.cpus if cpu.cpu_id not in banned_cpus]
         self.period_ps = period_ps
-        self.worth_percent = worth_percent
         self.where: dict[int, int] = {}
         self._times: dict[int, dict[str, int]] = {}
         self._counts: dict[int, int] = {}
@@ -81,7 +79,7 @@ class PlacedByHand:
         busiest = max(busy, key=lambda cpu: (busy[cpu], -cpu))
         laziest = min(busy, key=lambda cpu: (busy[cpu], cpu))
         difference = busy[busiest] - busy[laziest]
-        if difference * 100 < self.worth_percent * self.period_ps:
+        if difference * 100 < _WORTH_PERCENT * self.period_ps:
             return None
         lines = [line for lines in self.ports for line in lines if self.where[line.irq] == busiest]
         fired = {line.irq: line.total - self._counts[line.irq] for line in lines}

@@ -28,9 +28,6 @@ def irqbalance(
     env: Any,
     lines: Sequence[IrqLine],
     occupied: frozenset[int] = frozenset(),
-    *,
-    first_pass_ps: int = FIRST_PASS_PS,
-    period_ps: int = PERIOD_PS,
 ) -> Generator[Any, Any, None]:
     """SimPy process: rebalance `lines` for ever.
 
@@ -38,11 +35,9 @@ def irqbalance(
         env: the environment.
         lines: interrupt lines that it looks after.
         occupied: CPUs that serve other devices (timer, disk, USB).
-        first_pass_ps: time of the first pass.
-        period_ps: time between passes.
     """
     seen = {line.irq: 0 for line in lines}
-    yield env.timeout(first_pass_ps)
+    yield env.timeout(FIRST_PASS_PS)
     while True:
         rates = {line.irq: line.total - seen[line.irq] for line in lines}
         seen = {line.irq: line.total for line in lines}
@@ -55,4 +50,4 @@ def irqbalance(
                 cpu = next((n for n in range(len(line.cpus)) if n not in taken), cpu)
                 line.smp_affinity = 1 << cpu
             taken.add(cpu)
-        yield env.timeout(period_ps)
+        yield env.timeout(PERIOD_PS)

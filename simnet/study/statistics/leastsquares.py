@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ _TOLERANCE = 1e-4
 _SMALL_COMPONENT = 0.1
 # the first trust region is as large as the start is far from the bounds: not at all, on one
 _INSIDE = 0.05
+_PROFILE_ITERATIONS = 4
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,11 @@ class Fit:
 
 @dataclass(frozen=True)
 class Profile:
-    """Sum of squared residuals of one parameter over its range.
-
-    `others` says whether the other parameters were fitted anew at every value or held.
-    """
+    """Sum of squared residuals over one parameter's range, the others fitted at every value."""
 
     name: str
     values: tuple[float, ...]
     objective: tuple[float, ...]
-    others: Literal["refitted", "held"]
 
 
 def fit(
@@ -153,34 +150,30 @@ def profile(
     parameters: Sequence[Free],
     name: str,
     *,
-    at: Sequence[float] | None = None,
     points: int = 7,
-    refit: bool = True,
     step: float = STEP,
-    max_iterations: int = 4,
 ) -> Profile:
     """The objective over one parameter's range, from the starting values of `parameters`.
 
-    With `refit` the others are fitted anew at every value (a flat profile then says that they can
-    make up for it), else they stay at their starting values. Raises KeyError for an unknown name.
+    The others are fitted anew at every value: a flat profile says that they can make up for it.
+    Raises KeyError for an unknown name.
     """
     names = [parameter.name for parameter in parameters]
     if name not in names:
         raise KeyError(name)
     place = names.index(name)
     chosen = parameters[place]
-    values = list(np.linspace(chosen.low, chosen.high, points) if at is None else at)
+    values = np.linspace(chosen.low, chosen.high, points)
     model = _Model(evaluate, parameters, step)
     others = [index for index in range(len(parameters)) if index != place]
     objective = []
     for value in values:
         here = model.start.copy()
         here[place] = (value - chosen.low) / (chosen.high - chosen.low)
-        if refit and others:
-            here = _minimise(model, here, others, max_iterations)
+        if others:
+            here = _minimise(model, here, others, _PROFILE_ITERATIONS)
         objective.append(float(np.sum(model.residuals(here) ** 2)))
-    how: Literal["refitted", "held"] = "refitted" if refit else "held"
-    return Profile(name, tuple(float(value) for value in values), tuple(objective), how)
+    return Profile(name, tuple(float(value) for value in values), tuple(objective))
 
 
 def telling(slopes: Vector, count: int, noise: float) -> list[int]:
