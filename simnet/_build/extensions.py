@@ -7,6 +7,7 @@ sources are broken.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib.util
 import json
 import os
@@ -16,13 +17,16 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from multiprocessing.process import BaseProcess
+    from typing import Self
 
     from simnet import _engine
     from simnet._build import translation
@@ -31,8 +35,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "simnet"
 
 _MOST_LINES = 40
-_LEAST_BYTES = 5000
-"""Source of which another process takes more than its start."""
+_WORTH_A_REHEARSAL = 16
+"""Modules of which each takes a twentieth of a second less after a first translation."""
 
 
 class BuildError(Exception):
@@ -117,7 +121,7 @@ def build(directory: Path, *, cache: Path | None = None) -> int:
         }
         kept = _keep_sound(set(files.values()), [directory, *([cache] if cache else [])])
         missing = {module: file for module, file in files.items() if file not in kept}
-        failure = _compile(missing) if missing else ""
+        failure = _compile(missing, sources) if missing else ""
         made = {
             module: {"file": file.name, "bytes": file.stat().st_size, "sources": sources[module]}
             for module, file in files.items()
@@ -207,49 +211,109 @@ def _dependencies() -> dict[str, list[str]]:
     return {_engine.SHARED: [], **used}
 
 
-def _compile(targets: dict[str, Path]) -> str:
-    """Compile modules in a few processes, and keep what succeeds.
+def _compile(targets: dict[str, Path], sources: dict[str, list[str]]) -> str:
+    """Compile modules, each in a process of its own, and keep what succeeds.
 
     Returns:
         Which modules failed and the first one's cause; empty when all succeeded. What the
         compilers said is on stderr.
     """
     sys.stderr.write(f"simnet: compiling {len(targets)} modules\n")
-    with ThreadPoolExecutor(_processors()) as pool:
-        runs = list(pool.map(_compile_apart, _shares(targets)))
-    causes: dict[str, str] = {}
-    for run in runs:
-        sys.stderr.write(_shortened(run.output))
-        causes |= run.causes
+    with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch, contextlib.chdir(ROOT):
+        with _Forks(scratch) as forks:
+            # What they share takes longest, and includes nothing.
+            if _engine.SHARED in targets:
+                forks.start(_engine.SHARED, targets[_engine.SHARED], None)
+            others = sorted(targets.keys() - {_engine.SHARED}, key=_length, reverse=True)
+            if len(others) >= _WORTH_A_REHEARSAL:
+                # What Cython itself reads and computes at its first translation is then there.
+                translation.rehearse(others[0], _source(others[0]), scratch, _engine)
+            declarations = translation.Declarations(
+                {module: sources[module] for module in others}, _engine
+            )
+            for module in others:
+                forks.start(module, targets[module], declarations)
+        causes = forks.causes
     failed = [module for module in targets if module in causes]
     return f"{', '.join(failed)}: {causes[failed[0]]}" if failed else ""
+
+
+class _Forks:
+    """Processes that each compile a module, as many at a time as there are processors.
+
+    Args:
+        scratch: a directory for what they say.
+
+    Attributes:
+        causes: why a module failed, for those that did.
+    """
+
+    def __init__(self, scratch: str) -> None:
+        self.causes: dict[str, str] = {}
+        self._scratch = Path(scratch)
+        self._processes: dict[object, BaseProcess] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        while self._processes:
+            self._wait()
+
+    def start(
+        self, module: str, target: Path, declarations: translation.Declarations | None
+    ) -> None:
+        """Start another process, as soon as a processor is free."""
+        if len(self._processes) >= _processors():
+            self._wait()
+        process = get_context("fork").Process(
+            target=_compile_apart,
+            args=(module, target, declarations, self._said(module)),
+            name=module,
+        )
+        process.start()
+        self._processes[process.sentinel] = process
+
+    def _said(self, module: str) -> Path:
+        return self._scratch / f"{module}.txt"
+
+    def _wait(self) -> None:
+        for sentinel in wait([process.sentinel for process in self._processes.values()]):
+            process = self._processes.pop(sentinel)
+            process.join()
+            file = self._said(process.name)
+            said = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+            sys.stderr.write(_shortened(said))
+            if process.exitcode:
+                cause = said.strip().rpartition("\n")[2]
+                self.causes[process.name] = cause or f"exit status {process.exitcode}"
+
+
+def _compile_apart(
+    module: str, target: Path, declarations: translation.Declarations | None, said: Path
+) -> None:
+    # The process ends before its garbage is worth a look.
+    gc.disable()
+    file = os.open(said, os.O_WRONLY | os.O_CREAT)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    try:
+        compile_module(module, target, declarations)
+    except BuildError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
 
 
 def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _shares(targets: dict[str, Path]) -> list[dict[str, Path]]:
-    """Deal modules out to processes, one for each processor: about as much for each.
-
-    Of a little there are fewer: no process for what takes less time than its start.
-    """
-    processes = min(_processors(), 1 + sum(map(_length, targets)) // _LEAST_BYTES)
-    shares: list[dict[str, Path]] = [{} for _ in range(processes)]
-    for module in sorted(targets, key=_length, reverse=True):
-        least = min(shares, key=lambda share: sum(map(_length, share)))
-        least[module] = targets[module]
-    return [share for share in shares if share]
-
-
 def _length(module: str) -> int:
-    source = ROOT / _source(module)
-    return source.stat().st_size if source.is_file() else 0
+    return (ROOT / _source(module)).stat().st_size
 
 
 def _source(module: str) -> str:
-    extension = ".c" if module == _engine.SHARED else ".py"
-    return f"{module.replace('.', '/')}{extension}"
+    return f"{module.replace('.', '/')}.py"
 
 
 def _shortened(text: str) -> str:
@@ -260,48 +324,9 @@ def _shortened(text: str) -> str:
     return "".join([*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines\n"])
 
 
-class _Run(NamedTuple):
-    """What became of the modules that one process had to compile.
-
-    Attributes:
-        output: of the compilers.
-        causes: why a module failed, for those that did.
-    """
-
-    output: str
-    causes: dict[str, str]
-
-
-def _compile_apart(share: dict[str, Path]) -> _Run:
-    command = [sys.executable, __file__]
-    for module, target in share.items():
-        command += [module, str(target)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    causes: dict[str, str] = {}
-    if run.returncode:
-        try:
-            causes = json.loads(run.stdout.rpartition("\n")[2])
-        except ValueError:
-            cause = run.stderr.strip().rpartition("\n")[2]
-            causes = {module: cause for module, target in share.items() if not target.is_file()}
-    return _Run(run.stderr, causes)
-
-
-def _compile_here(share: dict[str, Path]) -> int:
-    """Compile modules one by one; the last line of stdout says which failed, and why."""
-    causes: dict[str, str] = {}
-    for module, target in share.items():
-        try:
-            compile_module(module, target)
-        except BuildError as error:
-            sys.stderr.write(f"{error}\n")
-            causes[module] = str(error)
-    if causes:
-        sys.stdout.write(f"\n{json.dumps(causes)}")
-    return 1 if causes else 0
-
-
-def compile_module(module: str, target: Path) -> None:
+def compile_module(
+    module: str, target: Path, declarations: translation.Declarations | None = None
+) -> None:
     """Compile one module. The working directory is the root, as tracebacks name files from it.
 
     Raises:
@@ -314,7 +339,9 @@ def compile_module(module: str, target: Path) -> None:
 
     with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
         try:
-            extension = translation.translate(module, _source(module), f"{scratch}/c", _engine)
+            extension = translation.translate(
+                module, _source(module), f"{scratch}/c", _engine, declarations
+            )
             extension.extra_compile_args = list(_engine.FLAGS) if os.name == "posix" else []
             command = build_ext(Distribution({"ext_modules": [extension]}))
             command.build_lib, command.build_temp = f"{scratch}/lib", f"{scratch}/o"
@@ -349,16 +376,11 @@ def _remove_others(directory: Path, keep: set[str]) -> None:
             file.unlink(missing_ok=True)
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Build in the checkout, say what was done, and return the exit status.
 
     ``SIMNET_ENGINE=checked`` builds the form that checks itself, beside the other.
-
-    With modules as arguments, each with a target after it, compile those alone: how `build` calls
-    itself.
     """
-    if arguments:
-        return _compile_here(dict(zip(arguments[::2], map(Path, arguments[1::2]), strict=True)))
     try:
         made = build(PACKAGE / COMPILED)
     except BuildError as error:
@@ -370,4 +392,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

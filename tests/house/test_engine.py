@@ -275,6 +275,18 @@ def test_every_broken_source_is_named_with_the_cause_of_the_first(miniature: Tre
     )
 
 
+def test_mistake_in_a_declaration_is_shown_where_it_is(miniature: Tree) -> None:
+    declarations = miniature.package / "kernel" / "base.pxd"
+    declarations.write_text(f"{declarations.read_text('utf-8')}cdef Unheard of\n", "utf-8")
+    done = miniature.build()
+    assert done.returncode == 1
+    assert re.search(r"^simnet/kernel/base\.pxd:\d+:\d+: ", done.stderr, re.MULTILINE)
+    assert done.stderr.endswith(
+        "simnet: the core is not compiled: simnet.kernel.base, simnet.kernel.derived:"
+        " Cython does not accept simnet/kernel/base.py\n"
+    )
+
+
 def test_what_the_modules_share_is_one_of_them(miniature: Tree) -> None:
     done = miniature.python(
         "-c",
@@ -326,7 +338,7 @@ def kinds(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[
     """Return which kinds of functions a module's C has with the mark, and which without it."""
     monkeypatch.chdir(ROOT)
     source = f"{module.replace('.', '/')}.py"
-    extension = translation.translate(module, source, str(tmp_path), _engine)
+    extension = translation.translate(module, source, str(tmp_path), _engine, None)
     text = Path(extension.sources[0]).read_text("utf-8")
     assert text.startswith(_engine.SMALL_CODE)
     found: dict[str, set[str]] = {"marked": set(), "plain": set()}
@@ -343,6 +355,29 @@ def test_what_only_python_calls_is_marked(tmp_path: Path, monkeypatch: pytest.Mo
     assert not found["marked"] & for_simulations
     assert found["plain"] >= for_simulations
     assert not found["plain"] & for_python
+
+
+def test_a_module_gets_nothing_of_declarations_that_others_include(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    ecn = "simnet.net.tcp.ecn"
+    included = {
+        ecn: ["net/tcp/ecn.py", "net/tcp/ecn.pxd"],
+        "simnet.kernel.prefetch": ["kernel/prefetch.pxd"],  # has functions in C
+        "simnet.host.idle": ["host/idle.pxd"],  # has memory views
+    }
+    extension = translation.translate(
+        ecn,
+        "simnet/net/tcp/ecn.py",
+        str(tmp_path),
+        _engine,
+        translation.Declarations(included, _engine),
+    )
+    made = Path(extension.sources[0]).read_text("utf-8")
+    assert "simnet/net/tcp/ecn.pxd" in made
+    assert "simnet_fetch" not in made
+    assert "memoryview_check" not in made
 
 
 @pytest.mark.parametrize("module", ["simnet.kernel.queue", "simnet.net.link.skb"])
