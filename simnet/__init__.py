@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from simnet.study.run.run import run
     from simnet.study.screen.screen import screen
     from simnet.study.sequence.capture import read_capture
+    from simnet.study.sweep.into import sweep_into
     from simnet.study.sweep.sweep import sweep
     from simnet.study.validate.validate import validate
     from simnet.study.whatif.whatif import whatif
@@ -65,6 +66,7 @@ __all__ = [
     "screen",
     "sliders",
     "sweep",
+    "sweep_into",
     "validate",
     "whatif",
 ]
@@ -84,6 +86,7 @@ _HOMES = {
     "import_host": "simnet.importing.import_host",
     "read_capture": "simnet.study.sequence.capture",
     "sliders": "simnet.page.sliders",
+    "sweep_into": "simnet.study.sweep.into",
 }
 
 _engine.install()

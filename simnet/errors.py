@@ -31,6 +31,7 @@ _ARGUMENTS: Final = {
     "--duration": "duration",
     "--goal": "goal",
     "--jobs": "jobs",
+    "--into": "folder",
     "--kernel": "kernel",
     "--knobs": "knobs",
     "--lift": "lift",

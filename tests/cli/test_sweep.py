@@ -130,6 +130,8 @@ def test_order_before_and_after_a_window_is_in_the_rows(simnet: Simnet) -> None:
           " .csv, .parquet, .json, .png, .svg, .pdf")),
         (["--over", "nodes=1", "--out", "no/where.csv"],
          "--out: no: expected a folder that exists"),
+        (["--over", "nodes=1", "--out", "a.csv", "--into", "rows"],
+         "--out: not with --into: its files are the table"),
         (["--over", "seed=1,a"], "--over: seed: expected whole numbers, got 'a'"),
         (["--over", "seed=1,2", "--replications", "3"],
          "--replications: --over seed=... says already which seeds"),
@@ -211,3 +213,16 @@ def _seeds(folder: Path) -> list[int]:
 def _files(folder: Path) -> dict[str, int]:
     """Inode of every kept result: a result that is written again gets another one."""
     return {path.name: path.stat().st_ino for path in folder.glob("*.gz")}
+
+
+def test_rows_go_into_a_folder(simnet: Simnet, tmp_path: Path) -> None:
+    folder = tmp_path / "rows"
+    grid = (SCENARIO, "--over", "seed=1,2", "--tuning", "numactl", *SHORT, "--into", str(folder))
+    status, out, err = simnet("sweep", *grid)
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0] == f"2 runs in 2 files in {folder}"
+    whole = simnet("sweep", *grid[:-2], "--json")
+    prints = [row["fingerprint"] for row in json.loads(whole.out)["rows"]]
+    assert pd.read_parquet(folder)["fingerprint"].tolist() == prints
+    again = json.loads(simnet("sweep", *grid, "--json").out)
+    assert (again["schema"], again["runs"], again["best"]["runs"]) == ("simnet.rows/1", 2, 2)

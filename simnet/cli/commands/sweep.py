@@ -71,6 +71,11 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
     metavar="ADDRESS",
     help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
 )
+@click.option(
+    "--into",
+    metavar="FOLDER",
+    help="Have the workers write a row a run into Parquet files there, for sweeps of any size.",
+)
 @click.option("--yes", is_flag=True, help="Don't ask before more than 10,000 simulations.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
@@ -107,26 +112,44 @@ def sweep_command(
 
     if options["scheduler"] is None:
         expected(options["jobs"])
+    options |= {"tunings": tunings, "settings": settings_of(assignments)}
+    options["confirm"] = _confirm(yes=options.pop("yes"))
+    folder = options.pop("into")
+    if folder is not None:
+        if files:
+            raise InputError("not with --into: its files are the table", key="--out")
+        _sweep_into(folder, scenario, over, best=best, as_json=as_json, options=options)
+        return
     from simnet.report.progress import progress
     from simnet.report.sweep import sweep as table
     from simnet.study.sweep.sweep import sweep
 
     with progress("simulating") as callback:
-        found = sweep(
-            scenario,
-            over,
-            tunings=tunings,
-            settings=settings_of(assignments),
-            warm_up=options.pop("warm_up"),
-            confirm=_confirm(yes=options.pop("yes")),
-            progress=callback,
-            **options,
-        )
+        found = sweep(scenario, over, progress=callback, **options)
     for remark in found.remarks:
         message(remark)
     for path in paths:
         _write(found, path, best, picture)
     answer(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
+
+
+def _sweep_into(
+    folder: str,
+    scenario: str,
+    over: dict[str, str],
+    *,
+    best: str | None,
+    as_json: bool,
+    options: dict[str, Any],
+) -> None:
+    from simnet.report.progress import progress
+    from simnet.study.sweep.into import sweep_into
+
+    with progress("simulating") as callback:
+        rows = sweep_into(folder, scenario, over, progress=callback, **options)
+    for remark in rows.doubts():
+        message(remark)
+    answer(rows.to_json(by=best) if as_json else rows.sentence(best), nl=as_json)
 
 
 def _confirm(*, yes: bool) -> Callable[[str], bool] | None:

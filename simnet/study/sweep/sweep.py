@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from simnet.scenario.core.effective import Effective
+
 __all__ = ["AS_IT_IS", "PICTURES", "Point", "Sweep", "sweep"]
 
 _OVER: Final = "--over"
@@ -217,33 +219,21 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
         InputError: nothing varies, a knob, a value or a tuning can't be used, the cluster can't be
             reached, or the grid is large and not confirmed.
     """
-    if not over and not tunings and replications == 1:
-        raise InputError("expected something to vary: KNOB=VALUES, or tunings", key=_OVER)
-    axes = {
-        name: axis(values, name) if isinstance(values, str) else values
-        for name, values in axes_of(over).items()
-    }
-    seeds = axes.pop(_SEED, None)
-    if seeds is not None and replications != 1:
-        raise InputError("--over seed=... says already which seeds", key="--replications")
-    fixed = {name: value for name, value in settings_of(settings).items() if name not in axes}
-    run = Member(
-        Case(str(scenario)),
-        duration=text_of(duration, "--duration"),
-        warm_up=text_of(warm_up, "--warm-up"),
-        precision=text_of(precision, "--precision"),
+    grid, loaded = asked(
+        scenario,
+        over,
+        tunings=tunings,
+        settings=settings,
+        apply=apply,
+        replications=replications,
+        seed=seed,
+        times={"duration": duration, "warm_up": warm_up, "precision": precision},
     )
-    compared = names_of(tunings, "--tuning") or ("",)
-    grid = Grid(str(scenario), axes, compared, fixed, names_of(apply, "--apply"), run)
-    count_of(replications, "--replications", 1)
+    axes = grid.axes
     measured: dict[Member, dict[str, Any]] = {}
     doubts: dict[Member, str] = {}
     warned: dict[Member, str] = {}
     with _naming_the_axis(axes):
-        loaded = [member.effective() for _, member in grid.corners().members()]
-        first = loaded[0].run.seed if seed is None else seed_of(seed)
-        chosen = _seeds(seeds) if seeds else tuple(range(first, first + replications))
-        grid = replace(grid, seeds=chosen)
         _, one = next(grid.members())
         check(one, len(grid), confirm, jobs=jobs, scheduler=scheduler)
         members = dict(grid.members())
@@ -268,7 +258,47 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
             remarks[f"{len(which)} of {len(points)} runs {what}: {first_text}"] = None
     scenario = loaded[0].scenario
     given = options_of(duration=duration, warm_up=warm_up, precision=precision)
-    return Sweep(scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, fixed, given)
+    return Sweep(
+        scenario, tuple(axes), tuple(points), tuple(remarks), not doubts, grid.fixed, given
+    )
+
+
+def asked(
+    scenario: str | Path,
+    over: Mapping[str, Given | Sequence[Given]],
+    *,
+    tunings: str | Sequence[str],
+    settings: Settings | None,
+    apply: Names,
+    replications: int,
+    seed: int | None,
+    times: Mapping[str, str | float | None],
+) -> tuple[Grid, list[Effective]]:
+    """The grid that the arguments of `sweep` describe, and the configurations of its corners."""
+    if not over and not tunings and replications == 1:
+        raise InputError("expected something to vary: KNOB=VALUES, or tunings", key=_OVER)
+    axes = {
+        name: axis(values, name) if isinstance(values, str) else values
+        for name, values in axes_of(over).items()
+    }
+    seeds = axes.pop(_SEED, None)
+    if seeds is not None and replications != 1:
+        raise InputError("--over seed=... says already which seeds", key="--replications")
+    fixed = {name: value for name, value in settings_of(settings).items() if name not in axes}
+    run = Member(
+        Case(str(scenario)),
+        duration=text_of(times["duration"], "--duration"),
+        warm_up=text_of(times["warm_up"], "--warm-up"),
+        precision=text_of(times["precision"], "--precision"),
+    )
+    compared = names_of(tunings, "--tuning") or ("",)
+    grid = Grid(str(scenario), axes, compared, fixed, names_of(apply, "--apply"), run)
+    count_of(replications, "--replications", 1)
+    with _naming_the_axis(axes):
+        loaded = [member.effective() for _, member in grid.corners().members()]
+    first = loaded[0].run.seed if seed is None else seed_of(seed)
+    chosen = _seeds(seeds) if seeds else tuple(range(first, first + replications))
+    return replace(grid, seeds=chosen), loaded
 
 
 def _idle(axes: Mapping[str, Sequence[str]], points: Sequence[Point]) -> Iterator[str]:

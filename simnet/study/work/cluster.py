@@ -7,9 +7,12 @@ interrupted sweep goes on where it stopped even if the machines share no file.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import logging
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import CancelledError
+from contextlib import closing, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simnet.errors import InputError, LostRunError, SimnetError
 from simnet.study.work.store import Store, sources_digest
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.task import Task
 
-__all__ = ["on_cluster", "threads"]
+__all__ = ["done_on_cluster", "on_cluster", "threads"]
+
+_Piece = TypeVar("_Piece")
+_Answer = TypeVar("_Answer")
 
 _OPTION: Final = "--scheduler"
 _PATIENCE_S: Final = 10
@@ -38,43 +44,78 @@ def on_cluster(
 ) -> Generator[tuple[int, Result]]:
     """Do the tasks on the workers of a scheduler; yield number and result as they are done.
 
+    Errors are those of `done_on_cluster`.
+    """
+    with closing(done_on_cluster(_kept, tasks, address)) as done:
+        for task, result in done:
+            store.put(task.key, result)
+            yield task.number, result
+
+
+def done_on_cluster(
+    function: Callable[[_Piece], _Answer], pieces: Iterator[_Piece], address: str
+) -> Generator[tuple[_Piece, _Answer]]:
+    """What a function returns of each piece of work, with the piece, as it is done.
+
+    A few pieces for each thread of the workers are on their way; the others are not made yet, and
+    what is done is forgotten. So neither this process nor the scheduler grows with their number.
+
     Raises:
         InputError: no scheduler answers there, it has no worker, or one runs another simnet.
-        LostRunError: a task ended several workers.
+        LostRunError: a piece ended several workers, or the scheduler is gone.
         SimnetError: something else went wrong there.
     """
     from distributed import as_completed
 
     mine = sources_digest()
-    with _client(address) as client:
+    with _silent(), _client(address) as client:
         most = max(_FEWEST_WAITING, _WAITING_A_THREAD * sum(client.nthreads().values()))
-
-        given: dict[Any, Task] = {}
+        given: dict[Any, _Piece] = {}
 
         def submitted(count: int) -> list[Any]:
-            futures = {client.submit(_work, t, mine, pure=False): t for t in islice(tasks, count)}
+            futures = {
+                client.submit(_checked, function, piece, mine, pure=False): piece
+                for piece in islice(pieces, count)
+            }
             given.update(futures)
             return list(futures)
 
         waiting = as_completed(submitted(most), loop=client.loop)
         try:
             for future in waiting:
-                task = given.pop(future)
-                result = _result(future, task)
-                store.put(task.key, result)
+                piece = given.pop(future)
+                answer = _answer(future, piece, address)
                 waiting.update(submitted(1))
-                yield task.number, result
+                yield piece, answer
         finally:
             client.cancel(list(waiting.futures))
 
 
-def _work(task: Task, wanted: str) -> Result:
-    """Simulate in a worker, unless its simnet would give other results."""
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Leave out what Dask logs, with tracebacks, of a scheduler that is gone: an error says it."""
+    loggers = [logging.getLogger(f"distributed{part}") for part in ("", ".client")]
+    before = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
+
+
+def _checked(function: Callable[[_Piece], _Answer], piece: _Piece, wanted: str) -> _Answer:
+    """Work in a worker, unless its simnet would give other results."""
     if sources_digest() != wanted:
         from distributed import get_worker
 
         message = f"the worker {get_worker().address} runs a simnet that differs from this one"
         raise InputError(message, file=_OPTION)
+    return function(piece)
+
+
+def _kept(task: Task) -> Result:
     return task.done(Store.of_user())
 
 
@@ -119,18 +160,21 @@ async def _greet(address: str) -> None:
     await comm.close()
 
 
-def _result(future: Any, task: Task) -> Result:
+def _answer(future: Any, piece: object, address: str) -> Any:
     from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
 
     try:
-        found: Result = future.result()
+        return future.result()
     except SimnetError:
         raise
     except KilledWorker as error:
         how = "was killed, as systems do when memory runs out"
         message = f"each of {error.allowed_failures + 1} workers that simulated it {how}"
-        raise LostRunError(f"{task}: {message}") from error
+        raise LostRunError(f"{piece}: {message}") from error
+    except (CancelledError, CommClosedError) as error:
+        message = f"the scheduler at {address} has ended; the same command goes on from here"
+        raise LostRunError(message) from error
     except Exception as error:
         message = " ".join(f"{type(error).__name__}: {error}".split())
         raise SimnetError(f"on the cluster: {message}") from error
-    return found

@@ -105,7 +105,7 @@ def test_a_run_that_ends_its_workers_is_named() -> None:
             raise distributed.KilledWorker("task", None, 3)
 
     with pytest.raises(LostRunError, match=r"^that run: each of 4 workers .* was killed"):
-        module._result(Future(), "that run")  # type: ignore[arg-type]
+        module._answer(Future(), "that run", "tcp://here:1")
 
 
 def make_certificates(folder: Path) -> None:
