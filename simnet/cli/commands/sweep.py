@@ -147,7 +147,7 @@ def _sweep_into(
 
     with progress("simulating") as callback:
         rows = sweep_into(folder, scenario, over, progress=callback, **options)
-    for remark in rows.doubts():
+    for remark in (*rows.remarks, *rows.doubts()):
         message(remark)
     answer(rows.to_json(by=best) if as_json else rows.sentence(best), nl=as_json)
 

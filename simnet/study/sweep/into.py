@@ -24,7 +24,7 @@ from simnet.scenario.core.library import scenario_names
 from simnet.study.run.arguments import Given, Names, Settings, options_of
 from simnet.study.run.measures import MEASURES, THROUGHPUT, TRANSACTIONS, measure
 from simnet.study.sweep.effort import ask, at_a_time, seconds_of
-from simnet.study.sweep.sweep import Grid, asked
+from simnet.study.sweep.sweep import Grid, asked, naming_the_axis
 from simnet.study.work.batch import OPTION, Batch, Cell, done, is_whole, require_parquet
 from simnet.study.work.store import sources_digest
 from simnet.study.work.workers import done_by_workers
@@ -70,12 +70,14 @@ class Rows:
         scenario: the scenario's name.
         names: columns that tell runs apart, the seed left out.
         runs: how many rows there are.
+        remarks: what to know of the configurations, one line each.
     """
 
     folder: Path
     scenario: str
     names: tuple[str, ...]
     runs: int
+    remarks: tuple[str, ...] = ()
 
     @property
     def files(self) -> list[Path]:
@@ -145,7 +147,7 @@ class Rows:
             "runs": self.runs,
             "files": len(self.files),
             "best": {**values, "measure": by, "mean": mean, "runs": runs},
-            "remarks": self.doubts(),
+            "remarks": [*self.remarks, *self.doubts()],
         }
         return json.dumps(document, indent=indent)
 
@@ -220,18 +222,16 @@ def sweep_into(  # noqa: D417, PLR0913 (what `sweep` takes)
     elif found.sweep != of:
         message = "has rows of another sweep, or of another version of scenario or simnet"
         raise InputError(message, file=OPTION, key=str(folder))
-    _simulate(grid, found, place, first, loaded_first=first.effective().digest(),
-              workers=workers, scheduler=scheduler, progress=progress)  # fmt: skip
-    return Rows(Path(folder), found.scenario, found.knobs, found.runs)
+    with naming_the_axis(grid.axes):
+        batches = _batches(grid, found, place, first, first.effective().digest())
+        _simulate(batches, found.runs, workers, scheduler, progress)
+    remarks = tuple(dict.fromkeys(remark for one in loaded for remark in one.remarks))
+    return Rows(Path(folder), found.scenario, found.knobs, found.runs, remarks)
 
 
 def _simulate(
-    grid: Grid,
-    about: _Folder,
-    place: Path,
-    first: Member,
-    *,
-    loaded_first: str,
+    batches: Iterator[Batch],
+    total: int,
     workers: int,
     scheduler: str | None,
     progress: Progress | None,
@@ -241,7 +241,7 @@ def _simulate(
 
     def missing() -> Iterator[Batch]:
         nonlocal count
-        for batch in _batches(grid, about, place, first, loaded_first):
+        for batch in batches:
             if is_whole(Path(batch.path), batch.sweep, len(batch)):
                 count += len(batch)
             else:
@@ -250,7 +250,7 @@ def _simulate(
     for runs in _done(missing(), workers, scheduler):
         count += runs
         if progress is not None:
-            progress(count, about.runs)
+            progress(count, total)
 
 
 def _done(batches: Iterator[Batch], workers: int, scheduler: str | None) -> Iterator[int]:

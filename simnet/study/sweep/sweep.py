@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["AS_IT_IS", "PICTURES", "Point", "Sweep", "sweep"]
+__all__ = ["AS_IT_IS", "PICTURES", "Grid", "Point", "Sweep", "asked", "naming_the_axis", "sweep"]
 
 _OVER: Final = "--over"
 _SEED: Final = "seed"
@@ -233,7 +233,7 @@ def sweep(  # noqa: PLR0913 (what `run` takes, and the grid)
     measured: dict[Member, dict[str, Any]] = {}
     doubts: dict[Member, str] = {}
     warned: dict[Member, str] = {}
-    with _naming_the_axis(axes):
+    with naming_the_axis(axes):
         _, one = next(grid.members())
         check(one, len(grid), confirm, jobs=jobs, scheduler=scheduler)
         members = dict(grid.members())
@@ -294,7 +294,7 @@ def asked(
     compared = names_of(tunings, "--tuning") or ("",)
     grid = Grid(str(scenario), axes, compared, fixed, names_of(apply, "--apply"), run)
     count_of(replications, "--replications", 1)
-    with _naming_the_axis(axes):
+    with naming_the_axis(axes):
         loaded = [member.effective() for _, member in grid.corners().members()]
     first = loaded[0].run.seed if seed is None else seed_of(seed)
     chosen = _seeds(seeds) if seeds else tuple(range(first, first + replications))
@@ -362,7 +362,7 @@ def _seeds(texts: Sequence[str]) -> tuple[int, ...]:
 
 
 @contextmanager
-def _naming_the_axis(axes: Mapping[str, Sequence[str]]) -> Iterator[None]:
+def naming_the_axis(axes: Mapping[str, Sequence[str]]) -> Iterator[None]:
     """Say of a value that a scenario refuses which option had it."""
     try:
         yield
