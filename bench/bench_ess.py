@@ -9,8 +9,8 @@ from bench.measuring import heading, verdict
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.scale.build import build_clients
 
-WANTED_S = 60
-WANTED_US = 16
+WANTED_S = 30
+WANTED_US = 8
 
 
 def main() -> None:
