@@ -14,6 +14,7 @@ from simnet import _engine
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "simnet" / "_build" / "extensions.py"
 KERNEL = ROOT / "simnet" / "kernel"
+OUT = ROOT / "out" / "bench"
 
 
 def load(name: str) -> ModuleType:
@@ -24,7 +25,7 @@ def load(name: str) -> ModuleType:
     declarations = [f"simnet/kernel/{file.name}" for file in sorted(KERNEL.glob("*.pxd"))]
     sources = [f"bench/{name}.py", f"bench/{name}.pxd", *declarations]
     digest = _engine.digest(ROOT, sources, {"python": sys.version})
-    target = ROOT / "out" / "bench" / _engine.file_name(module, digest)
+    target = OUT / _engine.file_name(module, digest)
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, str(BUILD), module, str(target)], check=True, cwd=ROOT)

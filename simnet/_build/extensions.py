@@ -376,12 +376,20 @@ def _remove_others(directory: Path, keep: set[str]) -> None:
             file.unlink(missing_ok=True)
 
 
-def main() -> int:
+def main(module: str = "", target: str = "") -> int:
     """Build in the checkout, say what was done, and return the exit status.
 
     ``SIMNET_ENGINE=checked`` builds the form that checks itself, beside the other.
+
+    Args:
+        module: one that is no part of the core, such as a benchmark's, to compile alone.
+        target: the file for it.
     """
     try:
+        if module:
+            with contextlib.chdir(ROOT):
+                compile_module(module, Path(target))
+            return 0
         made = build(PACKAGE / COMPILED)
     except BuildError as error:
         sys.stderr.write(f"simnet: the core is not compiled: {error}\n")
@@ -392,4 +400,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

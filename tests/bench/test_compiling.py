@@ -1,0 +1,24 @@
+"""Components that only benchmarks need are compiled with the core's own build."""
+
+from __future__ import annotations
+
+from importlib.machinery import ExtensionFileLoader
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bench import compiling
+from simnet import _engine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.slow, pytest.mark.compiled]
+
+
+def test_a_component_is_compiled_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiling, "OUT", tmp_path)
+    made = compiling.load("timers")
+    assert isinstance(made.__loader__, ExtensionFileLoader)
+    assert [file.name.partition("_")[0] for file in tmp_path.iterdir()] == ["bench"]
+    assert _engine.active() == "compiled"
