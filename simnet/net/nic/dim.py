@@ -227,4 +227,5 @@ def _rate(count: cython.longlong, delta_us: cython.longlong) -> cython.longlong:
 @cython.exceptval(-1)
 def _differs(value: cython.longlong, reference: cython.longlong) -> cython.bint:
     """`IS_SIGNIFICANT_DIFF`: by more than 10 %."""
-    return 100 * abs(value - reference) // reference > _SIGNIFICANT_PERCENT
+    difference: cython.longlong = value - reference
+    return 100 * abs(difference) // reference > _SIGNIFICANT_PERCENT

@@ -128,7 +128,8 @@ class Anticipation(Elevator):
         mean: cython.longlong = (
             self.new_seek_mean if process.seek_samples == 0 else process.seek_mean
         )
-        return mean > abs(request.sector - last)
+        distance: cython.longlong = request.sector - last
+        return mean > abs(distance)
 
     def _can_break(self, request: Request | None) -> cython.bint:
         """`as_can_break_anticipation`."""

@@ -294,7 +294,8 @@ class Cfq(CfqService):
             return 0
         now: cython.longlong = self.q.jiffies()
         context.add_think_time(min(now - context.last_end_request, 2 * self.slice_idle))
-        context.add_seek(abs(request.sector - context.last_request_pos))
+        distance: cython.longlong = request.sector - context.last_request_pos
+        context.add_seek(abs(distance))
         self._update_idle_window(queue, context)
         context.last_request_pos = request.end()
         if queue is self.active:

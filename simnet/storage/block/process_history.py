@@ -89,7 +89,8 @@ class ProcessHistory(SeekHistory):
             if self.io_running and not self.nr_queued and not self.nr_dispatched:
                 ttime = min(jiffies - self.last_end_request, hz // _MAX_THINK_PER_S - 1)
             self.add_think_time(ttime)
-            distance = abs(request.sector - self.last_request_pos)
+            distance: cython.longlong = request.sector - self.last_request_pos
+            distance = abs(distance)
             self.add_seek(distance)
             learned = ttime, distance
         self.last_request_pos = request.end()

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+import cython
+
 from simnet.storage.block.request import IoContext, Request
 from simnet.storage.block.sort_list import SortList
 
@@ -71,7 +73,8 @@ class BfqQueue:
 
     def note_seek(self, request: Request) -> None:
         """`bfq_update_io_seektime`."""
-        far = abs(request.sector - self.last_end) > _FAR_SECTORS
+        distance: cython.longlong = request.sector - self.last_end
+        far = abs(distance) > _FAR_SECTORS
         short = request.sectors < _SHORT_SECTORS
         self.seeks = (self.seeks << 1 | (far and short)) & _HISTORY
         self.last_end = request.end()
