@@ -126,6 +126,7 @@ def _entropy(seed: int, path: str, purpose: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=16).digest(), "big")
 
 
+@cython.overflowcheck(False)  # modulo 2**64, as NumPy has it
 def first_raw(seed: int, path: str) -> int:
     """Return the first 64 bits of the stream of a component that needs no more.
 
@@ -153,6 +154,7 @@ def first_raw(seed: int, path: str) -> int:
     return (high >> turned | high << (64 - turned & 63)) & _LARGEST_RAW
 
 
+@cython.overflowcheck(False)  # likewise
 def _seed_words(entropy: Any, words: cython.p_ulonglong) -> cython.int:
     """Fill the four words of 64 bits that `SeedSequence` makes of 128 bits."""
     pool = cython.declare(cython.ulonglong[4])  # type: ignore[misc, valid-type]  # a C array
