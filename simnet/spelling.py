@@ -1,8 +1,9 @@
 """Names that may have been meant.
 
 A suggestion that is far off costs more than none. A name is near if it differs by a slip or two in
-the words that are not the same, one slip in three letters at most, or by whole words that were left
-out or are too many. Where none is near, those that begin with the given words may be meant.
+the words that are not the same, one slip in three letters at most and none in a name of two, or by
+whole words that were left out or are too many. Where none is near, those that begin with the given
+words may be meant.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ def family(name: str, names: Iterable[str]) -> str:
 
 
 def _near(given: str, known: str) -> bool:
+    if max(len(given), len(known)) < _LETTERS_A_SLIP:
+        return given == known
     words, others = _WORD.findall(given), _WORD.findall(known)
     if _skips(words, others) or _skips(others, words):
         return True

@@ -28,6 +28,7 @@ from simnet.cli import commands
 from simnet.cli.completion import VARIABLE, complete
 from simnet.errors import InputError, LostRunError, OutputError, SimnetError
 from simnet.printable import one_line
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -175,8 +176,16 @@ def _drop_output() -> None:
 
 def _usage(error: click.ClickException) -> str:
     """Return what is wrong with the command line as one line, the command in front."""
-    message = " ".join(error.format_message().split()).rstrip(".")
     context = error.ctx if isinstance(error, click.UsageError) else None
+    match error:
+        case click.NoSuchOption():
+            options = [] if context is None else context.command.get_params(context)
+            known = [name for one in options for name in one.opts if name.startswith("--")]
+            message = f"no such option {error.option_name!r}{nearest(error.option_name, known)}"
+        case click.UsageError() if name := getattr(error, "command_name", None):
+            message = f"no such command {name!r}{nearest(name, _Commands(commands))}"
+        case _:
+            message = " ".join(error.format_message().split()).rstrip(".")
     command = context.command_path.removeprefix("simnet").strip() if context else ""
     message = f"{message[:1].lower()}{message[1:]}"
     return f"{command}: {message}" if command else message

@@ -28,7 +28,17 @@ from simnet.errors import InputError, SimnetError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["VARIABLE", "complete", "measures", "scenarios", "settings", "tunings"]
+__all__ = [
+    "VARIABLE",
+    "complete",
+    "format_names",
+    "measures",
+    "scenarios",
+    "settings",
+    "shown",
+    "tunings",
+    "turned",
+]
 
 VARIABLE: Final = "_SIMNET_COMPLETE"
 _SHELLS: Final = ("bash", "zsh", "fish")
@@ -106,6 +116,44 @@ def settings(context: click.Context, _parameter: click.Parameter, typed: str) ->
     values = spec.choices if isinstance(spec, Choice) else ("on", "off")
     legal = isinstance(spec, (Choice, Flag))
     return _items((f"{name}={value}" for value in values), typed) if legal else []
+
+
+def turned(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete the name of a tuning or a knob that a search may turn, ports as ``{port}``."""
+    from simnet.scenario.core.entries import EACH_PORT
+    from simnet.scenario.core.knobs import KNOBS
+    from simnet.scenario.core.library import find_scenario, read_scenario
+    from simnet.scenario.core.load import setting_names
+
+    try:
+        known = read_scenario(find_scenario(_scenario(context)))[0].tunings
+        names = set(setting_names(_scenario(context)))
+    except SimnetError:
+        return []
+    found = set(known)
+    for knob in KNOBS:
+        front, port, back = knob.name.partition(EACH_PORT)
+        fits = (one.startswith(front) and one.endswith(back) for one in names)
+        if knob.modelled and not knob.compile_time and "{" not in front + back:
+            found |= {knob.name} if (any(fits) if port else front in names) else set()
+    return _items(found, typed)
+
+
+def shown(context: click.Context, parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete the name of a scenario, a model, or a file."""
+    from simnet.scenario.core.library import MODEL_FOLDERS, model_names, scenario_names
+
+    models = (name for kind in MODEL_FOLDERS for name in model_names(kind))
+    return _items({*scenario_names(), *models}, typed) or scenarios(context, parameter, typed)
+
+
+def format_names(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
+    """Complete names of formats, with commas between."""
+    from simnet.report import FORMATS
+
+    before = typed.rpartition(",")[0]
+    front = f"{before}," if before else ""
+    return _items((front + name for name in ("json", *FORMATS)), typed)
 
 
 def measures(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:

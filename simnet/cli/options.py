@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
 __all__ = [
+    "WholeNumber",
     "apply_option",
     "case_options",
     "effective",
@@ -27,6 +28,24 @@ __all__ = [
 ]
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
+
+
+class WholeNumber(click.IntRange):
+    """A whole number from `low` to `high`, any from there on where that is None."""
+
+    def __init__(self, low: int, high: int | None = None) -> None:
+        super().__init__(low, high)
+        self._expected = f"expected a whole number, {low:,} or more"
+        if high is not None:
+            self._expected = f"expected a whole number from {low:,} to {high:,}"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; one message says what is wrong with it and what would be right."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{self._expected}, got {value!r}", param, ctx)
+
 
 tuning_option: Final = click.option(
     "--tuning",
@@ -51,7 +70,7 @@ set_option: Final = click.option(
     help="Set a knob, a scenario parameter or a model value; may be repeated.",
 )
 jobs_option: Final = click.option(
-    "--jobs", type=click.IntRange(1, 1024), help="Processes; one a CPU by default."
+    "--jobs", type=WholeNumber(1, 1024), help="Processes; one a CPU by default."
 )
 _precision_option: Final = click.option(
     "--precision",
@@ -84,7 +103,7 @@ def _times(command: _F) -> _F:
 
 
 def _settings_and_seed(command: _F) -> _F:
-    seed = click.option("--seed", type=click.IntRange(0), help="Seed of all random numbers.")
+    seed = click.option("--seed", type=WholeNumber(0), help="Seed of all random numbers.")
     return apply_option(set_option(seed(command)))
 
 

@@ -43,7 +43,8 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
     """
     path = Path(file)
     if path.suffix not in suffixes:
-        expected = f"expected a name that ends with one of {', '.join(suffixes)}"
+        one_of = "one of " if len(suffixes) > 1 else ""
+        expected = f"expected a name that ends with {one_of}{', '.join(suffixes)}"
         raise InputError(expected, file="--out", key=file)
     if not path.parent.is_dir():
         raise InputError("expected a folder that exists", file="--out", key=str(path.parent))

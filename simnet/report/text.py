@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _NEARLY_IDLE_PERCENT = 1.0
 _RING = "ring"
+_MOST_NAMED = 4
 
 
 def text(result: Result) -> str:
@@ -31,7 +32,8 @@ def text(result: Result) -> str:
     )
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])
-    parts = [totals, _cpus(result), _ports(result), _drops(result), _flows(result)]
+    parts = [totals, _cpus(result), _ports(result), _drops(result)]
+    parts += [_flows(result) + _stalls(result)]
     parts += [_key_value(result), _messages(result)]
     return "\n".join(part for part in parts if part)
 
@@ -184,6 +186,27 @@ def _flows(result: Result) -> str:
         ],
         left=2,
     )
+
+
+def _stalls(result: Result) -> str:
+    """How often what was written waited for a timer, and for which."""
+    stalled = [one for one in result.tcp if one.stalls]
+    if not stalled:
+        return ""
+    count = sum(one.stalls for one in stalled)
+    mean_ms = sum(one.stalled_ms for one in stalled) / count
+    names = ", ".join(one.name for one in stalled[:_MOST_NAMED])
+    more = ", ..." if len(stalled) > _MOST_NAMED else ""
+    sentence = f"# stalls: {count} times in {result.simulated_s:g} s what was written waited to be"
+    sentence += f" sent, {mean_ms:.0f} ms on average ({printable(names)}{more})"
+    delayed = sum(one.delayed_acks for one in stalled)
+    if 2 * delayed >= count and not any(one.timeouts for one in stalled):
+        sentence += (
+            "; the other end delays the ACK for which Nagle's algorithm, or a small window, waits"
+        )
+        if any(flow.transactions_per_s is not None for flow in result.flows):
+            sentence += ". iperf -N=on (TCP_NODELAY) switches Nagle's algorithm off"
+    return f"{sentence}\n"
 
 
 def _time(value_us: float | None, scale: float) -> str:

@@ -159,7 +159,7 @@ def test_what_is_written_is_said(simnet: Simnet, monkeypatch: pytest.MonkeyPatch
         (["--parameter", NAME], "--against: expected at least one"),
         (["--stage", "A", "--parameter", NAME],
          "--stage: expected either --stage, or --against and --parameter"),
-        (["--stage", "AA"], "--stage: AA: expected one of A, B, all; did you mean A?"),
+        (["--stage", "AA"], "--stage: AA: expected one of A, B, all"),
         (["--stage", "A", "--stage", "B", "--write"], "--write: expected one stage, not several"),
         (["--against", "x460.listing1.cpu_busy", "--parameter", NAME],
          ("x460.listing1.cpu_busy: expected the id of a measurement; did you mean"

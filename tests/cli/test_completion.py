@@ -60,6 +60,19 @@ def words(
             [r"ethtool\ -L\ eth0\ rx="],
         ),
         ("simnet sweep x460-out-of-box --over node", "node", ["nodes="]),
+        ("simnet screen relay-untuned --knobs rfs", "rfs", ["rfs-4096"]),
+        (
+            "simnet recommend relay-untuned --knobs net.ipv4.tcp_ti",
+            "net.ipv4.tcp_ti",
+            ["net.ipv4.tcp_timestamps"],
+        ),
+        (
+            'simnet screen relay-untuned --knobs "ethtool -G {port} t',
+            '"ethtool -G {port} t',
+            ["ethtool -G {port} tx"],
+        ),
+        ("simnet show intel-x7", "intel-x7", ["intel-x710"]),
+        (f"{RUN} --format sar,vm", "sar,vm", ["sar,vmstat"]),
         ("simnet run no-such-scenario --set node", "node", [""]),
     ],
 )

@@ -42,7 +42,7 @@ def test_tunings_are_compared_with_what_is(simnet: Simnet, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("x.json", "--out", "x.txt"), "--out: x.txt: expected a name that ends with one of .html"),
+        (("x.json", "--out", "x.txt"), "--out: x.txt: expected a name that ends with .html"),
         (("x.json", "--out", "x.html"), "x.json: cannot be read: No such file or directory"),
         (("x.json", "--seed", "1", "--out", "x.html"), "--seed: expected a scenario, too"),
         (("x.json", "--tuning", "a", "--out", "x.html"), "--tuning: expected a scenario, too"),

@@ -63,6 +63,17 @@ def test_formats_follow_one_another(simnet: Simnet) -> None:
     assert together.startswith("CPU   %user")
 
 
+def test_stalls_are_told_with_what_they_wait_for(simnet: Simnet) -> None:
+    asked = ("test=tcp_rr", "nodes=1", "workload.writes=100,200", "workload.read=10")
+    settings = [word for text in asked for word in ("--set", text)]
+    run = ("run", "x460-out-of-box", *settings, "--warm-up", "100 ms", "--duration", "200 ms")
+    (told,) = (line for line in simnet(*run).out.splitlines() if line.startswith("# stalls: "))
+    assert "41 ms on average (eth0, eth1)" in told
+    assert "the other end delays the ACK" in told
+    assert "iperf -N=on" in told
+    assert "stalls" not in simnet(*run, "--set", "iperf -N=on").out
+
+
 def test_a_seed_chooses_the_run(simnet: Simnet) -> None:
     runs = [json.loads(simnet("run", *SHORT, "--json", "--seed", seed).out) for seed in "334"]
     fingerprints = [run["fingerprint"] for run in runs]

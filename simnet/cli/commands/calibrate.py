@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.calibrate_host import calibrate_host
 from simnet.cli.completion import scenarios
-from simnet.cli.options import jobs_option
+from simnet.cli.options import WholeNumber, jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
@@ -59,7 +59,7 @@ _PART: Final = "one of several batches of simulations"
 )
 @click.option("--duration", metavar="TIME", help="Simulated time measured at every point.")
 @click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
-@click.option("--seeds", type=click.IntRange(1, 1000), help="Runs a point, averaged.")
+@click.option("--seeds", type=WholeNumber(1, 1000), help="Runs a point, averaged.")
 @jobs_option
 @click.option("--profiles", is_flag=True, help="Follow each parameter over its range (slow).")
 @click.option(
@@ -70,9 +70,7 @@ _PART: Final = "one of several batches of simulations"
 @click.option("--confirm", is_flag=True, help="With it: simulate what was left out (slow).")
 @click.option("--keep", is_flag=True, help="With it: write validation/residuals/DOCUMENT.json.")
 @click.option("--plan", is_flag=True, help="Of HOST: which measurements would tell most.")
-@click.option(
-    "--members", type=click.IntRange(8, 10000), help="Of HOST: draws of what is uncertain."
-)
+@click.option("--members", type=WholeNumber(8, 10000), help="Of HOST: draws of what is uncertain.")
 @click.option(
     "--error",
     type=click.FloatRange(0.01, 100),

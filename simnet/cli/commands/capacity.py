@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import apply_option, jobs_option, set_option, settings_of, tuning_option
+from simnet.cli.options import (
+    WholeNumber,
+    apply_option,
+    jobs_option,
+    set_option,
+    settings_of,
+    tuning_option,
+)
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -37,7 +44,7 @@ __all__ = ["capacity_command"]
 @tuning_option
 @apply_option
 @set_option
-@click.option("--seed", type=click.IntRange(0), help="First seed; all loads have the same ones.")
+@click.option("--seed", type=WholeNumber(0), help="First seed; all loads have the same ones.")
 @click.option(
     "--duration", metavar="TIME", help="Simulated time of a run; what the limits need by default."
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import jobs_option
+from simnet.cli.options import WholeNumber, jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ __all__ = ["compare_command"]
 )
 @click.option(
     "--members",
-    type=click.IntRange(0, 10000),
+    type=WholeNumber(0, 10000),
     help="Runs over the uncertain parameters, behind the intervals; 0 for none.",
 )
 @jobs_option

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import apply_option, set_option, settings_of, tuning_option
+from simnet.cli.options import WholeNumber, apply_option, set_option, settings_of, tuning_option
 from simnet.cli.output import answer, message
 from simnet.errors import InputError
 
@@ -20,7 +20,7 @@ __all__ = ["page_command"]
 @tuning_option
 @apply_option
 @set_option
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="To listen on; any if 0.")
+@click.option("--port", type=WholeNumber(0, 65535), default=0, help="To listen on; any if 0.")
 def page_command(
     scenario: str,
     tunings: tuple[str, ...],

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios
-from simnet.cli.options import settings_of
+from simnet.cli.completion import scenarios, turned
+from simnet.cli.options import WholeNumber, settings_of
 from simnet.cli.searched import search_options, show
 
 if TYPE_CHECKING:
@@ -38,12 +38,11 @@ __all__ = ["recommend_command"]
 @click.option(
     "--knobs",
     metavar="NAME",
+    shell_complete=turned,
     multiple=True,
     help="A tuning or a knob that may change, several times for several; all by default.",
 )
-@click.option(
-    "--runs", type=click.IntRange(1, 10_000), help="Lists of changes to try; 90 by default."
-)
+@click.option("--runs", type=WholeNumber(1, 10_000), help="Lists of changes to try; 90 by default.")
 @search_options("all that was tried")
 @click.pass_context
 def recommend_command(

@@ -9,7 +9,7 @@ import click
 
 from simnet.cli.completion import scenarios as known_scenarios
 from simnet.cli.completion import tunings as known_tunings
-from simnet.cli.options import jobs_option, run_options, settings_of
+from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_of
 from simnet.cli.output import message, out_path
 from simnet.errors import InputError
 from simnet.files import write_text
@@ -39,8 +39,8 @@ _OF_WHATIF: Final = ("seeds", "members", "jobs", "precision")
     help="Compare a scenario as it is with this, as `whatif` does; may be repeated.",
 )
 @run_options
-@click.option("--seeds", type=click.IntRange(2, 1000), help="With --tuning, as of `whatif`.")
-@click.option("--members", type=click.IntRange(0, 10000), help="With --tuning, as of `whatif`.")
+@click.option("--seeds", type=WholeNumber(2, 1000), help="With --tuning, as of `whatif`.")
+@click.option("--members", type=WholeNumber(0, 10000), help="With --tuning, as of `whatif`.")
 @jobs_option
 @click.option(
     "--no-runs",

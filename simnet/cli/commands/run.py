@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios
+from simnet.cli.completion import format_names, scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
@@ -25,6 +25,7 @@ __all__ = ["run_command"]
     "--format",
     "formats",
     metavar="LIST",
+    shell_complete=format_names,
     help="One or more of text, json, sar, mpstat, interrupts, vmstat, netperf, iperf, fio,"
     " fio-json, iostat, compare; commas between.",
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios
-from simnet.cli.options import settings_of
+from simnet.cli.completion import scenarios, turned
+from simnet.cli.options import WholeNumber, settings_of
 from simnet.cli.searched import search_options, show
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ __all__ = ["screen_command"]
 @click.option(
     "--knobs",
     metavar="NAME",
+    shell_complete=turned,
     multiple=True,
     help="A tuning or a knob to turn, several times for several; all by default.",
 )
@@ -30,12 +31,12 @@ __all__ = ["screen_command"]
     help="What they are ranked by; throughput by default.",
 )
 @click.option(
-    "--paths", type=click.IntRange(2, 1000), help="How often each is turned at most; 3 by default."
+    "--paths", type=WholeNumber(2, 1000), help="How often each is turned at most; 3 by default."
 )
 @click.option(
     "--sobol",
     metavar="POINTS",
-    type=click.IntRange(0, 4096),
+    type=WholeNumber(0, 4096),
     help="Points of a sample that tells which share of the variance what matters accounts for, a"
     " power of two; none by default.",
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from simnet.cli.completion import measures, scenarios, settings, tunings
-from simnet.cli.options import jobs_option, run_options, settings_of
+from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_of
 from simnet.cli.output import answer, message, out_path
 from simnet.errors import InputError
 from simnet.files import write_bytes, write_figure, write_text
@@ -46,7 +46,7 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
 @run_options
 @click.option(
     "--replications",
-    type=click.IntRange(1, 10_000),
+    type=WholeNumber(1, 10_000),
     default=1,
     help="Runs of every combination, each with another seed, all with the same ones.",
 )

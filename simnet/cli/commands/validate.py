@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.options import jobs_option
+from simnet.cli.options import WholeNumber, jobs_option
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
@@ -22,7 +22,7 @@ __all__ = ["validate_command"]
 @click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 @click.option(
     "--members",
-    type=click.IntRange(0, 10000),
+    type=WholeNumber(0, 10000),
     help="Simulations behind the 95 % intervals; 0 for none.",
 )
 @click.option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios, tunings
-from simnet.cli.options import jobs_option, scenario_options, settings_of
+from simnet.cli.options import WholeNumber, jobs_option, scenario_options, settings_of
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ __all__ = ["whatif_command"]
 @scenario_options
 @click.option(
     "--seeds",
-    type=click.IntRange(2, 1000),
+    type=WholeNumber(2, 1000),
     help="Pairs of runs with equal seeds, at most; 8 by default.",
 )
 @click.option(
     "--members",
-    type=click.IntRange(0, 10000),
+    type=WholeNumber(0, 10000),
     help="Pairs of runs over the uncertain parameters, at most; 0 for none.",
 )
 @click.option(

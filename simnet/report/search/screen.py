@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
 
 __all__ = [
+    "MEANING",
     "METRIC_LABELS",
     "SHARES_TITLE",
     "screen",
@@ -21,6 +22,10 @@ __all__ = [
 ]
 
 SHARES_TITLE: Final = "share of the variance in percent, alone, and also with others (95 %)"
+MEANING: Final = (
+    "change from off to on, or to a larger value: mean size (least to most),"
+    " 100 x logarithm of the ratio, about %"
+)
 METRIC_LABELS: Final = {
     "throughput": "throughput",
     "cpu_per_byte": "CPU per byte",
@@ -39,7 +44,7 @@ def screen(found: Screen) -> str:
     )
     parts = [
         f"{heading}\n",
-        "changes by a later value, 100 x logarithm of the ratio: mean size (least to most)\n",
+        f"{MEANING}\n",
         f"chance alone, standard deviation: {chance}\n\n",
         columns(screen_heading(found), screen_rows(found), left=1),
     ]
@@ -49,7 +54,8 @@ def screen(found: Screen) -> str:
     if idle:
         parts += ["\n", columns(("changed nothing", "why"), idle, left=2)]
     parts += _line(
-        "goes with no values of the others", [o.name for o in found.factors if not o.turns]
+        "not turned, since no values of the others go with it",
+        [o.name for o in found.factors if not o.turns],
     )
     return "".join(parts)
 

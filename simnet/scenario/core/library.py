@@ -100,7 +100,10 @@ def find_scenario(name: str) -> Path:
         return _share.folder("scenarios") / f"{name}.toml"
     if name.endswith(".toml") or "/" in name or Path(name).is_file():
         return Path(name)
-    raise InputError(f"unknown scenario{nearest(name, scenario_names())}", key=name)
+    if Path(name).is_dir():
+        raise InputError("a folder: expected the name of a scenario, or a file", key=name)
+    hint = nearest(name, scenario_names()) or ": simnet list scenarios shows all"
+    raise InputError(f"unknown scenario{hint}", key=name)
 
 
 def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:

@@ -35,6 +35,7 @@ __all__ = [
 _HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
 ANY: Final = -1
+_MOST_DIGITS: Final = 18
 """As the length of a list: however many."""
 
 
@@ -99,7 +100,7 @@ class Quantity(Spec):
         low, high = self.bounds
         for item in value if isinstance(value, tuple) else (value,):
             if not low <= item <= high:
-                shown = format_quantity(item, self.quantity_kind)
+                shown = _shown(item, self.quantity_kind)
                 raise UnitError(f"{shown} is outside the legal range {self.low} to {self.high}")
 
     def text(self, value: Any) -> str:
@@ -279,6 +280,13 @@ class CpuSets(Spec):
     def value_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the value as written in a file."""
         return {"type": "array", "items": {"type": "string", "pattern": f"^{CPULIST}$"}}
+
+
+def _shown(value: int, kind: Kind) -> str:
+    """A value that is not legal, briefly: a slip of the hand may have a hundred digits."""
+    exact = format_quantity(value, kind)
+    number, _, unit = exact.partition(" ")
+    return exact if len(number) <= _MOST_DIGITS else f"{float(number):.3g} {unit}".rstrip()
 
 
 def _is_cpulist(text: Any) -> bool:

@@ -64,7 +64,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "frequency": Kind("a frequency", "Hz", "_hz", "Hz", "3.0 GHz", ("GHz", "MHz", "kHz", "Hz")),
     "cycles": Kind("clock cycles", "cycles", "_cycles", "cycles", "1500 cycles", ("cycles",)),
-    "ratio": Kind("a ratio", "permille", "_permille", "", "1.23 or 50 %", ("",), scale=1000),
+    "ratio": Kind("a ratio", "permille", "_permille", "", "50 %", ("",), scale=1000),
     "count": Kind("a plain number", "", "", "", "64", ("",)),
 }
 
@@ -140,7 +140,7 @@ def _factor(unit: str, base: str) -> Fraction | None:
     if known is not None:
         return Fraction(known)
     if not _UNIT.fullmatch(unit):
-        raise UnitError(_unknown_unit(unit))
+        raise UnitError(_unknown_unit(unit, base))
     return _looked_up(unit, base)
 
 
@@ -153,7 +153,7 @@ def _looked_up(unit: str, base: str) -> Fraction | None:
     try:
         source = registry.Quantity(Fraction(1), registry.parse_units(unit.removeprefix("1")))
     except (UndefinedUnitError, ValueError) as error:  # pint takes nan, a Fraction does not
-        raise UnitError(_unknown_unit(unit)) from error
+        raise UnitError(_unknown_unit(unit, base)) from error
     target = registry.parse_units(base) if base else registry.dimensionless
     if source.dimensionality != registry.Quantity(Fraction(1), target).dimensionality:
         return None
@@ -161,14 +161,16 @@ def _looked_up(unit: str, base: str) -> Fraction | None:
     return Fraction(magnitude)
 
 
-def _unknown_unit(unit: str) -> str:
+def _unknown_unit(unit: str, base: str) -> str:
     if unit in {"KB", "K"}:
         return f"unknown unit {unit!r}: write KiB (1024 bytes) or kB (1000 bytes)"
     if re.fullmatch(r"[kMGT]?b(/s|ps)?", unit):
         return f"unknown unit {unit!r}: write bit or B (byte)"
-    common = [name for units in _COMMON.values() for name in units if name != "/s"]
-    near = closest(unit, common) if _UNIT.fullmatch(unit) else None
-    return f"unknown unit {unit!r}" + (f"; did you mean {near!r}?" if near else "")
+    near = closest(unit, _COMMON[base]) if _UNIT.fullmatch(unit) else None
+    if near:
+        return f"unknown unit {unit!r}; did you mean {near!r}?"
+    kind = next(one for one in KINDS.values() if one.unit == base)
+    return f"unknown unit {unit!r}: expected {kind.name} such as {kind.example!r}"
 
 
 def parse_quantity(text: str | float, kind: Kind) -> int:

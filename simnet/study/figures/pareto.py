@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
 
 from simnet.study.figures.sweep import title, varied
 from simnet.study.run.measures import MEASURES
@@ -25,6 +26,8 @@ _COSTS: Final = ("cpu_busy_percent", "latency_us_p99")
 # of the range of the points
 _NAME_WIDTH: Final = 0.3
 _NAME_HEIGHT: Final = 0.06
+# of its largest value: what an axis spans at least
+_LEAST_SHARE: Final = 0.1
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _TRIED, _FRONT = "#56b4e9", "#0072b2"
 
@@ -79,6 +82,7 @@ def _panel(axes: Axes, optimum: Optimum, cost: str) -> None:
     axes.set_xlabel(f"{across.label}, {_better(cost)}")
     axes.set_ylabel(f"{up.label}, {_better(optimum.measure)}")
     axes.margins(0.12)
+    _widen(axes, [across.scale * abs(x) for x, _ in worth])
     points = [(worth[number], optimum.cells[number]) for number in best]
     for (left, height), cell in _apart(points):
         axes.annotate(
@@ -87,8 +91,17 @@ def _panel(axes: Axes, optimum: Optimum, cost: str) -> None:
             xytext=(5, -10),
             textcoords="offset points",
             fontsize="small",
+            path_effects=[withStroke(linewidth=3, foreground="white")],
         )
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _widen(axes: Axes, costs: Sequence[float]) -> None:
+    """Let the axis of a cost span a tenth of its values at least: what is alike looks alike."""
+    low, high = min(costs), max(costs)
+    wider = (_LEAST_SHARE * high - (high - low)) / 2
+    if wider > 0:
+        axes.set_xlim(low - wider, high + wider)
 
 
 def _apart(points: Sequence[_Point]) -> list[_Point]:

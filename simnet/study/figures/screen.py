@@ -48,7 +48,8 @@ def tornado(found: Screen) -> Figure:
     axes.use_sticky_edges = False  # a bar begins where its value does, not at the frame
     axes.margins(x=0.05)
     label = _LABELS[found.metric]
-    axes.set_xlabel(f"change of {label} by a later value (100 x logarithm of the ratio)")
+    turn = "from off to on, or to a larger value"
+    axes.set_xlabel(f"change of {label} {turn} (100 x logarithm of the ratio, about %)")
     axes.set_title(f"{found.scenario}: what changes {label}", fontsize="medium", loc="left")
     axes.legend(loc="lower right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)

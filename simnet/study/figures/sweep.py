@@ -80,7 +80,7 @@ def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:
     if optimum.members is not None:
         which = "" if names[0] == optimum.measure else f" by {MEASURES[optimum.measure].label}"
         heading += f"; outlined: not distinguishable from the best{which} (95 %)"
-    elif flat:
+    elif flat and len(optimum.equals) < len(optimum.cells):
         heading += "; outlined: the best, of one run each"
     drawn.suptitle(heading, fontsize="medium", x=0.01, ha="left")
     return drawn
@@ -176,7 +176,9 @@ def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
             text = f"{value:.0f}" if abs(value) >= _WHOLE else f"{value:.3g}"
             ink = "black" if bright else "white"
             axes.text(column, row, text, ha="center", va="center", fontsize=size, color=ink)
-    for number in optimum.members or (optimum.best,):
+    alike = optimum.equals
+    one_run = alike if len(alike) < len(optimum.cells) else ()
+    for number in optimum.members or one_run:
         row, column = places[number]
         corner = (column - 0.46, row - 0.46)
         width = 2.4 if number == optimum.best else 1.2

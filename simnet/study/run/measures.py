@@ -76,7 +76,8 @@ the worst flow's."""
 def measure(name: str) -> Measure:
     """The measure of a name; InputError, with the nearest, for one that there is not."""
     if name not in MEASURES:
-        raise InputError(f"unknown measure{nearest(name, MEASURES)}", file="--best", key=name)
+        hint = nearest(name, MEASURES) or f": expected one of {', '.join(MEASURES)}"
+        raise InputError(f"unknown measure{hint}", file="--best", key=name)
     return MEASURES[name]
 
 

@@ -95,7 +95,8 @@ def chosen_of(every: Sequence[Factor], chosen: Sequence[str]) -> tuple[Factor, .
     for name in chosen:
         if name not in found:
             hint = nearest(name, found)
-            raise InputError(f"no tuning or knob that can be turned here{hint}", key=name)
+            message = f"no tuning or knob that can be turned here{hint}"
+            raise InputError(message, file="--knobs", key=name)
     return tuple(found[name] for name in dict.fromkeys(chosen))
 
 

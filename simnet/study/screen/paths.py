@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.cases import Case
 
-__all__ = ["Simulated", "Turn", "same", "turns"]
+__all__ = ["Simulated", "Turn", "alone", "same", "turns"]
 
 _LEVELS: Final = 4
 # paths that are drawn for each that is wanted: some steps of them do not go together
@@ -83,6 +83,25 @@ def turns(
             and len(found[one]) >= _ENOUGH
             and within_chance(found[one])
         }
+    return found
+
+
+def alone(
+    base: Case, every: Sequence[Factor], wanted: Sequence[Factor], simulated: Simulated
+) -> dict[Factor, list[Turn]]:
+    """Turn these on the system as it is: each tuning by itself, and the knobs as one block.
+
+    In a path a tuning may be void each time: of several that set the same, the last one wins.
+    """
+    found: dict[Factor, list[Turn]] = {factor: [] for factor in wanted}
+    start = {factor: factor.usual for factor in every}
+    end = start | {
+        one: next(value for value in reversed(one.values) if value != one.usual) for one in wanted
+    }
+    knobs = [one for one in wanted if not one.structure]
+    for order in (*([one] for one in wanted if one.structure), knobs):
+        for turn in _Path(base, every, start, end, order).turns(len(order), simulated):
+            found[turn.factor].append(turn)
     return found
 
 

@@ -37,7 +37,7 @@ from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
 from simnet.study.screen.document import WITHIN, Effect, Screen, Screened, Share
 from simnet.study.screen.factors import Factor, factors
-from simnet.study.screen.paths import Turn, same, turns
+from simnet.study.screen.paths import Turn, alone, same, turns
 from simnet.study.screen.shares import shares
 from simnet.study.screen.why import why_idle
 from simnet.study.whatif.plan import fingerprint
@@ -132,6 +132,13 @@ def screen(  # noqa: PLR0913 (what the command has options for)
 
     most = count_of(paths, "--paths", 2, 1000)
     found = turns(base, every, most, first, simulated, within)
+    void = [one for one in every if all(same(turn.before, turn.after) for turn in found[one])]
+    if void:
+        found |= {
+            one: by_itself
+            for one, by_itself in alone(base, every, void, simulated).items()
+            if not found[one] or any(not same(turn.before, turn.after) for turn in by_itself)
+        }
     screened = [_screened(factor, found[factor]) for factor in every]
     screened = [
         one.model_copy(update={"why": why_idle(base, factor)}) if one.turns and one.idle else one

@@ -105,6 +105,12 @@ class Optimum:
     axes: Mapping[str, tuple[str, ...]]
     cells: tuple[Cell, ...]
 
+    @property
+    def equals(self) -> tuple[int, ...]:
+        """Numbers of the cells whose runs have the same values as the best, itself among them."""
+        best = self.cells[self.best].values[self.measure]
+        return tuple(n for n, cell in enumerate(self.cells) if cell.values[self.measure] == best)
+
     def document(self) -> dict[str, Any]:
         """Everything for JSON, cells as their values."""
         chosen = (
@@ -128,8 +134,13 @@ class Optimum:
             width = estimate.half_width
             spread = "" if width is None else f" ±{shown.shown(width)} (95 %)"
             return f"{shown.label}: {mean}{spread}"
+        equal = len(self.equals)
+        if equal == len(self.cells):
+            return f"{shown.label}: {mean}, the same with all {equal} combinations"
         sentence = f"best {shown.label}: {mean} at {values}"
         if self.members is None:
+            others = f" and {equal - 1} more that equal it" if equal > 1 else ""
+            sentence += others
             return f"{sentence}; one run of each says nothing about how sure that is"
         if len(self.members) == 1:
             return f"{sentence}; all others are worse (95 %)"

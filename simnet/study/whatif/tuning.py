@@ -62,10 +62,13 @@ def read_tuning(scenario: str, text: str) -> Tuning:
     for name in names:
         if name not in known:
             raise _unknown(name, text, known)
+    chosen = _settings(settings)
+    if "seed" in chosen:
+        raise InputError("no tuning: both runs of a pair have the same one, see --seed", key="seed")
     return Tuning(
         text=text,
         names=tuple(names),
-        settings=tuple(_settings(settings).items()),
+        settings=tuple(chosen.items()),
         knobs=frozenset(" ".join(knob.split()) for name in names for knob in known[name].settings),
         description="; ".join(known[name].description for name in names),
     )

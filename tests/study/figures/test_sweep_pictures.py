@@ -133,6 +133,36 @@ def test_what_more_costs_names_the_points_that_none_beats() -> None:
     assert panel.get_xlabel() == "CPUs busy (%, mean of all), less is better"
 
 
+def test_costs_that_are_nearly_alike_look_alike() -> None:
+    def paid(settings: dict[str, str], seed: int) -> dict[str, float]:
+        return {"throughput_bps": 1e9 + seed, "cpu_busy_percent": 20 + int(settings["nodes"]) / 100}
+
+    (panel,) = _sweep(PLANE, paid).plot(picture="pareto").axes
+    left, right = panel.get_xlim()
+    assert right - left == pytest.approx(2, rel=0.01)
+
+
+def _one_run(mean: Callable[[dict[str, str]], float]) -> Sweep:
+    found = _sweep(PLANE, _throughput(mean))
+    return replace(found, points=tuple(point for point in found.points if point.seed == 1))
+
+
+def test_combinations_that_equal_the_best_are_outlined_with_it() -> None:
+    found = _one_run(lambda settings: 1e9 * int(settings["nodes"]))
+    figure = found.plot()
+    assert len(figure.axes[0].patches) == 2
+    assert "outlined: the best, of one run each" in str(figure.get_suptitle())
+    assert "and 1 more that equal it" in found.optimum().sentence()
+
+
+def test_where_all_are_equal_none_is_called_the_best() -> None:
+    found = _one_run(lambda _: 1e9)
+    figure = found.plot()
+    assert not figure.axes[0].patches
+    assert "outlined" not in str(figure.get_suptitle())
+    assert found.optimum().sentence().endswith(", the same with all 4 combinations")
+
+
 def test_another_picture_is_one_line() -> None:
     with pytest.raises(InputError, match=r"^picture: expected one of values, latency, pareto"):
         _sweep(PLANE, _throughput(lambda _: 1e9)).plot(picture="heat")

@@ -64,6 +64,13 @@ def test_nothing_is_read_from_next_to_nothing(duration: str, said: str) -> None:
     assert not result.conclusive
 
 
+def test_ports_without_work_ask_for_no_packets() -> None:
+    stalled = {"test": "tcp_rr", "workload.writes": "100,200", "workload.read": "10"}
+    result = x460("100 ms", "400 ms", **stalled)
+    assert sum(port.rx_packets_per_s > 0 for port in result.ports) == 2
+    assert (result.warnings, result.conclusive) == ((), True)
+
+
 @pytest.mark.compiled
 def test_flows_that_got_nothing_are_named() -> None:
     result = simnet.run("tcp-rr-one-queue", warm_up="100 ms", duration="100 ms")

@@ -6,11 +6,13 @@ import json
 import math
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from simnet import _share
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
@@ -216,3 +218,17 @@ def test_a_sample_has_a_power_of_two_points(points: int) -> None:
 def test_what_cannot_be_screened(scenario: str, options: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         screen(scenario, **options)
+
+
+def test_a_tuning_that_others_override_is_turned_alone(tmp_path: Path) -> None:
+    text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
+    names = ("wanted", *(f"stronger{number}" for number in range(8)))
+    for name in names:
+        value = "off" if name == "wanted" else "on"
+        text += f'\n[tunings.{name}]\ndescription = "{name}"\nirqbalance = "{value}"\n'
+    mine = tmp_path / "mine.toml"
+    mine.write_text(text, "utf-8")
+    found = screen(mine, knobs=names, paths=2, jobs=1, store=NOWHERE)
+    wanted = next(one for one in found.factors if one.name == "wanted")
+    assert not wanted.idle
+    assert wanted.effect("throughput").high == pytest.approx(9.53, abs=0.01)

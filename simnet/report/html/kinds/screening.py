@@ -14,6 +14,7 @@ from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.report.search.screen import (
+    MEANING,
     METRIC_LABELS,
     SHARES_TITLE,
     screen_heading,
@@ -40,7 +41,7 @@ def _part(name: str, file: str, found: Screen) -> Part:
         blocks.append(Notes(found.remarks, warning=True))
     blocks.append(
         Table(
-            "Changes by a later value, 100 x logarithm of the ratio: mean size, least to most",
+            f"{MEANING[0].upper()}{MEANING[1:]}",
             screen_heading(found),
             tuple(screen_rows(found)),
         )
