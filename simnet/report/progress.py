@@ -35,7 +35,7 @@ def progress(description: str, console: Console | None = None) -> Iterator[Callb
     """Give a callback `(done, total)` that shows how many simulations are done, until the end."""
     shown = console or terminal()
     if shown is None or not shown.is_terminal:
-        yield partial(_Line(shown), description)
+        yield partial(_Line(shown, counts=True), description)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Rest
@@ -99,10 +99,17 @@ class _Line:
     """Says of each work that it takes minutes, as soon as it looks like that.
 
     Says so again when the time is over and minutes are still to come: later runs may take longer
-    than the first ones.
+    than the first ones. Where what is to do grows with what is done, as in a search, each batch may
+    be short: then it says how much is done, each time in twice the time. `counts`: whether the
+    numbers mean something to a reader.
     """
 
-    def __init__(self, console: Console | None) -> None:
+    def __init__(self, console: Console | None, *, counts: bool = False) -> None:
+        self._counts = counts
+        self._began_s = time.monotonic()
+        self._said_s = LONG_S
+        self._total = 0
+        self._grows = False
         self._file = sys.stderr if console is None else console.file
         self._due_s: dict[str, float] = {}
         self._text = ""
@@ -114,19 +121,32 @@ class _Line:
         if done == 0:
             return
         now_s = time.monotonic()
+        self._grows |= 0 < self._total < total
+        self._total = total
         if text != self._text or done < self._first:
             self._text, self._first, self._start_s = text, done, now_s
         passed_s = now_s - self._start_s
         due_s = self._due_s.get(text, now_s)
         if now_s < due_s or passed_s < SURE_S or done == self._first:
             return
+        since_s = now_s - self._began_s
         rest_s = passed_s * (total - done) / (done - self._first)
-        if rest_s >= LONG_S:
+        if rest_s < LONG_S:
+            self._count(text, done, since_s)
+        else:
+            self._said_s = 2 * (since_s + rest_s)
             self._due_s[text] = now_s + rest_s
             self._first, self._start_s = done, now_s
             print(
                 f"simnet: {text}: about {duration_text(rest_s)} to go", file=self._file, flush=True
             )
+
+    def _count(self, text: str, done: int, since_s: float) -> None:
+        """Say how much is done, where nobody knows how much there will be."""
+        if self._counts and self._grows and since_s >= self._said_s:
+            self._said_s = 2 * since_s
+            so_far = f"{done:,} done in {duration_text(since_s)}"
+            print(f"simnet: {text}: {so_far}", file=self._file, flush=True)
 
 
 class _Bar:

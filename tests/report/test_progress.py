@@ -93,6 +93,21 @@ def test_without_a_terminal_many_runs_say_how_long_they_take(
     assert said == ["simnet: simulating: about 1.7 hours to go"]
 
 
+def test_a_search_that_grows_says_how_much_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    stream = io.StringIO()
+    with progress("simulating", Console(file=stream, force_terminal=False)) as advance:
+        for done in range(1, 301):
+            clock[0] += 1.0
+            advance(done, done + 10)
+    assert stream.getvalue().splitlines() == [
+        "simnet: simulating: 60 done in 1.0 minutes",
+        "simnet: simulating: 120 done in 2.0 minutes",
+        "simnet: simulating: 240 done in 4.0 minutes",
+    ]
+
+
 def test_an_estimate_that_was_too_short_is_followed_by_another(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -132,6 +132,12 @@ def screen(  # noqa: PLR0913 (what the command has options for)
 
     most = count_of(paths, "--paths", 2, 1000)
     found = turns(base, every, most, first, simulated, within)
+    if simulated([base])[base].conclusive:
+        # from and to what delivers nothing there is no ratio
+        found = {
+            one: [turn for turn in made if turn.before.conclusive and turn.after.conclusive]
+            for one, made in found.items()
+        }
     void = [one for one in every if all(same(turn.before, turn.after) for turn in found[one])]
     if void:
         found |= {
