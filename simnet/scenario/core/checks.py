@@ -76,7 +76,9 @@ def check_streams(tree: Tree, table: Table) -> None:
         raise table.error(("workload", "test"), "system.switch", f"{test} needs a switch")
     used = [number for number, port in enumerate(host["ports"]) if port["node"] < wanted]
     if not used:
-        message = f"no port of {host['name']} is on the first {wanted} nodes"
+        first = 1 + min((port["node"] for port in host["ports"]), default=-1)
+        hint = f": {first} or more nodes have one" if first else ""
+        message = f"no port of {host['name']} is on the first {wanted} nodes{hint}"
         raise table.error(path, "workload.nodes", message)
     _check_cables(tree, table)
     ends = len(peer_ports(tree))

@@ -220,7 +220,11 @@ class Settings(Table):
         }
         if having and drivers:
             return lacking(" and ".join(sorted(drivers)), having)
-        return f"unknown knob{nearest(name, legal) or family(name, legal)}"
+        # what a program's option sets has a constant's name in the interface of sockets
+        constant = plain.isupper() and "_" in plain
+        option = next((one.name for one in KNOBS if constant and plain in one.doc.split()), "")
+        meant = f"; did you mean {option}?" if option else ""
+        return f"unknown knob{meant or nearest(name, legal) or family(name, legal)}"
 
     def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:
         """Return the places that a name stands for; those of a knob depend on other values."""

@@ -160,7 +160,8 @@ def test_traffic_needs_a_port(workspace: Workspace) -> None:
         workspace.edit("server.toml", "node = 0", "node = 3")
     with pytest.raises(InputError) as caught:
         load("mine.toml", settings={"nodes": "1"})
-    assert caught.value.typed == "--set: nodes: no port of server.toml is on the first 1 nodes"
+    message = "no port of server.toml is on the first 1 nodes: 2 or more nodes have one"
+    assert caught.value.typed == f"--set: nodes: {message}"
 
 
 def test_links_that_are_no_pairs(workspace: Workspace) -> None:

@@ -111,6 +111,7 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
     [
         ("net.ipv4.tcp_rmme", "1", "unknown knob; did you mean net.ipv4.tcp_rmem?"),
         ("mesage", "1 B", "unknown knob; did you mean message?"),
+        ("TCP_NODELAY", "on", "unknown knob; did you mean iperf -N?"),
         ("ethtool -C eth0 rx-usec", "5", "unknown knob; did you mean ethtool -C eth0 rx-usecs?"),
         ("/proc/irq/177/smp_afinity", "1",
          "unknown knob; did you mean /proc/irq/177/smp_affinity?"),
