@@ -130,8 +130,13 @@ class Spread:
     """
 
     def __init__(self, seed: int, permille: int) -> None:
-        self.state = seed & 0x7FFFFFFF
+        self.init(seed & 0x7FFFFFFF, permille)
+
+    def init(self, state: cython.longlong, permille: cython.longlong) -> cython.int:
+        """Begin with a state of 31 bits."""
+        self.state = state
         self.permille = permille
+        return 0
 
     def vary(self, work_ps: cython.longlong) -> cython.longlong:
         """Draw the actual work for a mean of `work_ps`, in whole nanoseconds."""

@@ -4,3 +4,5 @@ from simnet.kernel.target cimport Target
 
 cdef class Component(Target):
     cdef readonly Simulator sim
+
+    cdef int _register(self, object sim, str path) except -1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import cython
+
 from simnet.kernel.simulator import Simulator
 from simnet.kernel.target import Target
 
@@ -20,8 +22,12 @@ class Component(Target):
 
         A path that is in use raises `SimulationError`.
         """
-        self.sim: Simulator = getattr(sim, "sim", sim)
-        self.sim.register(self, path)
+        self._register(sim, path)
+
+    def _register(self, sim: Any, path: str) -> cython.int:
+        """Begin, as `__init__` says, without a call of Python's."""
+        self.sim: Simulator = sim if isinstance(sim, Simulator) else sim.sim
+        return self.sim.register(self, path)
 
     def counters(self) -> dict[str, int]:
         """Return the component's counters by name."""

@@ -36,4 +36,6 @@ cdef class RandomStream:
     cpdef long long exponential_ps(self, long long mean_ps) except? 0
 
 
-cdef int _seed_words(object entropy, unsigned long long* words) except -1
+cdef bytes _digest(object seed, str path, str purpose)
+cpdef unsigned long long first_raw(object seed, str path) except? 0
+cdef int _seed_words(bytes entropy, unsigned long long* words) except -1

@@ -34,6 +34,7 @@ cdef class Simulator:
     cdef bint _stopped
     cdef long long _current
 
+    cpdef int register(self, Target target, str path) except -1
     cpdef long long at(
         self, long long time_ps, Target target, int kind, long long arg, int priority
     ) except 0

@@ -58,7 +58,7 @@ class Simulator:
         self._stopped = False
         self._current = 0
 
-    def register(self, target: Target, path: str) -> None:
+    def register(self, target: Target, path: str) -> cython.int:
         """Give a component its number under a path that must be new, else `SimulationError`."""
         if target._sim_owner is not None if cython.compiled else hasattr(target, "_sim_owner"):
             message = f"it is part of a simulation already, as {target.path!r}"
@@ -71,6 +71,7 @@ class Simulator:
         target._sim_owner = self
         self._numbers[path] = target._sim_number
         self._targets.append(target)
+        return 0
 
     @property
     def components(self) -> dict[str, Any]:

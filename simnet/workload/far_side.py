@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
+import cython
+
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Header
+from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.tcp.endpoint import TcpEndpoint
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simnet.kernel.simulator import Simulator
-    from simnet.net.link.skb import Header
-    from simnet.net.remote.hosts import RemoteHosts
-    from simnet.net.tcp.receive.receiver import TcpReceiver
-    from simnet.net.tcp.send.sender import TcpSender
-    from simnet.net.tcp.socket import TcpSocket
-    from simnet.workload.mutilate import MutilateConnection
-    from simnet.workload.relay_load import RemoteEnd
+from simnet.net.tcp.receive.receiver import new_receiver
+from simnet.net.tcp.receive.settings import ReceiverSettings
+from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.send.settings import SenderSettings
+from simnet.net.tcp.socket import TcpSocket
 
 __all__ = ["FarSide"]
 
 
+@cython.final
+@cython.cclass
 @dataclass(frozen=True)
 class FarSide:
     """A device, and what is behind it.
 
     Attributes:
         far: the hosts behind it; both paths between it and the device are the caller's to make.
-        make_socket: (number of the connection, component path) gives the machine's end. Its `nic`
-            is set; its `remote` and windows are set here. Let all sockets share one `latency`
-            histogram: one of their own takes 57 KiB.
-        make_end: gives TCP's two halves on a far host, by its kernel's rules.
+        make_socket: (component path, addresses in the frames from there) gives the machine's end.
+            Its `nic` is set; its `remote` and windows are set here. Let all sockets share one
+            `latency` histogram: one of their own takes 57 KiB.
+        sender, receiver: of TCP's two halves on a far host, by its kernel's rules.
         jiffy_ps: of the far hosts.
         overhead_bytes: what a segment from there takes on the wire beyond its payload.
         make_header: (number) gives the addresses in the frames from there.
@@ -39,16 +39,15 @@ class FarSide:
     """
 
     far: RemoteHosts
-    make_socket: Callable[[int, str], TcpSocket]
-    make_end: Callable[[], tuple[TcpSender, TcpReceiver]]
+    make_socket: Any
+    sender: SenderSettings
+    receiver: ReceiverSettings
     jiffy_ps: int
     overhead_bytes: int
-    make_header: Callable[[int], Header]
+    make_header: Any
     service_ps: int = 0
 
-    def connect(
-        self, sim: Simulator, number: int, application: MutilateConnection | RemoteEnd, path: str
-    ) -> TcpSocket:
+    def connect(self, sim: Simulator, number: cython.int, application: Any, path: str) -> TcpSocket:
         """Make both ends of a connection, established; return the machine's.
 
         Args:
@@ -57,23 +56,24 @@ class FarSide:
             application: what uses the far end; its `endpoint` is set.
             path: component path of the connection.
         """
-        socket = self.make_socket(number, path)
-        sender, receiver = self.make_end()
-        end = TcpEndpoint(
+        header: Header = self.make_header(number)
+        socket: TcpSocket = self.make_socket(path, header)
+        end: TcpEndpoint = TcpEndpoint.__new__(TcpEndpoint)
+        end.init(
             sim,
             f"{path}.far",
-            sender=sender,
-            receiver=receiver,
-            application=application,
-            path_out=self.far.uplink,
-            jiffy_ps=self.jiffy_ps,
-            overhead_bytes=self.overhead_bytes,
-            service_ps=self.service_ps,
+            new_sender(self.sender),
+            new_receiver(self.receiver),
+            application,
+            self.far.uplink,
+            self.jiffy_ps,
+            self.overhead_bytes,
+            self.service_ps,
         )
         application.endpoint = end
         end.connect(socket)
         socket.connect(end)
-        end.header = self.make_header(number)
-        sender.open_window(socket.receiver.syn_window)
-        socket.sender.open_window(receiver.syn_window)
+        end.header = header
+        end.sender.open_window(socket.receiver.offered_by_syn())
+        socket.sender.open_window(end.receiver.offered_by_syn())
         return socket

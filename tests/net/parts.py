@@ -18,11 +18,16 @@ from simnet.net.nic.e1000e import E1000e
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 from simnet.net.nic.tg3 import Tg3
-from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
+from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket import TcpSocket
+from simnet.net.tcp.socket_settings import SocketSettings
 from tests.host.parts import MS
 
 US = 10**6
@@ -255,7 +260,12 @@ def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
 
 
 def make_receiver(**options: Any) -> TcpReceiver:
-    """A receiver of segments of 1000 bytes: Linux 2.6 with HZ 250."""
+    """A receiver with settings as `receiver_settings` makes them."""
+    return TcpReceiver(receiver_settings(**options))
+
+
+def receiver_settings(**options: Any) -> ReceiverSettings:
+    """Those of receivers of segments of 1000 bytes: Linux 2.6 with HZ 250."""
     usual: dict[str, Any] = {
         "advmss": 1000,
         "rmem_default": 87_380,
@@ -274,14 +284,14 @@ def make_receiver(**options: Any) -> TcpReceiver:
     }
     names = {field.name for field in fields(AckTiming)} & options.keys()
     timing |= {name: options.pop(name) for name in names}
-    return TcpReceiver(timing=AckTiming(**timing), **(usual | options))
+    return ReceiverSettings(timing=AckTiming(**timing), **(usual | options))
 
 
-def make_sender(**options: Any) -> TcpSender:
-    """A sender of segments of 1000 bytes: Linux 2.6 with HZ 250 and a window of 3 segments."""
+def sender_settings(**options: Any) -> SenderSettings:
+    """Those of senders of segments of 1000 bytes: Linux 2.6 with HZ 250, a window of 3 segments."""
     usual: dict[str, Any] = {
         "mss": 1000,
-        "congestion": make_congestion("reno", 3),
+        "congestion": CongestionMaker("reno", 3, mss=1460, abc=0, hz=250, rules=SenderRules()),
         "wmem_default": 16_384,
         "wmem_max": 131_072,
         "segment_truesize": 1250,
@@ -293,7 +303,12 @@ def make_sender(**options: Any) -> TcpSender:
         "tso_win_divisor": 3,
         "reordering": 3,
     }
-    return TcpSender(**(usual | options))
+    return SenderSettings(**(usual | options))
+
+
+def make_sender(*, congestion: Congestion | None = None, **options: Any) -> TcpSender:
+    """A sender with such settings, and with a window of its own if one is given."""
+    return TcpSender(sender_settings(**options), congestion)
 
 
 def make_socket(
@@ -318,18 +333,23 @@ def make_socket(
         "header_bytes": 52,
         "wire_overhead": 38,
         "low_latency": False,
-        "timer_cpu": machine.cpus[0],
+    }
+    own: dict[str, Any] = {
+        name: options.pop(name) for name in ("timer_cpu", "spread") if name in options
     }
     socket = TcpSocket(
-        sim,
+        SocketSettings(
+            sim,
+            nic=nic,
+            costs=machine.costs,
+            memory=machine.memory,
+            jiffy_ps=JIFFY_PS,
+            **(usual | options),
+        ),
         path,
         receiver=make_receiver(**(receiver or {})),
         sender=make_sender(**(sender or {})),
-        nic=nic,
-        costs=machine.costs,
-        memory=machine.memory,
-        jiffy_ps=JIFFY_PS,
-        **(usual | options),
+        **({"timer_cpu": machine.cpus[0]} | own),
     )
     if remote:
         socket.connect(Sink(sim, f"{path}.peer"))

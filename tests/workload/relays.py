@@ -12,12 +12,17 @@ from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.tg3 import Tg3
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.send.sender import TcpSender
 from simnet.workload.far_side import FarSide
 from simnet.workload.relay_system import Load, Relay, Workers, connect_relay
 from tests.host.parts import make_costs, make_machine, make_memory
-from tests.net.parts import GIGABIT, JIFFY_PS, make_receiver, make_sender, make_socket, make_tg3
+from tests.net.parts import (
+    GIGABIT,
+    JIFFY_PS,
+    make_socket,
+    make_tg3,
+    receiver_settings,
+    sender_settings,
+)
 
 COSTS_NS = {
     "hardirq": 1200,
@@ -43,10 +48,9 @@ COSTS_NS = {
 }
 
 
-def far_halves() -> tuple[TcpSender, TcpReceiver]:
-    """TCP of a far host: Linux 2.6.18 with HZ 250."""
-    sender = make_sender(mss=1448, segment_truesize=1850)
-    return sender, make_receiver(advmss=1448)
+# TCP of a far host: Linux 2.6.18 with HZ 250
+FAR_SENDER = sender_settings(mss=1448, segment_truesize=1850)
+FAR_RECEIVER = receiver_settings(advmss=1448)
 
 
 class RelayRig:
@@ -98,7 +102,7 @@ class RelayRig:
         )
         here, there = Station(1), Station(2)
 
-        def socket(number: int, path: str) -> Any:  # noqa: ARG001 - all are alike
+        def socket(path: str, coming: Header) -> Any:  # noqa: ARG001 - all are alike
             return make_socket(
                 self.sim,
                 self.machine,
@@ -114,7 +118,8 @@ class RelayRig:
         port = FarSide(
             far,
             socket,
-            far_halves,
+            FAR_SENDER,
+            FAR_RECEIVER,
             JIFFY_PS,
             90,
             lambda number: Header(there, here, 10 << 24 | number, 1, 1024, 80),

@@ -15,7 +15,7 @@ from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS
 from tests.net.nic.queues import make_port
 from tests.net.parts import GIGABIT, JIFFY_PS, make_socket
-from tests.workload.relays import RelayRig, far_halves
+from tests.workload.relays import FAR_RECEIVER, FAR_SENDER, RelayRig
 
 QUEUES = 4
 
@@ -41,7 +41,7 @@ class QueuedRig(RelayRig):
         )
         here, there = Station(1), Station(2)
 
-        def socket(number: int, path: str) -> Any:
+        def socket(path: str, coming: Header) -> Any:
             made = make_socket(
                 self.sim,
                 self.machine,
@@ -52,15 +52,14 @@ class QueuedRig(RelayRig):
                 receiver={"advmss": 1448},
                 latency=self.latency,
             )
-            going = Header(here, there, 1, 10 << 24 | number, 80, 1024)
             rules = tx_queue_rules("2.6.38")
-            SocketQueue(f"{path}.queue", port, made, rules, socket_hash(going, 1, 2))
+            SocketQueue(f"{path}.queue", port, made, rules, socket_hash(coming.turned(), 1, 2))
             return made
 
-        def coming(number: int) -> Header:
+        def header(number: int) -> Header:
             return Header(there, here, 10 << 24 | number, 1, 1024, 80)
 
-        return FarSide(far, socket, far_halves, JIFFY_PS, 90, coming), port
+        return FarSide(far, socket, FAR_SENDER, FAR_RECEIVER, JIFFY_PS, 90, header), port
 
 
 def make_rig(**options: Any) -> QueuedRig:

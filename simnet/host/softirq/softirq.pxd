@@ -11,6 +11,7 @@ cdef class Napi(Context):
     cdef public bint scheduled
     cdef public int quota
     cdef public int weight
+    cdef int _register_napi(self, object sim, str path, int weight) except -1
     cpdef int poll_begin(self, Cpu cpu, SoftirqNetRx softirq, int budget, long long work_ps) except? -1
     cpdef int poll_step(self, Cpu cpu, SoftirqNetRx softirq) except? -1
 

@@ -48,7 +48,11 @@ class Napi(Context):
     """
 
     def __init__(self, sim: Simulator, path: str, weight: int) -> None:
-        super().__init__(sim, path)
+        self._register_napi(sim, path, weight)
+
+    def _register_napi(self, sim: Any, path: str, weight: cython.int) -> cython.int:
+        """Begin, as `__init__` says, without a call of Python's."""
+        self._register(sim, path)
         self.next_polled: Napi = None
         self.next_ipi: Napi = None
         self.home: Cpu = None
@@ -56,6 +60,7 @@ class Napi(Context):
         self.scheduled = False
         self.quota = weight
         self.weight = weight
+        return 0
 
     def set_home(self, cpu: Cpu) -> None:
         """Bind it to the one CPU that polls it."""

@@ -19,10 +19,12 @@ cdef class Header:
     cdef readonly int destination_port
     cdef public long long rss_hash
     cdef public long long rxhash
+    cpdef Header turned(self)
     cpdef Header sent_from(self, Station source)
 
 cdef class Endpoint(Component):
     cdef public Cpu freer
+    cdef int _register_endpoint(self, object sim, str path) except -1
     cpdef long long receive(self, Skb skb, Cpu cpu) except? -1
     cpdef int fetch(self, bint data) except -1
     cpdef int wfree(self, long long length, Cpu cpu) except -1

@@ -30,8 +30,12 @@ class Endpoint(Component):
     """Where the protocol layer hands a received frame; `freer` is the CPU that freed the last."""
 
     def __init__(self, sim: Simulator, path: str) -> None:
-        super().__init__(sim, path)
+        self._register_endpoint(sim, path)
+
+    def _register_endpoint(self, sim: Any, path: str) -> cython.int:
+        """Begin, as `__init__` says, without a call of Python's."""
         self.freer: Cpu = None
+        return self._register(sim, path)
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Take a frame in softirq context on `cpu`; return the work it caused, in ps."""
@@ -126,6 +130,17 @@ class Header:
         self.destination_port = destination_port
         self.rss_hash = -1
         self.rxhash = -1
+
+    def turned(self) -> Header:
+        """Of the frames the other way."""
+        return Header(
+            self.destination,
+            self.source,
+            self.destination_ip,
+            self.source_ip,
+            self.destination_port,
+            self.source_port,
+        )
 
     def sent_from(self, source: Station) -> Header:
         """The same with another source address."""

@@ -13,6 +13,7 @@ cdef class Port(Napi):
     cdef public bint copies
     cdef public long long dma_ps
     cdef public SkbQueue incoming
+    cdef int _register_port(self, object sim, str path, int weight, int node) except -1
     cpdef int frames_added(self) except -1
     cpdef int frames_lost(self) except -1
     cpdef long long drop_in_flight(self, long long now) except? -1

@@ -9,6 +9,8 @@ event instead; results are the same to the last bit.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.host.cpu import Cpu
@@ -56,11 +58,18 @@ class Port(Napi):
     """
 
     def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
-        super().__init__(sim, path, weight)
+        self._register_port(sim, path, weight, node)
+
+    def _register_port(
+        self, sim: Any, path: str, weight: cython.int, node: cython.int
+    ) -> cython.int:
+        """Begin, as `__init__` says, without a call of Python's."""
+        self._register_napi(sim, path, weight)
         self.node = node
         self.copies = False
         self.dma_ps = 0
         self.incoming = SkbQueue()
+        return 0
 
     def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""

@@ -58,6 +58,7 @@ cdef class TcpConnection(Endpoint):
         self, object sim, str path, TcpSender sender, TcpReceiver receiver, long long jiffy_ps,
         int overhead_bytes
     ) except -1
+    cpdef int connect(self, Endpoint remote) except -1
     cpdef int disconnect(self) except -1
     cdef int fetch_sender(self) except -1
     cdef int fetch_receiver(self) except -1

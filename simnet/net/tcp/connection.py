@@ -73,7 +73,7 @@ class TcpConnection(Endpoint):
         overhead_bytes: cython.int,
     ) -> cython.int:
         """Begin, as `__init__` says, without Python's numbers in between."""
-        Endpoint.__init__(self, sim, path)
+        self._register_endpoint(sim, path)
         self.sender = sender
         self.receiver = receiver
         # its parts' parts, to have all of them fetched together
@@ -105,9 +105,10 @@ class TcpConnection(Endpoint):
         self.compressed_ps = 0
         return 0
 
-    def connect(self, remote: Endpoint) -> None:
+    def connect(self, remote: Endpoint) -> cython.int:
         """Whatever is sent is for `remote`; without one the path alone says whose it is."""
         self.remote = remote
+        return 0
 
     def disconnect(self) -> cython.int:
         """See `Target`."""

@@ -31,6 +31,11 @@ cdef class TcpEndpoint(TcpConnection):
     cdef bint full
     cdef readonly long long segments_received
 
+    cdef int init(
+        self, object sim, str path, TcpSender sender, TcpReceiver receiver,
+        Application application, Uplink path_out, long long jiffy_ps, int overhead_bytes,
+        long long service_ps
+    ) except -1
     cdef int expect(self, int kind) except -1
     cdef int fetch_to_send(self) except -1
     cdef int _fetch_answer(self) except -1

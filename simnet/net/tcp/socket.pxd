@@ -1,7 +1,8 @@
 from simnet.host.costs cimport Costs, Spread
 from simnet.host.cpu cimport Cpu, Occupation
 from simnet.host.ledger cimport Ledger
-from simnet.host.memory cimport SharedLines
+from simnet.host.buffers cimport Buffers
+from simnet.host.memory cimport Memory, SharedLines
 from simnet.host.scheduler cimport Task
 from simnet.host.softirq.softirq cimport SoftirqNetRx
 from simnet.kernel.histogram cimport LogHistogram
@@ -19,6 +20,7 @@ from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.tcp.send.costs cimport SendCosts
 from simnet.net.tcp.send.sender cimport TcpSender
 from simnet.net.tcp.send.small_queue cimport SmallQueue
+from simnet.net.tcp.socket_settings cimport SocketSettings
 from simnet.net.tcp.tsq cimport TsqTasklet
 from simnet.net.tcp.wakeups cimport Wakeups
 from simnet.net.link.wire cimport Port
@@ -55,6 +57,10 @@ cdef class TcpSocket(TcpConnection):
     cdef readonly long long backlogged
     cdef bint coalesces
 
+    cdef int init(
+        self, SocketSettings settings, str path, TcpSender sender, TcpReceiver receiver,
+        Cpu timer_cpu, Spread spread
+    ) except -1
     cpdef int leave_by(self, Port nic) except -1
     cdef int expect(self, int kind) except -1
     cdef int fetch_to_send(self) except -1
@@ -74,6 +80,7 @@ cdef class TcpSocket(TcpConnection):
     cpdef long long lock(self, Cpu cpu) except? -1
     cpdef long long unlock(self, Cpu cpu) except? -1
     cdef long long _drain_prequeue(self, Cpu cpu) except? -1
+    cdef int _timer_works(self, long long work_ps) except -1
     cdef int _retransmission_timer(self) except -1
     cdef int _compressed_timer(self) except -1
     cdef int _delack_timer(self) except -1

@@ -20,7 +20,6 @@ from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.histogram import LogHistogram
-from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
@@ -33,8 +32,8 @@ from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.costs import SendCosts
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.small_queue import SmallQueue
+from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.net.tcp.tsq import TsqTasklet
-from simnet.net.tcp.wakeups import Wakeups
 
 if not cython.compiled:
     from simnet.kernel.prefetch import prefetch
@@ -55,27 +54,11 @@ class TcpSocket(TcpConnection):
     """One end of a connection.
 
     Args:
-        sim: the simulation.
+        settings: what it has in common with others.
         path: component path.
         receiver, sender: the protocol's state.
-        nic: device that segments leave by.
-        costs, memory: of the host.
-        shared_lines: cache lines of the socket that each use writes.
-        buffers: of the host.
-        runqueue_lines: cache lines that waking a process on another CPU writes.
-        jiffy_ps: length of a jiffy.
-        header_bytes: IP and TCP headers with options.
-        wire_overhead: preamble, Ethernet header, FCS and gap.
-        low_latency: tcp_low_latency.
         timer_cpu: where the socket's timers run.
-        checksum_by_cpu: the device computes and verifies none: while copying from the user, and
-            wherever a received segment goes through TCP.
-        page_bytes: of a page of receive buffers, 0 where pages are not told apart from other work.
         spread: of TCP's work on a received segment; None: there is none.
-        gso: large segments are cut before they come to the device.
-        per_large: segments that share an `sk_buff` of the send queue.
-        latency: histogram of the times from a frame's arrival to its processing, if several
-            sockets share one.
 
     `follower` is told of packets that come and of copies that are made, for a trace, else None.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
@@ -84,36 +67,47 @@ class TcpSocket(TcpConnection):
 
     def __init__(
         self,
-        sim: Simulator,
+        settings: SocketSettings,
         path: str,
         *,
         receiver: TcpReceiver,
         sender: TcpSender,
-        nic: Port,
-        costs: Costs,
-        memory: Memory,
-        shared_lines: int,
-        buffers: Buffers,
-        runqueue_lines: int,
-        jiffy_ps: int,
-        header_bytes: int,
-        wire_overhead: int,
-        low_latency: bool,
         timer_cpu: Cpu,
-        checksum_by_cpu: bool = False,
-        page_bytes: int = 0,
         spread: Spread | None = None,
-        gso: bool = False,
-        per_large: int = 1,
-        latency: LogHistogram | None = None,
     ) -> None:
-        self._start(sim, path, sender, receiver, jiffy_ps, header_bytes + wire_overhead)
+        self.init(
+            settings,
+            path,
+            sender,
+            receiver,
+            timer_cpu,
+            Spread(0, 0) if spread is None else spread,
+        )
+
+    def init(
+        self,
+        settings: SocketSettings,
+        path: str,
+        sender: TcpSender,
+        receiver: TcpReceiver,
+        timer_cpu: Cpu,
+        spread: Spread,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's arguments in between."""
+        costs: Costs = settings.costs
+        memory: Memory = settings.memory
+        buffers: Buffers = settings.buffers
+        nic: Port = settings.nic
+        by_cpu: cython.bint = settings.checksum_by_cpu
+        self._start(
+            settings.sim, path, sender, receiver, settings.jiffy_ps, settings.overhead_bytes
+        )
         self.nic = nic
         self.costs = costs
         self.ledger = costs.ledger
-        self.lines = SharedLines(memory, shared_lines)
-        self.wakeups = Wakeups(costs, memory, runqueue_lines)
-        self.low_latency = low_latency
+        self.lines = SharedLines(memory, settings.shared_lines)
+        self.wakeups = settings.wakeups
+        self.low_latency = settings.low_latency
         self.flows: SocketFlowTable = None
         self.rxhash = 0
         self.owned = False
@@ -129,7 +123,7 @@ class TcpSocket(TcpConnection):
         self.ucopy = Ucopy()
         self.backlog = SkbQueue()
         self.timer_cpu = timer_cpu
-        self.timer_work = Occupation(sim, f"{path}.timer")
+        self.timer_work: Occupation = None
         self.deferred = False
         self.rx_costs = ReceiveCosts.__new__(ReceiveCosts)
         self.rx_costs.init(
@@ -139,17 +133,20 @@ class TcpSocket(TcpConnection):
             receiver,
             self.backlog,
             nic.node,
-            checksum_by_cpu,
-            page_bytes,
-            Spread(0, 0) if spread is None else spread,
+            by_cpu,
+            settings.page_bytes,
+            spread,
         )
-        self.spread = self.rx_costs.spread
+        self.spread = spread
         self.tx_costs = SendCosts.__new__(SendCosts)
-        self.tx_costs.init(costs, memory, buffers, self.seq, nic, checksum_by_cpu, gso, per_large)
+        self.tx_costs.init(
+            costs, memory, buffers, self.seq, nic, by_cpu, settings.gso, settings.per_large
+        )
         self.coalesces = receiver.coalesces_backlog
-        self.latency = LogHistogram() if latency is None else latency
+        self.latency = LogHistogram() if settings.latency is None else settings.latency
         self.backlogged = 0
         self.softirq_processed = 0
+        return 0
 
     def leave_by(self, nic: Port) -> cython.int:
         """What it sends leaves by another device than it was made with."""
@@ -534,12 +531,18 @@ class TcpSocket(TcpConnection):
             self.delack_event = 0
             self._delack_timer()
 
+    def _timer_works(self, work_ps: cython.longlong) -> cython.int:
+        """A timer has caused work where timers run. On most of ten thousand sockets none does."""
+        if self.timer_work is None:
+            self.timer_work = Occupation(self.sim, f"{self.path}.timer")
+        return self.timer_cpu.raise_irq(self.timer_work, work_ps)
+
     def _retransmission_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         self.timer.set_time(self.sim.now)
         # while the user owns the socket: look again later
         if self.timer.overdue(jiffy) and not self.owned and self.sender.timer_expired(jiffy):
-            self.timer_cpu.raise_irq(self.timer_work, self.output(self.timer_cpu))
+            self._timer_works(self.output(self.timer_cpu))
             if self.sending.stage_probe(self.staged, self.timer_cpu):
                 self.tx_costs.probed(self.timer_cpu)
                 self.send_staged()
@@ -566,7 +569,7 @@ class TcpSocket(TcpConnection):
         work = self._drain_prequeue(self.timer_cpu)
         if self.receiver.delack.expired():
             work += self.send_ack(self.timer_cpu)
-        self.timer_cpu.raise_irq(self.timer_work, work)
+        self._timer_works(work)
         return 0
 
     def _compressed_timer(self) -> cython.int:
@@ -576,7 +579,7 @@ class TcpSocket(TcpConnection):
         if self.owned:
             self.deferred = True
             return 0
-        self.timer_cpu.raise_irq(self.timer_work, self.send_ack(self.timer_cpu))
+        self._timer_works(self.send_ack(self.timer_cpu))
         return 0
 
     def _drain_prequeue(self, cpu: Cpu) -> cython.longlong:

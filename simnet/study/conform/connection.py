@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.settings import SenderSettings
 
 __all__ = ["Connection", "make_sender"]
 
@@ -57,9 +58,9 @@ def make_sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> Tcp
     kernel = connection.kernel
     mss = connection.mss - option_bytes
     rules = sender_rules(kernel["version"])
-    sender = TcpSender(
+    settings = SenderSettings(
         mss=mss,
-        congestion=make_congestion(
+        congestion=CongestionMaker(
             kernel["tcp_congestion_control"],
             _INITIAL_CWND if kernel["initial_cwnd"] == "iw10" else _rfc3390(mss),
             mss=mss,
@@ -82,6 +83,7 @@ def make_sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> Tcp
         rules=rules,
         restarts=kernel["tcp_slow_start_after_idle"],
     )
+    sender = TcpSender(settings)
     sender.measured(connection.rtt_ps // _US)
     sender.open_window(connection.peer_window)
     return sender

@@ -16,6 +16,7 @@ from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.ecn import ECE, Ecn
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.study.conform.connection import make_sender
@@ -100,7 +101,7 @@ class Endpoint(Component):
         limit = max(kernel["rto_min_ps"], 2 * self.jiffy_ps) - self.jiffy_ps
         if connection.delack_max_ps is not None:
             limit = min(limit, connection.delack_max_ps)
-        self.receiver = TcpReceiver(
+        settings = ReceiverSettings(
             advmss=connection.advmss - option_bytes,
             rmem_default=connection.rcvbuf or kernel["tcp_rmem_bytes"][1],
             rmem_max=kernel["tcp_rmem_bytes"][2],
@@ -125,6 +126,7 @@ class Endpoint(Component):
             rcvbuf_locked=connection.rcvbuf > 0,
             quickack=connection.quickack,
         )
+        self.receiver = TcpReceiver(settings)
         self.timer_jiffies: int = int(self.receiver.delack.timer_jiffies)
         self.receiver.start(first, connection.established_ps // _US)
         self.sender = make_sender(connection, self.jiffy_ps, option_bytes)

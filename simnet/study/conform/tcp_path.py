@@ -19,14 +19,16 @@ from dataclasses import dataclass, replace
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.lossy_path import LossyPath
-from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.aix import AixTcp, aix_receiver, aix_sender
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.settings import SenderSettings
 
 __all__ = ["PathOptions", "Requester", "Responder", "TcpOptions", "TcpPath"]
 
@@ -267,9 +269,9 @@ class TcpPath:
         rules = sender_rules(tcp.kernel)
         if tcp.max_reordering is not None:
             rules = replace(rules, max_reordering=tcp.max_reordering)
-        return TcpSender(
+        settings = SenderSettings(
             mss=tcp.mss,
-            congestion=make_congestion(
+            congestion=CongestionMaker(
                 tcp.congestion,
                 tcp.initial_cwnd,
                 mss=tcp.mss,
@@ -291,10 +293,11 @@ class TcpPath:
             rules=rules,
             timestamps=tcp.timestamps,
         )
+        return TcpSender(settings)
 
     def _receiver(self) -> TcpReceiver:
         tcp = self.tcp
-        return TcpReceiver(
+        settings = ReceiverSettings(
             advmss=tcp.mss,
             rmem_default=tcp.rmem_bytes[0],
             rmem_max=tcp.rmem_bytes[1],
@@ -315,6 +318,7 @@ class TcpPath:
             timestamps=tcp.timestamps,
             sack=tcp.sack,
         )
+        return TcpReceiver(settings)
 
     def run_for(self, time_ps: int) -> None:
         """Go on for so long."""

@@ -27,7 +27,7 @@ from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
 from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import Nic as NicModel
-from simnet.scenario.parts.tcp.build import SocketMaker
+from simnet.scenario.parts.tcp.build import socket_maker
 from simnet.scenario.system.system import System
 
 X460 = load("x460-out-of-box")
@@ -74,7 +74,7 @@ class Bed:
     def queue_numbers(self, count: int) -> list[int]:
         """Queues of the transmitting sides of `count` connections."""
         numbers = []
-        sockets = SocketMaker(self.sim, self.host, self.port, self.machine, self.made, seed=1)
+        sockets = socket_maker(self.sim, self.host, self.port, self.machine, self.made, seed=1)
         for number in range(count):
             socket = sockets.make(f"socket{number}")
             header = Header(Station(1), Station(2), 1, 2 + number, 80, 5000)

@@ -10,7 +10,7 @@ from simnet.scenario.core.load import load
 from simnet.scenario.parts.host.build import make_machine
 from simnet.scenario.parts.nic.build import make_nic
 from simnet.scenario.parts.steering.build import HostSteering
-from simnet.scenario.parts.tcp.build import SocketMaker
+from simnet.scenario.parts.tcp.build import socket_maker
 
 QUEUE = "/sys/class/net/eth0/queues/rx-0"
 
@@ -31,7 +31,7 @@ def build(
         nic = make_nic(sim, machine, host, port, switch=effective.lan, seed=1, per_frame=False)
         steering.attach(nic, port, 0, 1)
         nics.append(nic)
-    socket = SocketMaker(sim, host, host.ports[0], machine, nics[0], seed=1).make("socket")
+    socket = socket_maker(sim, host, host.ports[0], machine, nics[0], seed=1).make("socket")
     steering.follow(socket)
     assert (socket.flows is not None) == (steering.sockets is not None)
     return steering, sim, [nic.steering for nic in nics]

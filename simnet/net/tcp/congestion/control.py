@@ -38,9 +38,9 @@ class Congestion:
     ) -> None:
         if rules is None:
             rules = SenderRules()
-        self._start(initial_cwnd, mss, abc, rules)
+        self.start(initial_cwnd, mss, abc, rules)
 
-    def _start(
+    def start(
         self,
         initial_cwnd: cython.longlong,
         mss: cython.longlong,
@@ -227,12 +227,23 @@ class Bic(Congestion):
     """
 
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        self._start(initial_cwnd, mss, abc, rules)
+        self.init(initial_cwnd, mss, abc, hz, rules)
+
+    def init(
+        self,
+        initial_cwnd: cython.longlong,
+        mss: cython.longlong,
+        abc: cython.int,
+        hz: cython.longlong,
+        rules: SenderRules,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
+        self.start(initial_cwnd, mss, abc, rules)
         self.refresh = hz // 32
         self.counts_delayed = rules.delayed_ack
         if rules.bic_start:
             self.ssthresh = _BIC_SSTHRESH
-        Bic.forget(self)
+        return Bic.forget(self)
 
     def segments_acked(
         self,

@@ -25,7 +25,19 @@ cdef class Cubic(Congestion):
     cdef long long last_ack_ms
     cdef long long round_end
     cdef long long round_rtt
+    cdef int init(
+        self, long long initial_cwnd, long long mss, int abc, long long hz, SenderRules rules
+    ) except -1
     cdef int _hystart(self, long long delay) except -1
     cdef int _update(self, long long now_jiffy, long long acked) except -1
     cdef long long _target(self, long long now_jiffy) except? -1
     cdef int _tcp_friendliness(self, long long cwnd) except -1
+
+cdef class CongestionMaker:
+    cdef int kind
+    cdef long long initial_cwnd
+    cdef long long mss
+    cdef int abc
+    cdef long long hz
+    cdef SenderRules rules
+    cpdef Congestion make(self)

@@ -7,16 +7,16 @@ Arithmetic is the kernel's, in integers; its cube root is off by up to 0.2 %, th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
 import cython
 
 from simnet.net.tcp.congestion.control import Bic, Congestion
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["Cubic", "congestion_maker", "cube_root", "make_congestion"]
+__all__ = ["CongestionMaker", "Cubic", "cube_root", "make_congestion"]
 
+_RENO = cython.declare(cython.int, 0)
+_BIC = cython.declare(cython.int, 1)
+_CUBIC = cython.declare(cython.int, 2)
 _HZ_BITS = cython.declare(cython.int, 10)
 _SCALE = cython.declare(cython.longlong, 41)
 _HYSTART_LOW_WINDOW = cython.declare(cython.longlong, 16)
@@ -54,7 +54,18 @@ class Cubic(Congestion):
     """
 
     def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        self._start(initial_cwnd, mss, abc, rules)
+        self.init(initial_cwnd, mss, abc, hz, rules)
+
+    def init(
+        self,
+        initial_cwnd: cython.longlong,
+        mss: cython.longlong,
+        abc: cython.int,
+        hz: cython.longlong,
+        rules: SenderRules,
+    ) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
+        self.start(initial_cwnd, mss, abc, rules)
         self.hz = hz
         self.hystart = rules.hystart
         self.wants_us = True
@@ -69,7 +80,7 @@ class Cubic(Congestion):
         self.round_rtt = 0
         self.samples = 0
         self.now_ms = 0
-        Cubic.forget(self)
+        return self.forget()
 
     def forget(self) -> cython.int:
         """`bictcp_reset`."""
@@ -255,6 +266,39 @@ class Cubic(Congestion):
         return 0
 
 
+@cython.final
+@cython.cclass
+class CongestionMaker:
+    """Makes the algorithms of connections that are alike; see `make_congestion`."""
+
+    def __init__(
+        self, name: str, initial_cwnd: int, *, mss: int, abc: int, hz: int, rules: SenderRules
+    ) -> None:
+        self.kind = {"reno": _RENO, "bic": _BIC, "cubic": _CUBIC}[name]
+        self.initial_cwnd = initial_cwnd
+        self.mss = mss
+        self.abc = abc
+        self.hz = hz
+        self.rules = rules
+
+    def make(self) -> Congestion:
+        """That of one connection."""
+        reno: Congestion
+        bic: Bic
+        cubic: Cubic
+        if self.kind == _CUBIC:
+            cubic = Cubic.__new__(Cubic)
+            cubic.init(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)
+            return cubic
+        if self.kind == _BIC:
+            bic = Bic.__new__(Bic)
+            bic.init(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)
+            return bic
+        reno = Congestion.__new__(Congestion)
+        reno.start(self.initial_cwnd, self.mss, self.abc, self.rules)
+        return reno
+
+
 def make_congestion(
     name: str,
     initial_cwnd: int,
@@ -270,13 +314,4 @@ def make_congestion(
         KeyError: no such algorithm.
     """
     rules = rules or SenderRules()
-    return congestion_maker(name, initial_cwnd, mss=mss, abc=abc, hz=hz, rules=rules)()
-
-
-def congestion_maker(
-    name: str, initial_cwnd: int, *, mss: int, abc: int, hz: int, rules: SenderRules
-) -> Callable[[], Congestion]:
-    """Makes algorithms for the connections of one port; see `make_congestion`."""
-    if name == "reno":
-        return partial(Congestion, initial_cwnd, mss, abc, rules)
-    return partial({"bic": Bic, "cubic": Cubic}[name], initial_cwnd, mss, abc, hz, rules)
+    return CongestionMaker(name, initial_cwnd, mss=mss, abc=abc, hz=hz, rules=rules).make()

@@ -6,6 +6,7 @@ from simnet.net.tcp.receive.memory cimport ReceiveMemory
 from simnet.net.tcp.receive.queue cimport ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly cimport Reassembly
 from simnet.net.tcp.receive.sequence cimport ReceiveSequence
+from simnet.net.tcp.receive.settings cimport ReceiverSettings
 from simnet.net.tcp.receive.window cimport ReceiveWindow
 from simnet.net.tcp.rules.receiver_version cimport ReceiverRules
 
@@ -37,6 +38,8 @@ cdef class TcpReceiver:
     cdef int first_segment
     cdef readonly bint coalesces_backlog
 
+    cdef int init(self, ReceiverSettings settings) except -1
+    cdef long long offered_by_syn(self) except? -1
     cpdef long long readable(self) except? -1
     cpdef bint segment(self, long long seq, long long end_seq, bint push, bint direct, long long now_jiffy) except? -1
     cdef int _queue(self, long long seq, long long end_seq, bint direct) except -1
@@ -54,3 +57,5 @@ cdef class TcpReceiver:
     cpdef int fill_sack(self, Skb skb, bint dsack) except -1
     cpdef int copied(self, long long count, long long now_jiffy) except -1
     cpdef int space_adjust(self, long long now_jiffy) except -1
+
+cpdef TcpReceiver new_receiver(ReceiverSettings settings)

@@ -8,7 +8,6 @@ kernel; lengths are bytes; sequence numbers do not wrap.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import cython
@@ -18,22 +17,15 @@ from simnet.net.tcp.ecn import Ecn
 from simnet.net.tcp.receive.compression import AckCompression
 from simnet.net.tcp.receive.delayed_ack import DelayedAck
 from simnet.net.tcp.receive.memory import ReceiveMemory
-from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.sequence import ReceiveSequence
-from simnet.net.tcp.receive.timing import AckTiming
+from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.window import ReceiveWindow
-from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
+from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["TcpReceiver"]
+__all__ = ["TcpReceiver", "new_receiver"]
 
 _PAGE_MASK = cython.declare(cython.longlong, 4095)
-_SYN_WINDOW = 65535
-
-
-@cache
-def _sizes(buffer_bytes: int, part_bytes: int) -> SkbSizes:
-    """Sizes are values: one object serves all connections."""
-    return SkbSizes(buffer_bytes, part_bytes=part_bytes)
+_SYN_WINDOW = cython.declare(cython.longlong, 65535)
 
 
 @cython.final
@@ -43,21 +35,7 @@ class TcpReceiver:
     """Receiving half of a connection.
 
     Args:
-        advmss: payload of a full segment, timestamps taken off.
-        rmem_default, rmem_max: tcp_rmem[1] and [2].
-        timing: how long ACKs may wait.
-        max_quickacks: TCP_MAX_QUICKACKS.
-        min_rcvmss: TCP_MIN_RCVMSS.
-        truesize_overhead: bytes that a full frame's buffer and `sk_buff` take beyond its payload.
-        moderate_rcvbuf: tcp_moderate_rcvbuf.
-        window_scaling: tcp_window_scaling.
-        rules: of the kernel's version.
-        sizes: what a segment is charged with, in place of `truesize_overhead`.
-        option_bytes: TCP options of a data segment.
-        timestamps: data carry timestamps, from which the round-trip time is measured.
-        sack: the connection uses SACK.
-        rcvbuf_locked: SO_RCVBUF has been set (to `rmem_default`).
-        quickack: `ip route ... quickack 1`.
+        settings: what it has in common with others.
 
     Attributes:
         seq, window, delack, compression, memory, held: its parts.
@@ -65,66 +43,50 @@ class TcpReceiver:
         ecn: marks on segments, None if the connection has not agreed on them.
     """
 
-    def __init__(
-        self,
-        *,
-        advmss: int,
-        rmem_default: int,
-        rmem_max: int,
-        timing: AckTiming,
-        max_quickacks: int,
-        min_rcvmss: int,
-        truesize_overhead: int,
-        moderate_rcvbuf: bool,
-        window_scaling: bool,
-        rules: ReceiverRules | None = None,
-        sizes: SkbSizes | None = None,
-        option_bytes: int = 12,
-        timestamps: bool = True,
-        sack: bool = True,
-        rcvbuf_locked: bool = False,
-        quickack: bool = False,
-    ) -> None:
-        rules = rules or receiver_rules("2.6.18")
-        self.sizes = sizes or _sizes(advmss + truesize_overhead, advmss)
+    def __init__(self, settings: ReceiverSettings) -> None:
+        self.init(settings)
+
+    def init(self, settings: ReceiverSettings) -> cython.int:
+        """Begin, as `__init__` says, without Python's arguments in between."""
+        rules: ReceiverRules = settings.rules
+        self.sizes = settings.sizes
         self.window = ReceiveWindow.__new__(ReceiveWindow)
         self.window.init(
             rules,
-            self.sizes,
-            advmss,
-            rmem_default,
-            rmem_max,
-            moderate_rcvbuf,
-            rcvbuf_locked,
-            window_scaling,
+            settings.sizes,
+            settings.advmss,
+            settings.rmem_default,
+            settings.rmem_max,
+            settings.moderate_rcvbuf,
+            settings.rcvbuf_locked,
+            settings.window_scaling,
         )
         self.seq = ReceiveSequence.__new__(ReceiveSequence)
         self.seq.init(rules, self.window.first)
         self.memory = ReceiveMemory.__new__(ReceiveMemory)
         self.memory.init(rules, self.window, self.seq)
-        srtt_us = max(8 * timing.srtt_ps // 1_000_000, 1) if timing.srtt_ps else 0
         self.compression = AckCompression.__new__(AckCompression)
-        self.compression.init(rules, sack, srtt_us)
+        self.compression.init(rules, settings.sack, settings.srtt_us)
         self.delack = DelayedAck.__new__(DelayedAck)
         self.delack.init(
             rules,
-            timing,
+            settings.timing,
             self.seq,
             self.window,
             self.compression,
-            max_quickacks,
-            min_rcvmss,
-            option_bytes,
-            quickack,
+            settings.max_quickacks,
+            settings.min_rcvmss,
+            settings.option_bytes,
+            settings.quickack,
         )
         self.held = self.window.held
         self.queue = self.window.queue
-        self.measures_rtt = rules.clock_us or not timestamps
+        self.measures_rtt = rules.clock_us or not settings.timestamps
         if not self.measures_rtt:
             # a round trip in a LAN is the least that jiffies can measure
             self.window.rtt = 8
-        self.sack = sack
-        self.most_blocks = (36 - option_bytes) // 8
+        self.sack = settings.sack
+        self.most_blocks = (36 - settings.option_bytes) // 8
         self.predicts = True
         self.ecn: Ecn | None = None
         self.now_us = 0
@@ -134,12 +96,13 @@ class TcpReceiver:
         self.rule_measures_reordered = rules.measures_reordered
         self.rule_quick_on_reorder = rules.quick_on_reorder
         self.rule_filled_at_once = rules.filled_at_once
-        self.rule_grows_reordered = rules.grows_reordered and sack
+        self.rule_grows_reordered = rules.grows_reordered and settings.sack
         self.rule_clock_us = rules.clock_us
         self.rule_strict_window = rules.strict_window
         self.rule_coalesces = rules.coalesces
         self.first_segment = rules.first_segment
         self.coalesces_backlog = rules.coalesces_backlog
+        return 0
 
     def start(self, seq: int, now_us: int = 0) -> None:
         """The connection has been established; the first byte will be `seq`."""
@@ -153,6 +116,10 @@ class TcpReceiver:
     @property
     def syn_window(self) -> int:
         """What the SYN offers, bytes: its window field is not scaled."""
+        return self.offered_by_syn()
+
+    def offered_by_syn(self) -> cython.longlong:
+        """The same as `syn_window`."""
         return min(self.seq.rcv_wnd, _SYN_WINDOW)
 
     @property
@@ -400,3 +367,10 @@ class TcpReceiver:
             self.seq.rcv_nxt,
             self.now_us if self.rule_clock_us else now_jiffy,
         )
+
+
+def new_receiver(settings: ReceiverSettings) -> TcpReceiver:
+    """A receiver, as `TcpReceiver(settings)`."""
+    receiver: TcpReceiver = TcpReceiver.__new__(TcpReceiver)
+    receiver.init(settings)
+    return receiver

@@ -20,15 +20,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from simnet.net.tcp.congestion.cubic import make_congestion
+from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.settings import SenderSettings
 
-__all__ = ["AixTcp", "aix_receiver", "aix_sender", "effective_space", "first_cwnd"]
+__all__ = [
+    "AixTcp",
+    "aix_receiver",
+    "aix_receiver_settings",
+    "aix_sender",
+    "aix_sender_settings",
+    "effective_space",
+    "first_cwnd",
+]
 
 _MS: Final = 10**9
 _TIMESTAMP_BYTES: Final = 12
@@ -97,13 +107,18 @@ def first_cwnd(tcp: AixTcp, mss: int) -> int:
 
 
 def aix_receiver(tcp: AixTcp, *, advmss: int) -> TcpReceiver:
-    """The receiving half of a connection.
+    """The receiving half of a connection; see `aix_receiver_settings`."""
+    return TcpReceiver(aix_receiver_settings(tcp, advmss=advmss))
+
+
+def aix_receiver_settings(tcp: AixTcp, *, advmss: int) -> ReceiverSettings:
+    """What the receiving halves of connections have in common.
 
     Args:
-        tcp: attributes that hold for it.
+        tcp: attributes that hold for them.
         advmss: payload of a full segment, timestamps taken off, bytes.
     """
-    return TcpReceiver(
+    return ReceiverSettings(
         advmss=advmss,
         rmem_default=tcp.recvspace_bytes,
         rmem_max=tcp.recvspace_bytes,
@@ -138,16 +153,23 @@ def aix_receiver(tcp: AixTcp, *, advmss: int) -> TcpReceiver:
 
 
 def aix_sender(tcp: AixTcp, *, mss: int, tso: bool) -> TcpSender:
-    """The sending half of a connection.
+    """The sending half of a connection; see `aix_sender_settings`."""
+    return TcpSender(aix_sender_settings(tcp, mss=mss, tso=tso))
+
+
+def aix_sender_settings(tcp: AixTcp, *, mss: int, tso: bool) -> SenderSettings:
+    """What the sending halves of connections have in common.
 
     Args:
-        tcp: attributes that hold for it.
+        tcp: attributes that hold for them.
         mss: payload of a full segment, bytes.
         tso: `large_send` of the interface: its NIC segments.
     """
-    sender = TcpSender(
+    return SenderSettings(
         mss=mss,
-        congestion=make_congestion("reno", first_cwnd(tcp, mss), mss=mss, rules=_SENDER),
+        congestion=CongestionMaker(
+            "reno", first_cwnd(tcp, mss), mss=mss, abc=0, hz=0, rules=_SENDER
+        ),
         wmem_default=tcp.sendspace_bytes,
         wmem_max=tcp.sendspace_bytes,
         segment_truesize=mss,
@@ -161,6 +183,5 @@ def aix_sender(tcp: AixTcp, *, mss: int, tso: bool) -> TcpSender:
         sack=tcp.sack,
         rules=_SENDER,
         timestamps=tcp.rfc1323,
+        nagle_limit=tcp.tcp_nagle_limit_bytes,
     )
-    sender.output.nagle_limit = tcp.tcp_nagle_limit_bytes
-    return sender

@@ -9,6 +9,7 @@ from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.output cimport SendOutput
 from simnet.net.tcp.send.rtt cimport RttEstimator
 from simnet.net.tcp.send.sequence cimport SendSequence
+from simnet.net.tcp.send.settings cimport SenderSettings
 from simnet.net.tcp.send.timer cimport SendTimer
 from simnet.net.tcp.send.validation cimport WindowValidation
 
@@ -25,7 +26,9 @@ cdef class TcpSender:
     cdef readonly CountedRecovery counted
     cdef readonly long long timeouts
 
+    cdef int init(self, SenderSettings settings, Congestion congestion) except -1
     cdef Recovery _recovery(self, SenderRules rules)
+    cpdef int open_window(self, long long window) except -1
     cpdef long long packets_out(self) except? -1
     cpdef bint write_space(self) except? -1
     cpdef int update_pacing(self) except -1
@@ -49,3 +52,5 @@ cdef class TcpSender:
     cpdef bint awaits_window(self, long long now_jiffy) except? -1
     cpdef long long timer_due(self, long long now_jiffy) except? -1
     cpdef bint timer_expired(self, long long now_jiffy) except? -1
+
+cpdef TcpSender new_sender(SenderSettings settings)

@@ -22,6 +22,7 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sequence import SendSequence
+from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
@@ -30,7 +31,7 @@ if not cython.compiled:
     from simnet.kernel.sentinel import NONE
     from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY
 
-__all__ = ["TcpSender", "sent_again"]
+__all__ = ["TcpSender", "new_sender", "sent_again"]
 
 
 @cython.final
@@ -40,19 +41,8 @@ class TcpSender:
     """Sending half of a connection.
 
     Args:
-        mss: payload of a full segment.
-        congestion: algorithm with its initial window.
-        wmem_default, wmem_max: tcp_wmem[1] and [2].
-        segment_truesize: send-buffer memory of one full segment.
-        jiffy_ps: length of a jiffy.
-        rto_min_ps, rto_init_ps, rto_max_ps: bounds of the retransmission timeout.
-        tso: the NIC segments.
-        tso_win_divisor: tcp_tso_win_divisor.
-        reordering: tcp_reordering, the duplicate-ACK threshold.
-        sack: the connection uses SACK.
-        rules: of the kernel's version; None for 2.6.18.
-        restarts: tcp_slow_start_after_idle.
-        timestamps: segments carry the timestamps option.
+        settings: what it has in common with others.
+        congestion: algorithm with its initial window; None: as the settings make it.
 
     Attributes:
         seq: what is written, sent and acknowledged, and the peer's window.
@@ -65,53 +55,46 @@ class TcpSender:
         timeouts: of the retransmission timer.
     """
 
-    def __init__(
-        self,
-        *,
-        mss: int,
-        congestion: Congestion,
-        wmem_default: int,
-        wmem_max: int,
-        segment_truesize: int,
-        jiffy_ps: int,
-        rto_min_ps: int,
-        rto_init_ps: int,
-        rto_max_ps: int,
-        tso: bool,
-        tso_win_divisor: int,
-        reordering: int,
-        sack: bool = False,
-        rules: SenderRules | None = None,
-        restarts: bool = True,
-        timestamps: bool = False,
-    ) -> None:
-        rules = rules or SenderRules()
-        overhead_bytes = segment_truesize - mss
+    def __init__(self, settings: SenderSettings, congestion: Congestion | None = None) -> None:
+        self.init(settings, settings.congestion.make() if congestion is None else congestion)
+
+    def init(self, settings: SenderSettings, congestion: Congestion) -> cython.int:
+        """Begin, as `__init__` says, without Python's arguments in between."""
+        rules: SenderRules = settings.rules
+        tso: cython.bint = settings.tso
+        divisor: cython.int = settings.tso_win_divisor
         rtt: RttEstimator = RttEstimator.__new__(RttEstimator)
-        rtt.init(jiffy_ps, rto_min_ps, rto_max_ps, rules.clock_us)
+        rtt.init(settings.jiffy_ps, settings.rto_min_ps, settings.rto_max_ps, rules.clock_us)
         self.seq = SendSequence.__new__(SendSequence)
-        self.seq.init(mss, rules, timestamps, wmem_default, wmem_max, overhead_bytes)
+        self.seq.init(
+            settings.mss,
+            rules,
+            settings.timestamps,
+            settings.wmem_default,
+            settings.wmem_max,
+            settings.overhead_bytes,
+        )
         self.board = Scoreboard.__new__(Scoreboard)
-        self.board.init(rules, self.seq, sack, reordering)
+        self.board.init(rules, self.seq, settings.sack, settings.reordering)
         self.congestion = congestion
         self.timer = SendTimer.__new__(SendTimer)
-        self.timer.init(
-            self.board,
-            rtt,
-            -(-rto_init_ps // jiffy_ps),
-            rules.clock_us or congestion.wants_us,
-        )
+        self.timer.init(self.board, rtt, settings.rto_init, rules.clock_us or congestion.wants_us)
         self.recovery = self._recovery(rules)
         self.validation = WindowValidation.__new__(WindowValidation)
-        self.validation.init(self.recovery, rules, tso, tso_win_divisor, restarts)
+        self.validation.init(self.recovery, rules, tso, divisor, settings.restarts)
         self.output = SendOutput.__new__(SendOutput)
-        self.output.init(self.recovery, self.validation, rules, tso, tso_win_divisor, timestamps)
+        self.output.init(self.recovery, self.validation, rules, tso, divisor, settings.timestamps)
+        self.output.nodelay = settings.nodelay
+        self.output.nagle_limit = settings.nagle_limit
         if rules.limit_output_bytes > 0:
-            self.output.small_queue = SmallQueue(rules, overhead_bytes)
+            self.output.small_queue = SmallQueue(rules, settings.overhead_bytes)
+            self.output.small_queue.paces = settings.paces
         self.timeouts = 0
+        return 0
 
     def _recovery(self, rules: SenderRules) -> Recovery:
         """Choose the loss recovery of the kernel's version."""
+        counted: CountedRecovery
         self.newreno: NewReno | None = None
         self.counted: CountedRecovery | None = None
         self.sacks: SackRecovery | None = None
@@ -121,9 +104,10 @@ class TcpSender:
         if rules.newreno and not self.board.sack:
             self.newreno = NewReno(self.board, self.congestion, self.timer)
             return self.newreno
-        self.counted = CountedRecovery.__new__(CountedRecovery)
-        self.counted.init(rules, self.board, self.congestion, self.timer)
-        return self.counted
+        counted = CountedRecovery.__new__(CountedRecovery)
+        counted.init(rules, self.board, self.congestion, self.timer)
+        self.counted = counted
+        return counted
 
     def use_ecn(self, ecn: Ecn) -> None:
         """The connection has agreed on ECN; what is done about marks is that of 4.18 and later."""
@@ -135,9 +119,9 @@ class TcpSender:
         if isinstance(self.recovery, States):
             self.recovery.echoed(echo)
 
-    def open_window(self, window: int) -> None:
+    def open_window(self, window: cython.longlong) -> cython.int:
         """The peer's SYN offers `window` bytes."""
-        self._offered(self.seq.open_window(window))
+        return self._offered(self.seq.open_window(window))
 
     def measured(self, rtt_us: int) -> None:
         """The handshake has measured the round-trip time (`tcp_synack_rtt_meas`)."""
@@ -383,6 +367,13 @@ class TcpSender:
         self.recovery.timeout()
         self.timer.time_out(now_jiffy)
         return True
+
+
+def new_sender(settings: SenderSettings) -> TcpSender:
+    """A sender with an algorithm as the settings make it."""
+    sender: TcpSender = TcpSender.__new__(TcpSender)
+    sender.init(settings, settings.congestion.make())
+    return sender
 
 
 def sent_again(senders: list[Any]) -> tuple[int, int]:

@@ -18,8 +18,6 @@ from simnet.net.link.wire import SwitchedPath
 from simnet.scenario.parts.interrupts.build_apic import make_apic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simnet.kernel.simulator import Simulator
     from simnet.scenario.core.effective import Host
     from simnet.scenario.parts.host.schema import Cpu
@@ -33,7 +31,6 @@ __all__ = [
     "make_idle_states",
     "make_machine",
     "make_spread",
-    "spread_maker",
 ]
 
 PS = 10**12
@@ -50,13 +47,7 @@ def make_costs(host: Host) -> Costs:
 
 def make_spread(host: Host, path: str, seed: int) -> Spread:
     """The component's luck with caches and buses."""
-    return spread_maker(host, seed)(path)
-
-
-def spread_maker(host: Host, seed: int) -> Callable[[str], Spread]:
-    """Makes that of thousands of components, by path."""
-    permille = host.cpu.work_spread_permille
-    return lambda path: Spread(first_raw(seed, path) % _SPREAD_SEEDS, permille)
+    return Spread(first_raw(seed, path) % _SPREAD_SEEDS, host.cpu.work_spread_permille)
 
 
 def make_buffers(host: Host, machine: Machine) -> Buffers:

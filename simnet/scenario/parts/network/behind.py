@@ -5,21 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.histogram import LogHistogram
-from simnet.net.link.skb import Header, Station
+from simnet.net.link.skb import Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.scenario.parts.host.build import PS, join
 from simnet.scenario.parts.nic.build import send_by, tx_rules
 from simnet.scenario.parts.tcp.build import (
-    SocketMaker,
     frame_overhead_bytes,
-    receiver_maker,
-    sender_maker,
+    receiver_settings,
+    sender_settings,
+    socket_maker,
 )
 from simnet.workload.far_side import FarSide
 
 if TYPE_CHECKING:
-    from simnet.net.tcp.receive.receiver import TcpReceiver
-    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.link.skb import Header
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.system.ground import Ground
 
@@ -48,7 +47,7 @@ class HostsBehind:
         self.far_host = effective.peers[number]
         self.far_port = self.far_host.ports[0]
         self.latency = LogHistogram()
-        self._sockets = SocketMaker(
+        self._sockets = socket_maker(
             ground.sim,
             self.host,
             self.own_port,
@@ -59,8 +58,6 @@ class HostsBehind:
             latency=self.latency,
         )
         self._rules = tx_rules(self.host)
-        self._sender = sender_maker(self.far_host, self.far_port, self.own_port)
-        self._receiver = receiver_maker(self.far_host, self.far_port)
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         self.far = RemoteHosts(ground.sim, path, self.far_port.nic.link_rate_bps)
         join(ground.sim, effective.lan, self.nic, self.far, self.far, per_frame=ground.per_frame)
@@ -74,29 +71,18 @@ class HostsBehind:
         return FarSide(
             far=self.far,
             make_socket=self.socket,
-            make_end=self._end,
+            sender=sender_settings(self.far_host, self.far_port, self.own_port),
+            receiver=receiver_settings(self.far_host, self.far_port),
             jiffy_ps=PS // self.far_host.kernel.hz,
             overhead_bytes=frame_overhead_bytes(self.far_host),
             make_header=self.header,
             service_ps=service_ps,
         )
 
-    def socket(self, connection: int, path: str) -> TcpSocket:
-        """The machine's end of a connection."""
+    def socket(self, path: str, coming: Header) -> TcpSocket:
+        """The machine's end of a connection; `coming` has the addresses of what comes on it."""
         ground = self.ground
         socket = self._sockets.make(f"{path}.socket")
-        coming = self.header(connection)
-        going = Header(
-            self.here,
-            self.there,
-            coming.destination_ip,
-            coming.source_ip,
-            coming.destination_port,
-            coming.source_port,
-        )
-        send_by(self.nic, socket, ground.machine, self._rules, going, seed=ground.seed)
-        socket.header = going
+        socket.header = coming.turned()
+        send_by(self.nic, socket, ground.machine, self._rules, socket.header, seed=ground.seed)
         return socket
-
-    def _end(self) -> tuple[TcpSender, TcpReceiver]:
-        return self._sender(), self._receiver()

@@ -13,6 +13,8 @@ from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.remote.link import RemoteLink, RemotePort
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
+from simnet.net.tcp.receive.receiver import new_receiver
+from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
 from simnet.scenario.parts.host.build import PS, join, make_costs, make_spread
@@ -27,10 +29,10 @@ from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.parts.tcp import columns as tcp
 from simnet.scenario.parts.tcp.build import (
-    SocketMaker,
     frame_overhead_bytes,
-    receiver_maker,
-    sender_maker,
+    receiver_settings,
+    sender_settings,
+    socket_maker,
 )
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
@@ -157,7 +159,7 @@ class _Builder(Ground):
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             own = self.effective.host.ports[flow.port]
-            sockets = SocketMaker(self.sim, host, end, peer, nic, seed=self.seed, far=own)
+            sockets = socket_maker(self.sim, host, end, peer, nic, seed=self.seed, far=own)
             other = sockets.make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
@@ -301,7 +303,7 @@ class _Builder(Ground):
         """The system's end of a stream."""
         host = self.effective.host
         role = "netserver" if flow.receives else "netperf"
-        sockets = SocketMaker(
+        sockets = socket_maker(
             self.sim,
             host,
             host.ports[flow.port],
@@ -353,7 +355,7 @@ class _Builder(Ground):
         """The sending process on a remote host of which only the sending counts."""
         host = self.effective.peers[flow.peer]
         port = host.ports[flow.peer_port]
-        sender = sender_maker(host, port, self.effective.host.ports[flow.port])()
+        sender = new_sender(sender_settings(host, port, self.effective.host.ports[flow.port]))
         sender.open_window(receiving.receiver.syn_window)
         self._note_halves(flow, (sender, host))
         remote = RemoteSender(
@@ -384,7 +386,7 @@ class _Builder(Ground):
         remote = RemoteReceiver(
             self.sim,
             path,
-            receiver=receiver_maker(host, port)(),
+            receiver=new_receiver(receiver_settings(host, port)),
             link=link,
             costs=make_costs(host),
             mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),

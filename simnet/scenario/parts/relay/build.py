@@ -170,9 +170,9 @@ class _Side(HostsBehind):
         self.addresses = _addresses(given.connections, given.population or ground.seed, number)
         super().__init__(ground, number, f"peer{number}")
 
-    def socket(self, connection: int, path: str) -> TcpSocket:
+    def socket(self, path: str, coming: Header) -> TcpSocket:
         """The machine's end of a connection, which its kernel steers packets to."""
-        socket = super().socket(connection, path)
+        socket = super().socket(path, coming)
         if self.steering is not None:
             self.steering.follow(socket)
         return socket

@@ -6,23 +6,22 @@ There may be thousands of them between two ports: what they share is worked out 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from simnet.net.tcp.congestion.cubic import congestion_maker
-from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.congestion.cubic import CongestionMaker
+from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
-from simnet.net.tcp.rules.aix import aix_receiver, aix_sender
+from simnet.net.tcp.rules.aix import aix_receiver_settings, aix_sender_settings
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
-from simnet.net.tcp.send.sender import TcpSender
-from simnet.net.tcp.socket import TcpSocket
+from simnet.net.tcp.send.settings import SenderSettings
+from simnet.net.tcp.socket_maker import SocketMaker
+from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.scenario.parts.aix.build import aix_tcp
-from simnet.scenario.parts.host.build import PS, make_buffers, spread_maker
+from simnet.scenario.parts.host.build import PS, make_buffers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simnet.host.machine import Machine
     from simnet.kernel.histogram import LogHistogram
     from simnet.kernel.simulator import Simulator
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["SocketMaker", "frame_overhead_bytes", "receiver_maker", "sender_maker"]
+__all__ = ["frame_overhead_bytes", "receiver_settings", "sender_settings", "socket_maker"]
 
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 _IP_TCP_BYTES: Final = 40
@@ -44,7 +43,17 @@ _TSO_SEGMENTS: Final = 8
 _ETHERNET_MSS: Final = 1460
 
 
-class SocketMaker:
+def socket_maker(
+    sim: Simulator,
+    host: Host,
+    port: Port,
+    machine: Machine,
+    nic: Nic | MultiqueuePort,
+    *,
+    seed: int,
+    far: Port | None = None,
+    latency: LogHistogram | None = None,
+) -> SocketMaker:
     """Makes sockets of a host that use one port.
 
     Args:
@@ -57,183 +66,117 @@ class SocketMaker:
         far: the port at the other end, which announces its MSS; None for one like `port`.
         latency: a histogram that the sockets share; None for one each.
     """
-
-    def __init__(
-        self,
-        sim: Simulator,
-        host: Host,
-        port: Port,
-        machine: Machine,
-        nic: Nic | MultiqueuePort,
-        *,
-        seed: int,
-        far: Port | None = None,
-        latency: LogHistogram | None = None,
-    ) -> None:
-        kernel = host.kernel
-        self._nic = nic
-        self._line = nic.lines[0]
-        self._spread = spread_maker(host, seed)
-        self._receiver = receiver_maker(host, port)
-        self._sender = sender_maker(host, port, far)
-        large = kernel.system == "linux" and sender_rules(kernel.version).always_gso
-        self._sim = sim
-        self._machine = machine
-        self._latency = latency
-        self._buffers = make_buffers(host, machine)
-        self._shared_lines = kernel.tcp_sock_lines
-        self._runqueue_lines = kernel.runqueue_lines
-        self._jiffy_ps = PS // kernel.hz
-        self._header_bytes = _IP_TCP_BYTES + _options(host)
-        self._wire_overhead = port.nic.link_overhead_bytes
-        self._low_latency = kernel.tcp_low_latency
-        self._checksum_by_cpu = port.nic.checksum_by_cpu
-        self._page_bytes = port.nic.page_bytes
-        self._gso = large and not port.nic.segments
-        self._per_large = _LARGE_BYTES // _mss(host, port) if large else 1
-
-    def make(self, path: str) -> TcpSocket:
-        """One end of a connection; `path` is that of the component."""
-        return TcpSocket(
-            self._sim,
-            path,
-            receiver=self._receiver(),
-            sender=self._sender(),
-            nic=self._nic,
-            costs=self._machine.costs,
-            memory=self._machine.memory,
-            shared_lines=self._shared_lines,
-            buffers=self._buffers,
-            runqueue_lines=self._runqueue_lines,
-            jiffy_ps=self._jiffy_ps,
-            header_bytes=self._header_bytes,
-            wire_overhead=self._wire_overhead,
-            low_latency=self._low_latency,
-            timer_cpu=self._line.current_target(),
-            checksum_by_cpu=self._checksum_by_cpu,
-            page_bytes=self._page_bytes,
-            spread=self._spread(path),
-            gso=self._gso,
-            per_large=self._per_large,
-            latency=self._latency,
-        )
+    kernel = host.kernel
+    large = kernel.system == "linux" and sender_rules(kernel.version).always_gso
+    settings = SocketSettings(
+        sim,
+        nic=nic,
+        costs=machine.costs,
+        memory=machine.memory,
+        shared_lines=kernel.tcp_sock_lines,
+        buffers=make_buffers(host, machine),
+        runqueue_lines=kernel.runqueue_lines,
+        jiffy_ps=PS // kernel.hz,
+        header_bytes=_IP_TCP_BYTES + _options(host),
+        wire_overhead=port.nic.link_overhead_bytes,
+        low_latency=kernel.tcp_low_latency,
+        checksum_by_cpu=port.nic.checksum_by_cpu,
+        page_bytes=port.nic.page_bytes,
+        gso=large and not port.nic.segments,
+        per_large=_LARGE_BYTES // _mss(host, port) if large else 1,
+        latency=latency,
+    )
+    return SocketMaker(
+        settings,
+        sender_settings(host, port, far),
+        receiver_settings(host, port),
+        nic.lines[0],
+        seed=seed,
+        spread_permille=host.cpu.work_spread_permille,
+    )
 
 
-def sender_maker(host: Host, port: Port, far: Port | None = None) -> Callable[[], TcpSender]:
-    """Makes sending halves; `far` announces its MSS, None the same as `port`'s.
+def sender_settings(host: Host, port: Port, far: Port | None = None) -> SenderSettings:
+    """What sending halves have in common; `far` announces its MSS, None the same as `port`'s.
 
     The lesser MSS counts (RFC 9293, 3.7.1).
     """
     kernel = host.kernel
     mss = _mss(host, port, far or port)
     if kernel.system == "aix":
-        return partial(aix_sender, aix_tcp(host, port), mss=mss, tso=port.nic.segments)
+        return aix_sender_settings(aix_tcp(host, port), mss=mss, tso=port.nic.segments)
     rules = _sender_rules(kernel)
     large = port.nic.segments or rules.always_gso
     locked = _locked(host.application.socket_buffer_bytes, kernel.wmem_max_bytes)
     # with TSO the headers and the sk_buff are shared by the segments of one large frame
     overhead = _MAX_TCP_HEADER_BYTES + kernel.skb_truesize_overhead_bytes
-    nodelay = host.application.nodelay
-    paced = host.qdisc.default_qdisc == "fq"
-    congestion = congestion_maker(
-        kernel.tcp_congestion_control,
-        _initial_cwnd(kernel.initial_cwnd, mss),
+    return SenderSettings(
         mss=mss,
-        abc=kernel.tcp_abc,
-        hz=kernel.hz,
-        rules=rules,
-    )
-    # tcp_fixup_sndbuf: room for three segments
-    wmem_default = locked or max(
-        kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])
-    )
-    wmem_max = locked or kernel.tcp_wmem_bytes[2]
-    segment_truesize = mss + overhead // (_TSO_SEGMENTS if large else 1)
-    jiffy_ps = PS // kernel.hz
-    rto_min_ps, rto_max_ps = kernel.rto_min_ps, kernel.rto_max_ps
-    rto_init_ps = _first_rto_ps(kernel)
-    tso_win_divisor = kernel.tcp_tso_win_divisor
-    reordering = kernel.tcp_reordering
-    sack, timestamps = kernel.tcp_sack, kernel.tcp_timestamps
-    restarts = kernel.tcp_slow_start_after_idle
-
-    def make() -> TcpSender:
-        sender = TcpSender(
+        congestion=CongestionMaker(
+            kernel.tcp_congestion_control,
+            _initial_cwnd(kernel.initial_cwnd, mss),
             mss=mss,
-            congestion=congestion(),
-            wmem_default=wmem_default,
-            wmem_max=wmem_max,
-            segment_truesize=segment_truesize,
-            jiffy_ps=jiffy_ps,
-            rto_min_ps=rto_min_ps,
-            rto_init_ps=rto_init_ps,
-            rto_max_ps=rto_max_ps,
-            tso=large,
-            tso_win_divisor=tso_win_divisor,
-            reordering=reordering,
-            sack=sack,
+            abc=kernel.tcp_abc,
+            hz=kernel.hz,
             rules=rules,
-            restarts=restarts,
-            timestamps=timestamps,
-        )
-        sender.output.nodelay = nodelay
-        if paced:
-            sender.output.small_queue.paces = True
-        return sender
+        ),
+        # tcp_fixup_sndbuf: room for three segments
+        wmem_default=locked
+        or max(kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])),
+        wmem_max=locked or kernel.tcp_wmem_bytes[2],
+        segment_truesize=mss + overhead // (_TSO_SEGMENTS if large else 1),
+        jiffy_ps=PS // kernel.hz,
+        rto_min_ps=kernel.rto_min_ps,
+        rto_init_ps=_first_rto_ps(kernel),
+        rto_max_ps=kernel.rto_max_ps,
+        tso=large,
+        tso_win_divisor=kernel.tcp_tso_win_divisor,
+        reordering=kernel.tcp_reordering,
+        sack=kernel.tcp_sack,
+        rules=rules,
+        restarts=kernel.tcp_slow_start_after_idle,
+        timestamps=kernel.tcp_timestamps,
+        nodelay=host.application.nodelay,
+        paces=host.qdisc.default_qdisc == "fq",
+    )
 
-    return make
 
-
-def receiver_maker(host: Host, port: Port) -> Callable[[], TcpReceiver]:
-    """Makes receiving halves."""
+def receiver_settings(host: Host, port: Port) -> ReceiverSettings:
+    """What receiving halves have in common."""
     kernel = host.kernel
     mss = _mss(host, port)
     if kernel.system == "aix":
-        return partial(aix_receiver, aix_tcp(host, port), advmss=mss)
-    rules = _receiver_rules(kernel.version, kernel.tcp_adv_win_scale)
+        return aix_receiver_settings(aix_tcp(host, port), advmss=mss)
     locked = _locked(host.application.socket_buffer_bytes, kernel.rmem_max_bytes)
-    rmem_default = locked or max(
-        kernel.tcp_rmem_bytes[1], min(_fixed_up_rcvbuf(host, mss), kernel.tcp_rmem_bytes[2])
-    )
-    rmem_max = kernel.tcp_rmem_bytes[2]
-    timing = _ack_timing(
-        PS // kernel.hz,
-        (
-            kernel.ato_min_ps,
-            kernel.delack_max_ps,
-            _first_rto_ps(kernel),
-            kernel.delack_min_ps,
-            host.application.delack_max_ps,
+    return ReceiverSettings(
+        advmss=mss,
+        rmem_default=locked
+        or max(
+            kernel.tcp_rmem_bytes[1], min(_fixed_up_rcvbuf(host, mss), kernel.tcp_rmem_bytes[2])
         ),
+        rmem_max=kernel.tcp_rmem_bytes[2],
+        timing=_ack_timing(
+            PS // kernel.hz,
+            (
+                kernel.ato_min_ps,
+                kernel.delack_max_ps,
+                _first_rto_ps(kernel),
+                kernel.delack_min_ps,
+                host.application.delack_max_ps,
+            ),
+        ),
+        max_quickacks=kernel.max_quickacks,
+        min_rcvmss=kernel.min_rcvmss_bytes,
+        truesize_overhead=(port.nic.frame_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss),
+        moderate_rcvbuf=kernel.tcp_moderate_rcvbuf and not locked,
+        window_scaling=kernel.tcp_window_scaling,
+        rules=_receiver_rules(kernel.version, kernel.tcp_adv_win_scale),
+        option_bytes=_options(host),
+        timestamps=kernel.tcp_timestamps,
+        sack=kernel.tcp_sack,
+        rcvbuf_locked=locked > 0,
+        quickack=port.quickack,
     )
-    max_quickacks, min_rcvmss = kernel.max_quickacks, kernel.min_rcvmss_bytes
-    overhead = port.nic.frame_buffer_bytes + kernel.skb_truesize_overhead_bytes - mss
-    moderate = kernel.tcp_moderate_rcvbuf and not locked
-    window_scaling = kernel.tcp_window_scaling
-    option_bytes = _options(host)
-    sack, timestamps = kernel.tcp_sack, kernel.tcp_timestamps
-    quickack = port.quickack
-
-    def make() -> TcpReceiver:
-        return TcpReceiver(
-            advmss=mss,
-            rmem_default=rmem_default,
-            rmem_max=rmem_max,
-            timing=timing,
-            max_quickacks=max_quickacks,
-            min_rcvmss=min_rcvmss,
-            truesize_overhead=overhead,
-            moderate_rcvbuf=moderate,
-            window_scaling=window_scaling,
-            rules=rules,
-            option_bytes=option_bytes,
-            timestamps=timestamps,
-            sack=sack,
-            rcvbuf_locked=locked > 0,
-            quickack=quickack,
-        )
-
-    return make
 
 
 def frame_overhead_bytes(host: Host) -> int:
