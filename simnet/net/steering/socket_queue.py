@@ -13,14 +13,18 @@ from simnet.host.cpu import Cpu
 from simnet.net.link.skb import Header, Skb
 from simnet.net.link.wire import Port
 from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.steering.flow_hash import jhash2_3words
 from simnet.net.steering.tx_queue_rules import TxQueueRules
 from simnet.net.tcp.socket import TcpSocket
+
+if not cython.compiled:
+    from simnet.net.steering.flow_hash import jhash2_3words
 
 __all__ = ["SocketQueue", "socket_hash"]
 
 
-def socket_hash(header: Header, secret: int, hashrnd: int) -> int:
+def socket_hash(
+    header: Header, secret: cython.longlong, hashrnd: cython.longlong
+) -> cython.longlong:
     """Return the hash that spreads a socket's packets over queues, 32 bits.
 
     It is `jhash_1word(sk->sk_hash, hashrnd)`; sk_hash is `inet_ehashfn`. Both are Jenkins' second
@@ -31,9 +35,10 @@ def socket_hash(header: Header, secret: int, hashrnd: int) -> int:
         secret: `inet_ehash_secret`, 32 bits.
         hashrnd: the device layer's own random number, 32 bits.
     """
-    ports = header.source_port << 16 | header.destination_port
-    sk_hash = jhash2_3words(header.source_ip, header.destination_ip, ports, secret)
-    return int(jhash2_3words(sk_hash, 0, 0, hashrnd))
+    ports: cython.longlong = header.source_port
+    ports = ports << 16 | header.destination_port
+    sk_hash: cython.longlong = jhash2_3words(header.source_ip, header.destination_ip, ports, secret)
+    return jhash2_3words(sk_hash, 0, 0, hashrnd)
 
 
 @cython.final
@@ -56,13 +61,13 @@ class SocketQueue(Port):
     def __init__(
         self, path: str, port: MultiqueuePort, socket: TcpSocket, rules: TxQueueRules, word: int
     ) -> None:
-        super().__init__(socket.sim, path, port.weight, port.node)
+        self._register_port(socket.sim, path, port.weight, port.node)
         self.port = port
         self.socket = socket
         self.rule_steers = rules.steers
         self.rule_waits = rules.waits_for_completion
         self.word = word
-        self.hashed = word * port.tx_queues >> 32 if rules.several else 0
+        self.hashed = self.word * port.tx_queues >> 32 if rules.several else 0
         self.number = self.hashed
         self.queue = port.queues[self.number]
         self.posted = 0

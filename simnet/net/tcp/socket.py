@@ -108,7 +108,7 @@ class TcpSocket(TcpConnection):
         self.lines = SharedLines(memory, settings.shared_lines)
         self.wakeups = settings.wakeups
         self.low_latency = settings.low_latency
-        self.flows: SocketFlowTable = None
+        self.flows: SocketFlowTable = settings.flows
         self.rxhash = 0
         self.owned = False
         self.small_queue: SmallQueue = sender.output.small_queue

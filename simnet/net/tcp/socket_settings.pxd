@@ -4,6 +4,7 @@ from simnet.host.memory cimport Memory
 from simnet.kernel.histogram cimport LogHistogram
 from simnet.kernel.simulator cimport Simulator
 from simnet.net.link.wire cimport Port
+from simnet.net.steering.steering cimport SocketFlowTable
 from simnet.net.tcp.wakeups cimport Wakeups
 
 cdef class SocketSettings:
@@ -14,6 +15,7 @@ cdef class SocketSettings:
     cdef Buffers buffers
     cdef Wakeups wakeups
     cdef LogHistogram latency
+    cdef SocketFlowTable flows
     cdef int shared_lines
     cdef long long jiffy_ps
     cdef int overhead_bytes

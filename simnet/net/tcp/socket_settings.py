@@ -10,6 +10,7 @@ from simnet.host.memory import Memory
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.wire import Port
+from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.wakeups import Wakeups
 
 __all__ = ["SocketSettings"]
@@ -38,6 +39,7 @@ class SocketSettings:
         per_large: segments that share an `sk_buff` of the send queue.
         latency: histogram of the times from a frame's arrival to its processing that the sockets
             share; None for one each.
+        flows: of the host, where they record the CPUs that read and write them; None: nowhere.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class SocketSettings:
         gso: bool = False,
         per_large: int = 1,
         latency: LogHistogram | None = None,
+        flows: SocketFlowTable | None = None,
     ) -> None:
         self.sim = sim
         self.nic = nic
@@ -75,3 +78,4 @@ class SocketSettings:
         self.gso = gso
         self.per_large = per_large
         self.latency = latency
+        self.flows = flows

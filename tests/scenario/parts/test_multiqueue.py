@@ -74,7 +74,7 @@ class Bed:
     def queue_numbers(self, count: int) -> list[int]:
         """Queues of the transmitting sides of `count` connections."""
         numbers = []
-        sockets = socket_maker(self.sim, self.host, self.port, self.machine, self.made, seed=1)
+        sockets = socket_maker(self.host, self.port, self.machine, self.made, seed=1)
         for number in range(count):
             socket = sockets.make(f"socket{number}")
             header = Header(Station(1), Station(2), 1, 2 + number, 80, 5000)

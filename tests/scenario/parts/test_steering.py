@@ -31,7 +31,7 @@ def build(
         nic = make_nic(sim, machine, host, port, switch=effective.lan, seed=1, per_frame=False)
         steering.attach(nic, port, 0, 1)
         nics.append(nic)
-    socket = socket_maker(sim, host, host.ports[0], machine, nics[0], seed=1).make("socket")
+    socket = socket_maker(host, host.ports[0], machine, nics[0], seed=1).make("socket")
     steering.follow(socket)
     assert (socket.flows is not None) == (steering.sockets is not None)
     return steering, sim, [nic.steering for nic in nics]

@@ -20,7 +20,7 @@ class SenderSettings:
 
     Args:
         mss: payload of a full segment.
-        congestion: makes their algorithms; None where each sender is given its own.
+        congestion: makes their algorithms.
         wmem_default, wmem_max: tcp_wmem[1] and [2].
         segment_truesize: send-buffer memory of one full segment.
         jiffy_ps: length of a jiffy.
@@ -41,7 +41,7 @@ class SenderSettings:
         self,
         *,
         mss: int,
-        congestion: CongestionMaker | None,
+        congestion: CongestionMaker,
         wmem_default: int,
         wmem_max: int,
         segment_truesize: int,

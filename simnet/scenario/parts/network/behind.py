@@ -19,6 +19,7 @@ from simnet.workload.far_side import FarSide
 
 if TYPE_CHECKING:
     from simnet.net.link.skb import Header
+    from simnet.net.steering.steering import SocketFlowTable
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.system.ground import Ground
 
@@ -36,9 +37,12 @@ class HostsBehind:
         ground: the machine with its ports.
         number: of the port; the peer of the same number says what each of the hosts is.
         path: component path of the hosts.
+        flows: where the machine's sockets record the CPUs that use them; None: nowhere.
     """
 
-    def __init__(self, ground: Ground, number: int, path: str) -> None:
+    def __init__(
+        self, ground: Ground, number: int, path: str, flows: SocketFlowTable | None = None
+    ) -> None:
         effective = ground.effective
         self.ground = ground
         self.host = effective.host
@@ -48,7 +52,6 @@ class HostsBehind:
         self.far_port = self.far_host.ports[0]
         self.latency = LogHistogram()
         self._sockets = socket_maker(
-            ground.sim,
             self.host,
             self.own_port,
             ground.machine,
@@ -56,6 +59,7 @@ class HostsBehind:
             seed=ground.seed,
             far=self.far_port,
             latency=self.latency,
+            flows=flows,
         )
         self._rules = tx_rules(self.host)
         self.here, self.there = Station(2 * number), Station(2 * number + 1)

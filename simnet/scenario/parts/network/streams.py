@@ -159,7 +159,7 @@ class _Builder(Ground):
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             own = self.effective.host.ports[flow.port]
-            sockets = socket_maker(self.sim, host, end, peer, nic, seed=self.seed, far=own)
+            sockets = socket_maker(host, end, peer, nic, seed=self.seed, far=own)
             other = sockets.make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
@@ -304,7 +304,6 @@ class _Builder(Ground):
         host = self.effective.host
         role = "netserver" if flow.receives else "netperf"
         sockets = socket_maker(
-            self.sim,
             host,
             host.ports[flow.port],
             self.machine,

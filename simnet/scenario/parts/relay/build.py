@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.net.remote.hosts import RemoteHosts
-    from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.relay.schema import Relay as GivenRelay
     from simnet.scenario.parts.steering.build import HostSteering
@@ -165,17 +164,10 @@ class _Side(HostsBehind):
     def __init__(
         self, ground: Ground, given: GivenRelay, number: int, steering: HostSteering | None
     ) -> None:
-        self.steering = steering
         self.number = number
         self.addresses = _addresses(given.connections, given.population or ground.seed, number)
-        super().__init__(ground, number, f"peer{number}")
-
-    def socket(self, path: str, coming: Header) -> TcpSocket:
-        """The machine's end of a connection, which its kernel steers packets to."""
-        socket = super().socket(path, coming)
-        if self.steering is not None:
-            self.steering.follow(socket)
-        return socket
+        flows = steering.sockets if steering else None
+        super().__init__(ground, number, f"peer{number}", flows)
 
     def header(self, connection: int) -> Header:
         """Addresses of the frames from there: a client's anywhere, a server's one of a few."""

@@ -24,9 +24,9 @@ from simnet.scenario.parts.host.build import PS, make_buffers
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.histogram import LogHistogram
-    from simnet.kernel.simulator import Simulator
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
+    from simnet.net.steering.steering import SocketFlowTable
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.host.schema import Kernel
 
@@ -44,7 +44,6 @@ _ETHERNET_MSS: Final = 1460
 
 
 def socket_maker(
-    sim: Simulator,
     host: Host,
     port: Port,
     machine: Machine,
@@ -53,11 +52,11 @@ def socket_maker(
     seed: int,
     far: Port | None = None,
     latency: LogHistogram | None = None,
+    flows: SocketFlowTable | None = None,
 ) -> SocketMaker:
     """Makes sockets of a host that use one port.
 
     Args:
-        sim: the simulation.
         host: the configuration.
         port: of the host.
         machine: what was made of the host.
@@ -65,11 +64,12 @@ def socket_maker(
         seed: of all random streams.
         far: the port at the other end, which announces its MSS; None for one like `port`.
         latency: a histogram that the sockets share; None for one each.
+        flows: of the host, where the sockets record the CPUs that use them; None: nowhere.
     """
     kernel = host.kernel
     large = kernel.system == "linux" and sender_rules(kernel.version).always_gso
     settings = SocketSettings(
-        sim,
+        machine.sim,
         nic=nic,
         costs=machine.costs,
         memory=machine.memory,
@@ -85,6 +85,7 @@ def socket_maker(
         gso=large and not port.nic.segments,
         per_large=_LARGE_BYTES // _mss(host, port) if large else 1,
         latency=latency,
+        flows=flows,
     )
     return SocketMaker(
         settings,
