@@ -25,7 +25,7 @@ MESSAGES_MHZ = 135_000 * 1000
 SLICE_PS = PS // 5
 LONG_S = 10
 SCENARIO = "relay-untuned"
-MOST_TIMEOUTS = 150
+MOST_TIMEOUTS = 100
 
 
 def _rig(connections: int) -> dict[int, RelayRig]:
