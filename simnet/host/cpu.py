@@ -295,29 +295,24 @@ class Cpu(Component):
         self._dispatch()
 
     def _dispatch(self) -> cython.int:  # noqa: C901, PLR0912, PLR0915 - one case a level
-        context: Context
         level: cython.int
-        done: cython.bint
         while True:
-            done = not self.running and self.level >= 0 and self.end_ps == self.sim.now
-            if done:
+            if not self.running and self.level >= 0 and self.end_ps == self.sim.now:
                 # the piece of work that was running has ended: let its owner go on
-                level = self.level
                 self.end_ps = -1
-                if level == HARD_LEVEL:
-                    context = self.context2
-                    self.set2 = False
-                elif level == SOFT_LEVEL:
-                    context = self.context1
-                    self.set1 = False
-                else:
-                    context = self.context0
-                    self.set0 = False
                 self.stepping = True
-                context.step(self)
+                if self.level == SOFT_LEVEL:
+                    self.set1 = False
+                    self.context1.step(self)
+                elif self.level == PROCESS_LEVEL:
+                    self.set0 = False
+                    self.context0.step(self)
+                else:
+                    self.set2 = False
+                    self.context2.step(self)
+                    if not self.set1:
+                        self.irq_exit = True
                 self.stepping = False
-                if level == HARD_LEVEL and not self.set1:
-                    self.irq_exit = True
                 continue
             if self.away:
                 if not self.wants:
@@ -376,7 +371,8 @@ class Cpu(Component):
         if mode != self.mode:
             self._settle()
             self.mode = mode
-        self._set_level(level)
+        if level != self.level:
+            self._set_level(level)
         if work_ps == 0:
             self.end_ps = now
             return 0

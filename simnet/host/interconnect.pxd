@@ -5,13 +5,17 @@ cdef class Interconnect(Component):
     cdef readonly int buses
     cdef readonly int nodes
     cdef readonly int line_bytes
-    cdef int buses_per_node
+    cdef int[::1] bus_nodes
+    cdef int burst_lines
     cdef int carriers
     cdef int first_link
     cdef readonly long long version
     cdef bint awake
     cdef readonly tuple names
     cdef readonly object included
+    cdef long long stall_permille
+    cdef long long included_line_ps
+    cdef long long included_late_ps
     cdef list cpus
     cdef long long[::1] given_ps
     cdef readonly long long[::1] bandwidth
@@ -33,7 +37,7 @@ cdef class Interconnect(Component):
     cpdef int fetch(self, int bus, int node, long long size, long long batch) except -1
     cpdef int transfer(self, int device_node, int node, long long size) except -1
     cdef int _move(self, int bus, int near, int place, int far, long long size, long long batch) except -1
-    cdef long long _wait(self, int bus, int place, int far) except? -1
+    cdef long long _wait(self, int bus, int near, int place, int far) except? -1
     cdef int _add_up(self) except -1
     cdef int _add_up_waits(self) except -1
     cdef bint _price(self) except? -1

@@ -41,7 +41,7 @@ _ALL_PPM = cython.declare(cython.longlong, 1_000_000)
 # PCI-X moves 512 bytes in a burst (default of its maximum memory read byte count), PCI Express
 # 128 to 512 bytes in a packet.
 _BURST_BYTES = cython.declare(cython.int, 512)
-_NS = cython.declare(cython.longlong, 1000)
+_HALF_NS = cython.declare(cython.longlong, 500)
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ def links_between(nodes: int, links: Sequence[tuple[int, int]]) -> list[list[tup
     return ways
 
 
+@cython.final
 @cython.cclass
 class Interconnect(Component):
     """The carriers of one machine, and the ways over them.
@@ -129,11 +130,15 @@ class Interconnect(Component):
         super().__init__(sim, path)
         buses = nodes * buses_per_node
         self.buses = buses
-        self.buses_per_node = buses_per_node
+        self.bus_nodes = array("i", [bus // buses_per_node for bus in range(buses)])
         self.nodes = nodes
         self.line_bytes = line_bytes
+        self.burst_lines = (_BURST_BYTES + line_bytes - 1) // line_bytes
         self.version = 0
         self.included = included
+        self.stall_permille = included.stall_permille
+        self.included_line_ps = included.line_ps
+        self.included_late_ps = included.local_ps - included.line_ps
         self.cpus: list[Cpu] = []
         self.given_ps = array("q")
         self.awake = False
@@ -182,26 +187,26 @@ class Interconnect(Component):
         self, bus: cython.int, owner: cython.int, lines: cython.longlong
     ) -> cython.longlong:
         """Take lines, one by one, from a cache on the bus `owner`; return the wait of each."""
-        node: cython.int = owner // self.buses_per_node
-        self._move(bus, bus // self.buses_per_node, owner, node, lines * self.line_bytes, 1)
-        return self._wait(bus, owner, node)
+        near: cython.int = self.bus_nodes[bus]
+        far: cython.int = self.bus_nodes[owner]
+        self._move(bus, near, owner, far, lines * self.line_bytes, 1)
+        return self._wait(bus, near, owner, far)
 
     def wait_for_memory_ps(self, bus: cython.int, node: cython.int) -> cython.longlong:
         """How long a line of a node's memory waits on its way to a bus."""
-        return self._wait(bus, self.buses + node, node)
+        return self._wait(bus, self.bus_nodes[bus], self.buses + node, node)
 
     def fetch(
         self, bus: cython.int, node: cython.int, size: cython.longlong, batch: cython.longlong
     ) -> cython.int:
         """A CPU on `bus` reads a node's memory, so many lines at once."""
-        return self._move(bus, bus // self.buses_per_node, self.buses + node, node, size, batch)
+        return self._move(bus, self.bus_nodes[bus], self.buses + node, node, size, batch)
 
     def transfer(
         self, device_node: cython.int, node: cython.int, size: cython.longlong
     ) -> cython.int:
         """A device reads or writes a node's memory, a burst of its bus at once."""
-        batch: cython.longlong = (_BURST_BYTES + self.line_bytes - 1) // self.line_bytes
-        return self._move(-1, device_node, self.buses + node, node, size, batch)
+        return self._move(-1, device_node, self.buses + node, node, size, self.burst_lines)
 
     def _move(
         self,
@@ -228,14 +233,16 @@ class Interconnect(Component):
             self.sim.after(_EPOCH_PS, self, 0, 0, 0)
         return 0
 
-    def _wait(self, bus: cython.int, place: cython.int, far: cython.int) -> cython.longlong:
-        """How long a line waits between a bus and a place on a node."""
+    def _wait(
+        self, bus: cython.int, near: cython.int, place: cython.int, far: cython.int
+    ) -> cython.longlong:
+        """How long a line waits between a bus of the node `near` and a place on the node `far`."""
         wait_ps: cython.longlong = self.wait_ps[place]
         if bus != place:
             wait_ps += self.wait_ps[bus]
-        wait_ps += self.pair_wait_ps[bus // self.buses_per_node * self.nodes + far]
+        wait_ps += self.pair_wait_ps[near * self.nodes + far]
         # whole ns: SMT siblings then stretch work exactly
-        return (wait_ps + _NS // 2) // _NS * _NS
+        return (wait_ps + 500) // 1000 * 1000
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The end of an epoch."""
@@ -252,8 +259,8 @@ class Interconnect(Component):
         pair: cython.int
         step: cython.int = 0
         link: cython.longlong
-        stall: cython.longlong = self.included.stall_permille
-        line_ps: cython.longlong = self.included.line_ps
+        stall: cython.longlong = self.stall_permille
+        line_ps: cython.longlong = self.included_line_ps
         if stall > 0:
             for cpu in self.cpus:
                 given_ps = cpu.given_ps - self.given_ps[cpu.cpu_id]
@@ -298,7 +305,7 @@ class Interconnect(Component):
             self.batched[carrier] = 0
             loaded = loaded or load > 0
         # where all waits together are less than half a ns, a line waits for none on any way
-        if before_ps >= _NS // 2 or self.all_waits_ps >= _NS // 2:
+        if before_ps >= _HALF_NS or self.all_waits_ps >= _HALF_NS:
             self.version += 1
             self._add_up_waits()
             self._set_paces()
@@ -315,12 +322,12 @@ class Interconnect(Component):
                 step += 1
         return 0
 
+    @cython.cdivision(False)
     def _set_paces(self) -> cython.int:
         """Set how long the work of the CPUs takes while their own memory answers as it does."""
         cpu: Cpu
         late_ps: cython.longlong
         for cpu in self.cpus:
-            late_ps = self.wait_for_memory_ps(cpu.bus, cpu.node)
-            late_ps += self.included.local_ps - self.included.line_ps
-            cpu.set_pace(1000 + self.included.stall_permille * late_ps // self.included.line_ps)
+            late_ps = self.wait_for_memory_ps(cpu.bus, cpu.node) + self.included_late_ps
+            cpu.set_pace(1000 + self.stall_permille * late_ps // self.included_line_ps)
         return 0

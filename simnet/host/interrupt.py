@@ -29,6 +29,8 @@ _ROTATING = cython.declare(cython.int, 0)
 _FIRST = cython.declare(cython.int, 1)
 
 
+@cython.final
+@cython.cclass
 class Arbiter:
     """Lowest-priority arbitration between CPUs of equal priority; a chipset has one.
 

@@ -44,6 +44,8 @@ def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
     return hops
 
 
+@cython.final
+@cython.cclass
 class Memory:
     """Latencies of one machine's memory, in ps for one cache line.
 
@@ -161,6 +163,8 @@ class Memory:
         return write_ps
 
 
+@cython.final
+@cython.cclass
 class SharedLines:
     """Cache lines of one data structure that travel to whichever CPU touches them.
 

@@ -381,7 +381,10 @@ class Scheduler(Dispatcher):
     def switch_in(self, cpu: Cpu) -> None:
         """`schedule`: give the CPU to the best task of its run queue."""
         best: Task = self.next_task(cpu)
-        cpu.runqueue.remove(best)
+        if len(cpu.runqueue) == 1:
+            del cpu.runqueue[0]
+        else:
+            cpu.runqueue.remove(best)
         cpu.current = best
         self._switched(cpu, best)
         best.switched_in_ps = self.sim.now

@@ -66,16 +66,17 @@ cdef class EventQueue:
     cdef unsigned long long far
     cdef unsigned long long[::1] groups
 
-    cpdef long long push(
+    cdef long long push(
         self, long long time_ps, int priority, long long target, int kind, long long arg
     ) except 0
-    cpdef long long take(self, long long limit_ps) noexcept
-    cpdef void release(self, long long slot) noexcept
-    cpdef long long find(self, long long handle) noexcept
-    cpdef void remove(self, long long slot) noexcept
-    cpdef long long peek(self) noexcept
+    cdef long long take(self, long long limit_ps) noexcept
+    cdef inline void release(self, long long slot) noexcept
+    cdef long long find(self, long long handle) noexcept
+    cdef void remove(self, long long slot) noexcept
+    cdef long long peek(self) noexcept
     cdef long long ahead(self, long long slot) noexcept
-    cdef void _append(self, long long slot) noexcept
+    cdef long long _take_of_several(self, long long limit_ps) noexcept
+    cdef inline void _append(self, long long slot) noexcept
     cdef long long _first_of_few(self, long long head) noexcept
     cdef bint _precedes(self, long long slot, long long other) noexcept
     cdef void _spread(self, long long head) noexcept

@@ -111,17 +111,15 @@ class EventQueue:
         generation: cython.longlong = self.words[word + GENERATION]
         return (generation << SLOT_BITS) | slot
 
-    def take(self, limit_ps: cython.longlong) -> cython.longlong:  # noqa: PLR0911 - it's hot
-        """Unlink the first entry and return its slot; 0 if none is due by `limit_ps`.
+    def take(self, limit_ps: cython.longlong) -> cython.longlong:
+        """Unlink and free the first entry and return its slot; 0 if none is due by `limit_ps`.
 
-        The slot's time and words stay valid until it is released. A caller that gets 0 may push
+        The slot's time and words stay valid until the next push. A caller that gets 0 may push
         nothing before `limit_ps` any more, since the base may have moved up to there.
         """
         head: cython.longlong
         slot: cython.longlong
-        while self.near == 0:
-            if self.far == 0:
-                return 0
+        if self.near == 0 and self.far != 0:
             head = self._first_list()
             slot = self.links[head * LINKS + NEXT]
             if self.links[head * LINKS + PREVIOUS] == slot:
@@ -131,20 +129,32 @@ class EventQueue:
                 self.base_ps = self.times[slot * 2]
                 self._clear(head)
                 self.pending -= 1
+                self.release(slot)
                 return slot
+        return self._take_of_several(limit_ps)
+
+    def _take_of_several(self, limit_ps: cython.longlong) -> cython.longlong:
+        """Do as `take`, where entries lie at the base or the first list has more than one."""
+        head: cython.longlong
+        slot: cython.longlong
+        if self.near != 0:
+            if self.base_ps > limit_ps:
+                return 0
+            slot = self.links[lowest_bit(self.near) * LINKS + NEXT]
+        else:
+            if self.far == 0:
+                return 0
+            head = self._first_list()
             if self.times[head * 2] > limit_ps:
                 return 0
             slot = self._first_of_few(head)
-            if slot != 0:
-                if self.times[slot * 2] > limit_ps:
-                    return 0
-                self.remove(slot)
-                return slot
-            self._spread(head)
-        if self.base_ps > limit_ps:
-            return 0
-        slot = self.links[lowest_bit(self.near) * LINKS + NEXT]
+            if slot == 0:
+                self._spread(head)
+                return self.take(limit_ps)
+            if self.times[slot * 2] > limit_ps:
+                return 0
         self.remove(slot)
+        self.release(slot)
         return slot
 
     def _first_of_few(self, head: cython.longlong) -> cython.longlong:
@@ -178,7 +188,7 @@ class EventQueue:
         return one < another
 
     def release(self, slot: cython.longlong) -> None:
-        """Free a slot that was taken or removed; its handles are stale from here on."""
+        """Free a slot that was removed; its handles are stale from here on."""
         word: cython.longlong = slot * WORDS + GENERATION
         self.words[word] = (self.words[word] + 1) & GENERATION_MASK
         self.links[slot * LINKS + NEXT] = self.free

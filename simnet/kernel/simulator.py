@@ -105,8 +105,9 @@ class Simulator:
             or priority >= PRIORITIES
             or target._sim_owner is not self
         ):
-            self._refuse(time_ps, target, priority)
-        return self._queue.push(time_ps, priority, target._sim_number, kind, arg)
+            raise self._refusal(time_ps, target, priority)
+        handle: cython.longlong = self._queue.push(time_ps, priority, target._sim_number, kind, arg)
+        return handle
 
     def after(
         self,
@@ -124,8 +125,11 @@ class Simulator:
             or priority >= PRIORITIES
             or target._sim_owner is not self
         ):
-            self._refuse(int(self.now) + int(delay_ps), target, priority)
-        return self._queue.push(self.now + delay_ps, priority, target._sim_number, kind, arg)
+            raise self._refusal(int(self.now) + int(delay_ps), target, priority)
+        handle: cython.longlong = self._queue.push(
+            self.now + delay_ps, priority, target._sim_number, kind, arg
+        )
+        return handle
 
     def close(self) -> None:
         """End the simulation: nothing will happen in it, and its components know nobody any more.
@@ -160,7 +164,7 @@ class Simulator:
         names the component and the time; a `SimulationError` arrives as it is.
         """
         if time_ps < self.now or time_ps > LATEST_PS:
-            self._refuse(time_ps, None, 0)
+            raise self._refusal(time_ps, None, 0)
         self.dispatch(time_ps, NO_LIMIT)
         if not self._stopped:
             self.now = time_ps
@@ -206,13 +210,12 @@ class Simulator:
             slot = queue.take(limit_ps)
             if slot == 0:
                 break
-            # All that is needed leaves the slot before anything can be scheduled into it.
+            # All that is needed leaves the slot, which is free, before anything is scheduled.
             word = slot * WORDS
             number = queue.words[word + TARGET] >> PRIORITY_BITS
             kind = queue.words[word + KIND]
             arg = queue.words[word + ARG]
             self.now = queue.times[slot * 2]
-            queue.release(slot)
             if cython.compiled and queue.near != 0:
                 self._look_ahead()
             self.events += 1
@@ -264,7 +267,7 @@ class Simulator:
         handle: cython.longlong
         slot: cython.longlong
         if time_ps < self.now or time_ps > LATEST_PS or priority < 0 or priority >= PRIORITIES:
-            self._refuse(time_ps, None, priority)
+            raise self._refusal(time_ps, None, priority)
         handle = self._queue.push(time_ps, priority, number, 0, 0)
         slot = handle & (MOST_SLOTS - 1)
         while slot >= len(self._objects):
@@ -272,8 +275,8 @@ class Simulator:
         self._objects[slot] = item
         return handle
 
-    def _refuse(self, time_ps: Any, target: Target | None, priority: int) -> None:
-        """Raise what is wrong with a request that was found wrong."""
+    def _refusal(self, time_ps: Any, target: Target | None, priority: int) -> SimulationError:
+        """Return what is wrong with a request that was found wrong."""
         path = "" if target is None else target.path
         if target is not None and target._sim_owner is not self:
             message = "it is not part of this simulation"
@@ -283,4 +286,4 @@ class Simulator:
             message = f"time would run backwards: asked for {time_ps} ps, it is {self.now} ps"
         else:
             message = f"time {time_ps} ps is beyond the clock's end, {LATEST_PS} ps"
-        raise SimulationError(message, component=path, time_ps=self.now)
+        return SimulationError(message, component=path, time_ps=self.now)
