@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,8 @@ _PROGRAMS = {
 exec "{python}" -SIE "{served}" "{socket}" "$@\"""",
     "make": 'exec "{make}" --dry-run "$@"',
 }
+# what takes minutes on a machine that does much else
+_PROGRESS = re.compile(r"^simnet: simulating: .*\n", re.MULTILINE)
 _OWN_SIMNET = 'exec "{python}" -m simnet "$@"'
 _KNOWN = {
     "python": sys.executable,
@@ -155,7 +158,7 @@ class Session:
             **ONE_PROCESS,
         )
         assert done.returncode == 0, f"{block.place}: status {done.returncode}\n{done.stdout}"
-        return done.stdout
+        return _PROGRESS.sub("", done.stdout)
 
     def _python(self, block: Block) -> str:
         # Blank lines in front make a traceback name the line of the document.

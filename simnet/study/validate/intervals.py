@@ -25,12 +25,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import Final, TypeAlias
 
 from simnet.study.validate.kinds import alike, factor, log_factor
 from simnet.study.validate.residuals import Residual
 
-__all__ = ["Part", "discrepancy", "discrepancy_of_changes", "hull", "parameters", "quantile"]
+__all__ = [
+    "Part",
+    "discrepancy",
+    "discrepancy_of_changes",
+    "hull",
+    "parameters",
+    "parameters_of_few",
+    "quantile",
+]
 
 Part: TypeAlias = tuple[float, float]
 """The ends of an interval, as logarithms of factors of the prediction."""
@@ -40,6 +49,8 @@ _CONFIDENCE_TAIL: Final = 0.975
 # members whose extremes say where the next one lies: with a probability of (n - 1) / (n + 1)
 _MANY: Final = 24
 _ALL: Final = 100.0
+# members of which each side of the median has a spread of its own
+_UNEVEN: Final = 8
 # residuals of a kind from which its own quantile is taken
 _ENOUGH: Final = 8
 
@@ -61,6 +72,29 @@ def parameters(logarithms: Sequence[float]) -> Part:
     if count < _MANY:
         return mean - half, mean + half
     return max(mean - half, min(logarithms)), min(mean + half, max(logarithms))
+
+
+def parameters_of_few(logarithms: Sequence[float]) -> Part:
+    """The same of members too few for their extremes to say where the next one lies.
+
+    A queue that fills in some members and not in others makes one side of the median much wider.
+    Student's interval would be as wide on both; here each side has the spread of its own values,
+    and their number as degrees of freedom. Fewer than 8 have no sides.
+    """
+    count = len(logarithms)
+    if not _UNEVEN <= count < _MANY:
+        return parameters(logarithms)
+    from scipy.special import stdtrit  # scipy.stats takes a second to load
+
+    middle = median(logarithms)
+    beyond = count // 2
+    half = float(stdtrit(beyond, _CONFIDENCE_TAIL)) * math.sqrt(1 + 1 / count)
+    sums = [
+        sum((one - middle) ** 2 for one in logarithms if side * (one - middle) > 0)
+        for side in (-1, 1)
+    ]
+    low, high = (math.sqrt(one / beyond) for one in sums)
+    return middle - half * low, middle + half * high
 
 
 def discrepancy(kind: str, known: Sequence[Residual], configuration: str | None = None) -> float:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SEEDS = 8
 MEMBERS = 24
 # pairs with equal seeds and draws of parameters before each look but the last
-_EARLY = ((3, 4), (5, MEMBERS))
+_EARLY = ((3, 4), (6, 16))
 _ERROR = 0.05
 _FIRST_MEMBER_SEED = 1000
 
@@ -55,8 +55,8 @@ class Times(NamedTuple):
 # draws say how much a change depends on what is not known: many short runs tell that better than
 # few long ones
 TIMES = Times("500 ms", "300 ms", "100 ms", "100 ms")
-# at the first look, which is for what is plain
-SHORT_TIMES = TIMES._replace(duration="120 ms", warm_up="120 ms")
+# before the last look, for what is plain
+SHORT_TIMES = TIMES._replace(duration="160 ms", warm_up="160 ms")
 # where requests wait for disks, which take milliseconds for each
 DISK_TIMES = Times("20 s", "8 s", "12 s", "6 s")
 
@@ -76,7 +76,7 @@ class Look:
         error: how often chance alone may make a verdict wrong at this look.
         last: nothing is simulated after it. Only then are the draws moved to the anchor: a
             covariance of few says little.
-        short: its pairs with equal seeds are short, and so are no part of later looks.
+        short: its pairs with equal seeds are short, and so are no part of the last look.
     """
 
     pairs: int
@@ -87,15 +87,13 @@ class Look:
 
 
 def looks(seeds: int, members: int, *, short: bool = False) -> tuple[Look, ...]:
-    """The looks at up to `seeds` pairs and `members` draws; the first of several may be `short`."""
+    """The looks at up to `seeds` pairs and `members` draws; all but the last may be `short`."""
     early = [(pairs, min(drawn, members)) for pairs, drawn in _EARLY if pairs < seeds]
     if not early:
         return (Look(seeds, members),)
     half = _ERROR / 2
     share = half / len(early)
-    found = [
-        Look(*numbers, share, last=False, short=short and not n) for n, numbers in enumerate(early)
-    ]
+    found = [Look(*numbers, share, last=False, short=short) for numbers in early]
     return (*found, Look(seeds, members, error=half))
 
 
@@ -188,7 +186,7 @@ class Plan:
 
     @property
     def looks(self) -> tuple[Look, ...]:
-        """The looks; the first has short pairs unless it was said how long runs are."""
+        """The looks; but for the last, pairs are short unless it was said how long runs are."""
         said = self.duration or self.warm_up or self.precision
         disks = Member(self.base).effective().ffsb or runs_to_completion(self.base)
         return looks(self.seeds, self.members, short=not (said or disks))

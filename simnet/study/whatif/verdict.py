@@ -41,8 +41,7 @@ from simnet.rows import Row
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.measures import transactions_per_s
 from simnet.study.run.result import Result
-from simnet.study.validate.intervals import Part
-from simnet.study.validate.intervals import parameters as spread
+from simnet.study.validate.intervals import Part, parameters_of_few
 
 Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
 Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
@@ -215,7 +214,7 @@ def _change(
         seeds = seeds and Interval(low=_percent_change(seeds.low), high=_percent_change(seeds.high))
     parameters = None
     if drawn and percent is not None:
-        parameters = _around(percent, spread(drawn))
+        parameters = _around(percent, parameters_of_few(drawn))
     return Change(
         metric=metric.name,
         unit=metric.unit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from simnet.study.validate.intervals import (
     discrepancy_of_changes,
     hull,
     parameters,
+    parameters_of_few,
     quantile,
 )
 from simnet.study.validate.kinds import KINDS, factor, log_factor
@@ -71,6 +73,52 @@ def test_a_long_tail_at_one_end_does_not_make_the_other_longer() -> None:
     low, high = parameters([*[0.01 * n for n in range(23)], -3.0])
     assert low == pytest.approx(-1.37, abs=0.01)
     assert high == 0.22
+
+
+FEW = st.lists(st.floats(-5, 5).map(lambda value: round(value, 3)), min_size=8, max_size=23)
+
+
+@given(FEW, st.floats(0, 20))
+def test_of_few_members_too_one_side_does_not_make_the_other_longer(
+    members: list[float], further: float
+) -> None:
+    low, high = parameters_of_few(members)
+    lowest = min(range(len(members)), key=members.__getitem__)
+    moved = [one - further * (n == lowest) for n, one in enumerate(members)]
+    assert parameters_of_few(moved)[0] <= low + 1e-9
+    assert parameters_of_few(moved)[1] == pytest.approx(high)
+
+
+@given(FEW)
+def test_mirrored_members_have_the_mirrored_interval(members: list[float]) -> None:
+    low, high = parameters_of_few(members)
+    assert parameters_of_few([-one for one in members]) == pytest.approx((-high, -low))
+
+
+def test_sides_need_eight_members_and_are_not_needed_from_where_extremes_count() -> None:
+    skewed = [*[0.01 * n for n in range(30)], -3.0][::-1]
+    for count in (0, 1, 4, 7, 24, 31):
+        assert parameters_of_few(skewed[:count]) == parameters(skewed[:count])
+    assert parameters_of_few(skewed[:8])[1] < parameters(skewed[:8])[1] / 5
+
+
+@pytest.mark.parametrize("count", [8, 12, 16, 23])
+@pytest.mark.parametrize("shape", ["normal", "uniform", "exponential", "a queue that fills"])
+def test_one_more_of_few_members_lies_inside(count: int, shape: str) -> None:
+    draw = np.random.default_rng(1)
+    trials = (4000, count + 1)
+    normal = draw.standard_normal(trials)
+    made = {
+        "normal": normal,
+        "uniform": draw.random(trials),
+        "exponential": draw.exponential(size=trials),
+        "a queue that fills": 0.3 * normal - 4 * (draw.random(trials) < 0.2),
+    }[shape]
+    inside = 0
+    for *members, one_more in made.tolist():
+        low, high = parameters_of_few(members)
+        inside += low <= one_more <= high
+    assert inside / len(made) > 0.93
 
 
 @given(AMOUNTS, st.lists(st.tuples(ENDS, ENDS), max_size=4), st.sampled_from(sorted(KINDS)))
