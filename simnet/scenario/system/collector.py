@@ -43,11 +43,13 @@ class Collector:
 
         Args:
             grown: another system is about to be made; only then can there be much more than
-                before. Those that came before can be collected without a look at it.
+                before. Those that came before can be collected without a look at it. Nothing is
+                collected meanwhile: what is made of a system stays.
         """
         before = gc.get_threshold()
         if before[0]:
-            gc.set_threshold(max(before[0], _ALLOCATIONS_PER_COLLECTION), *before[1:])
+            most = 0 if grown else max(before[0], _ALLOCATIONS_PER_COLLECTION)
+            gc.set_threshold(most, *before[1:])
         freezes = gc.get_freeze_count() == 0
         if freezes:
             gc.freeze()

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 SEEDS = 8
 MEMBERS = 24
 # pairs with equal seeds and draws of parameters before each look but the last
-_EARLY = ((3, 4), (6, 16))
+_EARLY = ((3, 4), (6, 14))
 _ERROR = 0.05
 _FIRST_MEMBER_SEED = 1000
 
@@ -54,7 +54,7 @@ class Times(NamedTuple):
 
 # draws say how much a change depends on what is not known: many short runs tell that better than
 # few long ones
-TIMES = Times("500 ms", "300 ms", "100 ms", "100 ms")
+TIMES = Times("500 ms", "300 ms", "80 ms", "80 ms")
 # before the last look, for what is plain
 SHORT_TIMES = TIMES._replace(duration="160 ms", warm_up="160 ms")
 # where requests wait for disks, which take milliseconds for each

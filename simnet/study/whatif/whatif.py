@@ -179,9 +179,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before.
         members: pairs of runs with equal draws of the uncertain parameters, at most; 0 for none.
         duration: simulated time that is measured, such as `"2 s"`; when None 160 ms,
-            500 ms at the last look, and 100 ms with drawn parameters; 20 s and 12 s where disks
+            500 ms at the last look, and 80 ms with drawn parameters; 20 s and 12 s where disks
             are used.
-        warm_up: simulated time before that; when None 160 ms, 300 ms at the last look, and 100 ms
+        warm_up: simulated time before that; when None 160 ms, 300 ms at the last look, and 80 ms
             with drawn parameters; 8 s and 6 s where disks are used; later where something acts
             late, such as irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as

@@ -60,12 +60,28 @@ def test_no_object_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(counts) == {0}
 
 
-def test_what_is_there_is_frozen_meanwhile() -> None:
+@pytest.mark.parametrize("grown", [False, True])
+def test_what_is_there_is_frozen_meanwhile(*, grown: bool) -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
-    with Collector().spared(grown=True):
+    with Collector().spared(grown=grown):
         assert gc.get_freeze_count() > 0
-        assert gc.get_threshold()[0] > before[0][0]
+        assert (gc.get_threshold()[0] == 0) if grown else gc.get_threshold()[0] > before[0][0]
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
+def test_nothing_is_collected_while_a_system_is_made() -> None:
+    looks: list[str] = []
+
+    def looked(phase: str, _: dict[str, int]) -> None:
+        looks.append(phase)
+
+    gc.callbacks.append(looked)
+    try:
+        with Collector().spared(grown=True):
+            kept = [[number] for number in range(2 * gc.get_threshold()[1] + 5000)]
+    finally:
+        gc.callbacks.remove(looked)
+    assert (len(kept) > 5000, looks) == (True, [])
 
 
 def test_a_run_that_fails_leaves_the_collector_as_it_was() -> None:

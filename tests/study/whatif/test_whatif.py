@@ -124,10 +124,10 @@ class TestLooks:
             runs = [effective.run for effective in made_up]
             return {(run.duration_ps // 10**9, run.warm_up_ps // 10**9) for run in runs}
 
-        assert simulated() == {(160, 160), (100, 100)}
-        assert simulated(seeds=3) == {(500, 300), (100, 100)}
-        assert simulated(duration="50 ms") == {(50, 300), (50, 100)}
-        assert simulated(warm_up="50 ms") == {(500, 50), (100, 50)}
+        assert simulated() == {(160, 160), (80, 80)}
+        assert simulated(seeds=3) == {(500, 300), (80, 80)}
+        assert simulated(duration="50 ms") == {(50, 300), (50, 80)}
+        assert simulated(warm_up="50 ms") == {(500, 50), (80, 50)}
 
     def test_what_short_looks_cannot_tell_is_told_by_long_runs(
         self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
@@ -214,7 +214,7 @@ def test_runs_end_by_precision_on_demand(made_up: list[Effective]) -> None:
     paired = [e.run for e in made_up if e.run.seed < 1000]
     drawn = [e.run for e in made_up if e.run.seed >= 1000]
     assert {(run.precision_permille, run.duration_ps) for run in paired} == {(20, 2 * 10**12)}
-    assert {(run.precision_permille, run.duration_ps) for run in drawn} == {(0, 100 * 10**9)}
+    assert {(run.precision_permille, run.duration_ps) for run in drawn} == {(0, 80 * 10**9)}
 
 
 def test_pairs_share_their_parameters(made_up: list[Effective]) -> None:
