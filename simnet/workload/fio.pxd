@@ -55,5 +55,8 @@ cdef class FioJob(Task):
     cdef int _reap(self, Cpu cpu, long long enter_ps) except -1
     cdef int _wait(self, Cpu cpu) except -1
     cdef int _poll(self, Cpu cpu) except -1
+    cdef int _retry(self, Cpu cpu) except -1
+    cdef int _complete_polled(self, Cpu cpu) except -1
+    cdef int _poll_again(self, Cpu cpu, int state) except -1
     cdef int _take(self, Cpu cpu, long long enter_ps) except -1
     cpdef void step(self, Cpu cpu) except *

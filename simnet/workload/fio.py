@@ -8,6 +8,9 @@ on until no more than `iodepth_low` are left. libaio asks the kernel for each of
 finds completions in its ring, and enters the kernel only to sleep or, with hipri, to poll the
 drive.
 
+Polled I/O never waits for a tag, which only a poll can free: what finds none is tried again after
+the next poll (io_uring/io_uring.c, `io_wq_submit_work`, where a worker of the kernel does it).
+
 Latencies are those of fio: submission from the unit's preparation to the end of the call that
 submits it (none of the sync engine, whose call is the completion latency), completion from
 there until the job has the event.
@@ -50,6 +53,7 @@ _PREPARED = cython.declare(cython.int, 1)
 _SUBMITTED = cython.declare(cython.int, 2)
 _WAITING = cython.declare(cython.int, 3)
 _POLLING = cython.declare(cython.int, 4)
+_RETRYING = cython.declare(cython.int, 5)
 
 
 @cython.final
@@ -153,6 +157,8 @@ class FioJob(Task):
             self._wait(cpu)
         elif state == _POLLING:
             self._poll(cpu)
+        elif state == _RETRYING:
+            self._retry(cpu)
         else:
             self._prepare(cpu, 0)
 
@@ -234,6 +240,8 @@ class FioJob(Task):
         self.ledger.storage += self.queue.debt_ps
         self.queue.debt_ps = 0
         if self.position < count:
+            if self.hipri:
+                return self._poll_again(cpu, _RETRYING)
             return self._sleep(_SUBMITTED)
         self.in_flight += count
         stats.submits[call_number(count)] += 1
@@ -283,25 +291,38 @@ class FioJob(Task):
 
     def _poll(self, cpu: Cpu) -> cython.int:
         """`io_do_iopoll`: complete what the drive has, until there is enough."""
-        queue: MultiQueue = self.queue
-        hardware: HardwareQueue = queue.queue_of(cpu, True)
-        found: cython.longlong
-        task: Any
         if len(self.done) < self.needed:
-            found = hardware.poll(cpu)
-            self.debt_ps += found * queue.complete_ps + queue.waking_ps(len(queue.woken))
-            self.ledger.storage += found * queue.complete_ps
-            if len(queue.woken) > 0:
-                woken, queue.woken = queue.woken, []
-                for task in woken:
-                    task.wake_on(cpu)
+            self._complete_polled(cpu)
         if len(self.done) >= self.needed:
             return self._take(cpu, 0)
+        return self._poll_again(cpu, _POLLING)
+
+    def _retry(self, cpu: Cpu) -> cython.int:
+        """Submit what has found no tag, if a poll has freed one."""
+        self._complete_polled(cpu)
+        return self._has_submitted(cpu)
+
+    def _complete_polled(self, cpu: Cpu) -> cython.int:
+        """Take from the drive what it has done of the polled queue."""
+        queue: MultiQueue = self.queue
+        hardware: HardwareQueue = queue.queue_of(cpu, True)
+        task: Any
+        found: cython.longlong = hardware.poll(cpu)
+        self.debt_ps += found * queue.complete_ps + queue.waking_ps(len(queue.woken))
+        self.ledger.storage += found * queue.complete_ps
+        if len(queue.woken) > 0:
+            woken, queue.woken = queue.woken, []
+            for task in woken:
+                task.wake_on(cpu)
+        return 0
+
+    def _poll_again(self, cpu: Cpu, state: cython.int) -> cython.int:
+        """Poll once more and go on in a state, unless another process is to run before."""
         if self.yield_if_needed(cpu):
-            self.state = _POLLING
+            self.state = state
             return 0
-        self.ledger.storage += queue.poll_ps
-        return self._run_system(cpu, _POLLING, queue.poll_ps)
+        self.ledger.storage += self.queue.poll_ps
+        return self._run_system(cpu, state, self.queue.poll_ps)
 
     def _take(self, cpu: Cpu, enter_ps: cython.longlong) -> cython.int:
         """Hand events over, count them, and go on (`io_u_queued_complete`)."""

@@ -49,7 +49,13 @@ class Fio:
     """Jobs of one group on CPUs of their own, before a drive with slots."""
 
     def __init__(
-        self, *, jobs: int = 1, slots: int = 1, service_ps: int = SERVICE, **rules: Any
+        self,
+        *,
+        jobs: int = 1,
+        slots: int = 1,
+        service_ps: int = SERVICE,
+        io_queue_depth: int = 1024,
+        **rules: Any,
     ) -> None:
         self.sim = Simulator()
         costs = make_costs(hardirq=500, wakeup=400, context_switch=600)
@@ -68,6 +74,7 @@ class Fio:
             costs=BLOCK,
             lines=lines,
             groups=groups,
+            io_queue_depth=io_queue_depth,
         )
         self.stats = FioStats()
         given = replace(RULES, **({"iodepth_low": rules.get("iodepth", 1)} | rules))
@@ -137,6 +144,19 @@ def test_polling_takes_no_interrupt_and_no_switch() -> None:
     # it looks every 0.2 us
     assert 100 + 0.3 + 0.1 <= mean_us(stats.clat) <= 100 + 0.3 + 0.1 + 0.4
     assert fio.machine.cpus[0].times()["idle_ps"] < 10 * US
+
+
+@pytest.mark.parametrize("hipri", [False, True])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_finds_no_tag_is_submitted_later(jobs: int, *, hipri: bool) -> None:
+    """Three tags a queue: no more is in the drive, and no less, waiting or polling."""
+    fio = Fio(
+        ioengine=ENGINES.index("io_uring"), hipri=hipri, jobs=jobs, iodepth=8, slots=8,
+        io_queue_depth=4,
+    )  # fmt: skip
+    assert fio.iops() == pytest.approx(3 * jobs * 10**12 / SERVICE, rel=0.1)
+    assert (fio.queue.counters()["interrupts"] == 0) == hipri
+    assert (fio.stats.switches == 0) == hipri
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 8, 16])

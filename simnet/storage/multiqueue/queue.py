@@ -169,7 +169,7 @@ class MultiQueue(CompletingQueue):
 
         Returns:
             The position of the first that was not taken: `task` waits for a tag, and is among
-            `woken` when there is one.
+            `woken` when there is one. Who polls does not wait (`REQ_NOWAIT`).
 
         Raises:
             ValueError: a bio is larger than a request may be, or beyond the device.
@@ -190,7 +190,8 @@ class MultiQueue(CompletingQueue):
             ):
                 request = hardware.allocate(bio, cpu)
                 if request is None:
-                    hardware.sleepers.append(task)
+                    if not polled:
+                        hardware.sleepers.append(task)
                     break
                 self.plug.append(request)
             position += 1
