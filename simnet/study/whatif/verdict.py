@@ -23,8 +23,8 @@ Of jobs, which end, the sum of their real times decides alone: less is yes, more
 Under an open-loop load, whose throughput is given, latency (p99) comes second: less is yes, more
 is no. Elsewhere it does not decide, but it can veto: a yes becomes a no where p99 is more than
 twice as long for certain, and is open where that is only expected. A limit of one's own takes the
-place of that. Loss and fairness can veto, too (`vetoes`). Other latencies and interrupt rates are
-shown and do not decide.
+place of that: a yes above it is a no, and so is what is open but above it for certain. Loss and
+fairness can veto, too (`vetoes`). Other latencies and interrupt rates are shown and do not decide.
 
 The change of a latency is the geometric mean over the pairs: a queue that fills in one run and not
 in the next makes it differ by orders of magnitude.
@@ -308,16 +308,18 @@ def verdict(
 
 
 def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None) -> Verdict:
-    """The same, but a yes that costs too much latency."""
-    if decided.answer != "yes" or tail.percent is None or tail.after is None:
+    """The same, but a yes that costs too much latency, and what does so for certain."""
+    if tail.percent is None or tail.after is None:
         return decided
     if max_p99_us is not None:
-        if tail.after <= max_p99_us:
-            return decided
-        late, most = latency_text(tail.after), latency_text(max_p99_us, "g")
-        above = f"p99 latency is {late}, above {most}"
-        return Verdict("no", TAIL, f"{decided.sentence}; {above}")
-    if tail.percent <= TAIL_PERCENT:
+        least = tail.before * (1 + tail.hull.low / 100) if tail.hull and tail.before else 0.0
+        expected = {"yes": tail.after, "cannot tell": least}.get(decided.answer, 0.0)
+        if expected > max_p99_us:
+            late, most = latency_text(tail.after), latency_text(max_p99_us, "g")
+            above = f"p99 latency is {late}, above {most}"
+            return Verdict("no", TAIL, f"{decided.sentence}; {above}")
+        return decided
+    if decided.answer != "yes" or tail.percent <= TAIL_PERCENT:
         return decided
     certain = tail.hull is not None and tail.hull.low > TAIL_PERCENT
     sentence = f"{decided.sentence}, but p99 latency {change_text(tail)}"

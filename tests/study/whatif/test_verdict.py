@@ -97,6 +97,25 @@ def test_a_gain_is_not_worth_any_latency(
     assert verdict(_changes((-12, -8), tail=tail), max_p99_us=limit_us).metric == THROUGHPUT
 
 
+@pytest.mark.parametrize(
+    ("tail", "limit_us", "answer"),
+    [
+        # what was 1 us is 0.95 to 1.05 us, or 1.5 to 9 us
+        ((-5, 5), 0.94, "no"),
+        ((-5, 5), 0.96, "cannot tell"),
+        ((50, 800), 1.4, "no"),
+        ((50, 800), 1.6, "cannot tell"),
+        ((50, 800), None, "cannot tell"),
+    ],
+)
+def test_what_is_open_is_not_worth_a_latency_above_the_limit_for_certain(
+    tail: tuple[float, float], limit_us: float | None, answer: Answer
+) -> None:
+    decided = verdict(_changes((-3, 5), (-2, 2), tail), max_p99_us=limit_us)
+    assert decided.answer == answer
+    assert (decided.metric == TAIL) == (answer == "no")
+
+
 @given(
     throughput=st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted),
     cpu=st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted),
