@@ -259,6 +259,10 @@ def feed(nic: Nic, endpoint: Endpoint, arrivals_ps: list[int]) -> None:
     nic.frames_added()
 
 
+def make_congestion(name: str, initial_cwnd: int, **options: Any) -> Congestion:
+    return CongestionMaker(name, initial_cwnd, **options).make()
+
+
 def make_receiver(**options: Any) -> TcpReceiver:
     """A receiver with settings as `receiver_settings` makes them."""
     return TcpReceiver(receiver_settings(**options))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.net.tcp.congestion.cubic import make_congestion
 from tests.host.parts import MS, US
+from tests.net.parts import make_congestion
 from tests.net.remote.sending import JIFFY, SEGMENT_US, Remote
 
 

@@ -11,13 +11,12 @@ import pytest
 
 from simnet.host.cpu import Cpu
 from simnet.net.link.skb import new_skb
-from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.epoll import Epoll, EpollItem
 from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.host.parts import MS, NS, US, make_memory
-from tests.net.parts import ack, segment
+from tests.net.parts import ack, make_congestion, segment
 from tests.net.tcp.test_process_costs import Host as OneCpu
 from tests.net.tcp.test_socket_costs import Host
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.net.link.skb import Skb
-from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.host.parts import US
 from tests.net.nic.connectx import Bench
-from tests.net.parts import ack, make_socket, on_wire
+from tests.net.parts import ack, make_congestion, make_socket, on_wire
 
 LARGE = 65_000
 TRUESIZE = 1250

@@ -13,7 +13,9 @@ cdef class Congestion:
     cdef bint counts_segments
     cdef bint slow_start_below
 
-    cdef int start(self, long long initial_cwnd, long long mss, int abc, SenderRules rules) except -1
+    cdef int start(
+        self, long long initial_cwnd, long long mss, int abc, long long hz, SenderRules rules
+    ) except -1
     cpdef int set_window(self, long long cwnd) except -1
     cpdef int limit_window(self, long long cwnd) except -1
     cpdef int step_down(self, long long flight) except -1
@@ -47,7 +49,4 @@ cdef class Bic(Congestion):
     cdef readonly long long ack_ratio
     cdef long long refresh
     cdef bint counts_delayed
-    cdef int init(
-        self, long long initial_cwnd, long long mss, int abc, long long hz, SenderRules rules
-    ) except -1
     cdef int _update(self, long long now_jiffy) except -1

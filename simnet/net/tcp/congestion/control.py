@@ -18,13 +18,7 @@ _BIC_SSTHRESH = 100
 
 
 class Congestion:
-    """Reno.
-
-    Args:
-        initial_cwnd: segments.
-        mss: payload of a full segment.
-        abc: `tcp_abc`: 0 counts ACKs, 1 and 2 bytes.
-        rules: of the kernel's version; None for 2.6.18.
+    """Reno; `CongestionMaker` makes it and the others.
 
     Attributes:
         cwnd, ssthresh: segments.
@@ -33,21 +27,15 @@ class Congestion:
         wants_us: round-trip times are wanted in microseconds.
     """
 
-    def __init__(
-        self, initial_cwnd: int, mss: int = 1, abc: int = 0, rules: SenderRules | None = None
-    ) -> None:
-        if rules is None:
-            rules = SenderRules()
-        self.start(initial_cwnd, mss, abc, rules)
-
     def start(
         self,
         initial_cwnd: cython.longlong,
         mss: cython.longlong,
         abc: cython.int,
+        hz: cython.longlong,
         rules: SenderRules,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin with what `CongestionMaker` has."""
         self.cwnd = initial_cwnd
         self.ssthresh = INFINITE_SSTHRESH
         self.cwnd_count = 0
@@ -218,18 +206,9 @@ class Congestion:
 
 
 class Bic(Congestion):
-    """BIC, the default of Linux 2.6.8 to 2.6.18.
+    """BIC, the default of Linux 2.6.8 to 2.6.18."""
 
-    Args:
-        initial_cwnd, mss, abc: see `Congestion`.
-        hz: jiffies a second.
-        rules: of the kernel's version.
-    """
-
-    def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        self.init(initial_cwnd, mss, abc, hz, rules)
-
-    def init(
+    def start(
         self,
         initial_cwnd: cython.longlong,
         mss: cython.longlong,
@@ -237,13 +216,13 @@ class Bic(Congestion):
         hz: cython.longlong,
         rules: SenderRules,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
-        self.start(initial_cwnd, mss, abc, rules)
+        """See `Congestion`."""
+        Congestion.start(self, initial_cwnd, mss, abc, hz, rules)
         self.refresh = hz // 32
         self.counts_delayed = rules.delayed_ack
         if rules.bic_start:
             self.ssthresh = _BIC_SSTHRESH
-        return Bic.forget(self)
+        return self.forget()
 
     def segments_acked(
         self,

@@ -25,9 +25,6 @@ cdef class Cubic(Congestion):
     cdef long long last_ack_ms
     cdef long long round_end
     cdef long long round_rtt
-    cdef int init(
-        self, long long initial_cwnd, long long mss, int abc, long long hz, SenderRules rules
-    ) except -1
     cdef int _hystart(self, long long delay) except -1
     cdef int _update(self, long long now_jiffy, long long acked) except -1
     cdef long long _target(self, long long now_jiffy) except? -1

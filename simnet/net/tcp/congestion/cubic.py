@@ -12,7 +12,7 @@ import cython
 from simnet.net.tcp.congestion.control import Bic, Congestion
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["CongestionMaker", "Cubic", "cube_root", "make_congestion"]
+__all__ = ["CongestionMaker", "Cubic", "cube_root"]
 
 _RENO = cython.declare(cython.int, 0)
 _BIC = cython.declare(cython.int, 1)
@@ -42,21 +42,13 @@ def cube_root(value: int) -> int:
 class Cubic(Congestion):
     """CUBIC.
 
-    Args:
-        initial_cwnd, mss, abc: see `Congestion`.
-        hz: jiffies a second.
-        rules: of the kernel's version.
-
     Attributes:
         origin, k: of the cubic function, segments and 1/1024 s.
         delay_min: shortest round trip, jiffies; with HyStart ms times 8.
         found: HyStart has ended slow start, 1 for the train of ACKs, 2 for the delay.
     """
 
-    def __init__(self, initial_cwnd: int, mss: int, abc: int, hz: int, rules: SenderRules) -> None:
-        self.init(initial_cwnd, mss, abc, hz, rules)
-
-    def init(
+    def start(
         self,
         initial_cwnd: cython.longlong,
         mss: cython.longlong,
@@ -64,8 +56,8 @@ class Cubic(Congestion):
         hz: cython.longlong,
         rules: SenderRules,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
-        self.start(initial_cwnd, mss, abc, rules)
+        """See `Congestion`."""
+        Congestion.start(self, initial_cwnd, mss, abc, hz, rules)
         self.hz = hz
         self.hystart = rules.hystart
         self.wants_us = True
@@ -269,49 +261,42 @@ class Cubic(Congestion):
 @cython.final
 @cython.cclass
 class CongestionMaker:
-    """Makes the algorithms of connections that are alike; see `make_congestion`."""
+    """Makes the algorithms of connections that are alike.
+
+    Args:
+        name: of the algorithm (``net.ipv4.tcp_congestion_control``); KeyError: there is none.
+        initial_cwnd: segments.
+        mss: payload of a full segment.
+        abc: `tcp_abc`: 0 counts ACKs, 1 and 2 bytes.
+        hz: jiffies a second.
+        rules: of the kernel's version; None for 2.6.18.
+    """
 
     def __init__(
-        self, name: str, initial_cwnd: int, *, mss: int, abc: int, hz: int, rules: SenderRules
+        self,
+        name: str,
+        initial_cwnd: int,
+        *,
+        mss: int = 1460,
+        abc: int = 0,
+        hz: int = 250,
+        rules: SenderRules | None = None,
     ) -> None:
         self.kind = {"reno": _RENO, "bic": _BIC, "cubic": _CUBIC}[name]
         self.initial_cwnd = initial_cwnd
         self.mss = mss
         self.abc = abc
         self.hz = hz
-        self.rules = rules
+        self.rules = rules or SenderRules()
 
     def make(self) -> Congestion:
         """That of one connection."""
-        reno: Congestion
-        bic: Bic
-        cubic: Cubic
+        made: Congestion
         if self.kind == _CUBIC:
-            cubic = Cubic.__new__(Cubic)
-            cubic.init(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)
-            return cubic
-        if self.kind == _BIC:
-            bic = Bic.__new__(Bic)
-            bic.init(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)
-            return bic
-        reno = Congestion.__new__(Congestion)
-        reno.start(self.initial_cwnd, self.mss, self.abc, self.rules)
-        return reno
-
-
-def make_congestion(
-    name: str,
-    initial_cwnd: int,
-    *,
-    mss: int = 1460,
-    abc: int = 0,
-    hz: int = 250,
-    rules: SenderRules | None = None,
-) -> Congestion:
-    """Make the algorithm called `name` (``net.ipv4.tcp_congestion_control``).
-
-    Raises:
-        KeyError: no such algorithm.
-    """
-    rules = rules or SenderRules()
-    return CongestionMaker(name, initial_cwnd, mss=mss, abc=abc, hz=hz, rules=rules).make()
+            made = Cubic.__new__(Cubic)
+        elif self.kind == _BIC:
+            made = Bic.__new__(Bic)
+        else:
+            made = Congestion.__new__(Congestion)
+        made.start(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)
+        return made

@@ -167,9 +167,7 @@ def aix_sender_settings(tcp: AixTcp, *, mss: int, tso: bool) -> SenderSettings:
     """
     return SenderSettings(
         mss=mss,
-        congestion=CongestionMaker(
-            "reno", first_cwnd(tcp, mss), mss=mss, abc=0, hz=0, rules=_SENDER
-        ),
+        congestion=CongestionMaker("reno", first_cwnd(tcp, mss), mss=mss, rules=_SENDER),
         wmem_default=tcp.sendspace_bytes,
         wmem_max=tcp.sendspace_bytes,
         segment_truesize=mss,

@@ -7,8 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simnet.net.tcp.congestion.control import Congestion
-from simnet.net.tcp.congestion.cubic import Cubic, cube_root, make_congestion
+from simnet.net.tcp.congestion.cubic import Cubic, cube_root
 from simnet.net.tcp.rules.sender_version import sender_rules
+from tests.net.parts import make_congestion
 
 NEW, OLD = sender_rules("2.6.18"), sender_rules("2.6.9")
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.link.skb import SkbQueue
-from simnet.net.tcp.congestion.cubic import Cubic, make_congestion
+from simnet.net.tcp.congestion.cubic import Cubic
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
@@ -20,6 +20,7 @@ from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 from tests.host.parts import MS, US
+from tests.net.parts import make_congestion
 from tests.net.tcp.send.test_sender import CPU, MSS, make
 
 RTO, PROBE, REORDERING = 0, 1, 2

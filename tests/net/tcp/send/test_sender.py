@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from simnet import _engine
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import SkbQueue
-from simnet.net.tcp.congestion.cubic import make_congestion
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import US, make_machine
-from tests.net.parts import Sink, make_sender
+from tests.net.parts import Sink, make_congestion, make_sender
 
 MSS = 1000
 TRUESIZE = 1250
