@@ -44,5 +44,5 @@ cdef class Costs:
 cdef class Spread:
     cdef long long state
     cdef long long permille
-    cdef int init(self, long long state, long long permille) except -1
+    cdef int init(self, unsigned long long seed, long long permille) except -1
     cpdef long long vary(self, long long work_ps) except? -1

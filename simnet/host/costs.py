@@ -130,11 +130,11 @@ class Spread:
     """
 
     def __init__(self, seed: int, permille: int) -> None:
-        self.init(seed & 0x7FFFFFFF, permille)
+        self.init(seed, permille)
 
-    def init(self, state: cython.longlong, permille: cython.longlong) -> cython.int:
-        """Begin with a state of 31 bits."""
-        self.state = state
+    def init(self, seed: cython.ulonglong, permille: cython.longlong) -> cython.int:
+        """Begin, as `__init__` says, without Python's numbers in between."""
+        self.state = seed & 0x7FFFFFFF
         self.permille = permille
         return 0
 

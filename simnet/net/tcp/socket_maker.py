@@ -18,8 +18,6 @@ if not cython.compiled:
 
 __all__ = ["SocketMaker"]
 
-_SPREAD_SEEDS = cython.declare(cython.ulonglong, 1 << 31)
-
 
 @cython.final
 @cython.cclass
@@ -54,7 +52,7 @@ class SocketMaker:
         """One end of a connection; `path` is that of the component."""
         socket: TcpSocket = TcpSocket.__new__(TcpSocket)
         spread: Spread = Spread.__new__(Spread)
-        spread.init(first_raw(self.seed, path) % _SPREAD_SEEDS, self.spread_permille)
+        spread.init(first_raw(self.seed, path), self.spread_permille)
         socket.init(
             self.settings,
             path,

@@ -34,7 +34,6 @@ __all__ = [
 ]
 
 PS = 10**12
-_SPREAD_SEEDS = 1 << 31
 # of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
 _PRIVATE_WAYS = 16
 
@@ -47,7 +46,7 @@ def make_costs(host: Host) -> Costs:
 
 def make_spread(host: Host, path: str, seed: int) -> Spread:
     """The component's luck with caches and buses."""
-    return Spread(first_raw(seed, path) % _SPREAD_SEEDS, host.cpu.work_spread_permille)
+    return Spread(first_raw(seed, path), host.cpu.work_spread_permille)
 
 
 def make_buffers(host: Host, machine: Machine) -> Buffers:
