@@ -8,11 +8,16 @@ they are replaced stays the same JSON.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["lines", "one_line", "printable"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["few", "lines", "one_line", "printable"]
 
 _LONGEST: Final = 2000
+# names that a sentence has
+_MOST: Final = 4
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -32,6 +37,11 @@ def one_line(text: str) -> str:
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     return printable(text)
+
+
+def few(names: Sequence[str]) -> str:
+    """Return the first names with commas between, and dots for the others."""
+    return ", ".join(names[:_MOST]) + (", ..." if len(names) > _MOST else "")
 
 
 def _escaped(character: str) -> str:

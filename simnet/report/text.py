@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.printable import printable
+from simnet.printable import few, printable
 from simnet.report.columns import columns, titled
 from simnet.report.jobs import jobs_text
 from simnet.study.run.duration_text import in_unit
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _NEARLY_IDLE_PERCENT = 1.0
 _RING = "ring"
-_MOST_NAMED = 4
 
 
 def text(result: Result) -> str:
@@ -195,10 +194,9 @@ def _stalls(result: Result) -> str:
         return ""
     count = sum(one.stalls for one in stalled)
     mean_ms = sum(one.stalled_ms for one in stalled) / count
-    names = ", ".join(one.name for one in stalled[:_MOST_NAMED])
-    more = ", ..." if len(stalled) > _MOST_NAMED else ""
+    names = printable(few([one.name for one in stalled]))
     sentence = f"# stalls: {count} times in {result.simulated_s:g} s what was written waited to be"
-    sentence += f" sent, {mean_ms:.0f} ms on average ({printable(names)}{more})"
+    sentence += f" sent, {mean_ms:.0f} ms on average ({names})"
     delayed = sum(one.delayed_acks for one in stalled)
     if 2 * delayed >= count and not any(one.timeouts for one in stalled):
         sentence += (

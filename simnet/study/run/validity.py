@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
+from simnet.printable import few
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.scenario.system.delayed_actions import delayed_actions
 
@@ -26,7 +27,6 @@ __all__ = ["Validity", "inconclusive", "lengthened", "missed", "validity"]
 
 # packets a port, fewer of which say little of interrupts and round trips
 _FEWEST: Final = 20
-_NAMED: Final = 4
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,7 @@ def validity(effective: Effective, system: System, start: Snapshot, end: Snapsho
     )
     if not silent or len(silent) == len(end.flows):
         return Validity(tuple(spoilt), not spoilt)
-    named = ", ".join(silent[:_NAMED]) + (", ..." if len(silent) > _NAMED else "")
-    sentence = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {named}"
+    sentence = f"{len(silent)} of {len(end.flows)} flows got nothing in the {span}: {few(silent)}"
     return Validity((*spoilt, sentence + _waiting(system, silent)), not spoilt, silent)
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from simnet.printable import few
 from simnet.study.whatif.verdict import Verdict, student
 
 if TYPE_CHECKING:
@@ -40,9 +41,8 @@ def vetoed(
         return decided
     starved = _starved(before, after)
     if starved:
-        named = ", ".join(starved[:4]) + (", ..." if len(starved) > 4 else "")  # noqa: PLR2004
         sentence = f"{decided.sentence}, but {len(starved)} of {len(after[0].flows)} flows"
-        return Verdict("no", FAIRNESS, f"{sentence} get nothing: {named}")
+        return Verdict("no", FAIRNESS, f"{sentence} get nothing: {few(starved)}")
     pairs = list(zip(before, after, strict=True))
     lost = [100 * (a.loss - b.loss) for b, a in pairs if a.loss is not None and b.loss is not None]
     indices = [(fairness(b), fairness(a)) for b, a in pairs]
