@@ -1,7 +1,7 @@
 """How often a what-if takes a system for different from itself: ``[SCENARIO COMPARISONS]``.
 
 Each comparison gives two groups of runs of one system to the looks of a what-if, as long as they
-are there: short ones at the first look, whole ones later. Draws of parameters, which only make
+are there: short ones before the last look, whole ones at it. Draws of parameters, which only make
 intervals wider, are left out. Finished runs are stored, so a second call goes on where the first
 was stopped.
 """

@@ -242,7 +242,7 @@ class Interconnect(Component):
             wait_ps += self.wait_ps[bus]
         wait_ps += self.pair_wait_ps[near * self.nodes + far]
         # whole ns: SMT siblings then stretch work exactly
-        return (wait_ps + 500) // 1000 * 1000
+        return (wait_ps + _HALF_NS) // 1000 * 1000
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The end of an epoch."""

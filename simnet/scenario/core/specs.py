@@ -35,8 +35,9 @@ __all__ = [
 _HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
 ANY: Final = -1
-_MOST_DIGITS: Final = 18
 """As the length of a list: however many."""
+# of a number in a message
+_MOST_DIGITS: Final = 18
 
 
 @dataclass(frozen=True)
