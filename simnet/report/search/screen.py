@@ -24,7 +24,7 @@ __all__ = [
 SHARES_TITLE: Final = "share of the variance in percent, alone, and also with others (95 %)"
 MEANING: Final = (
     "change from off to on, or to a larger value: mean size (least to most),"
-    " 100 x logarithm of the ratio, about %"
+    " 100 x logarithm of the ratio (if small, about %)"
 )
 METRIC_LABELS: Final = {
     "throughput": "throughput",

@@ -49,7 +49,7 @@ def tornado(found: Screen) -> Figure:
     axes.margins(x=0.05)
     label = _LABELS[found.metric]
     turn = "from off to on, or to a larger value"
-    axes.set_xlabel(f"change of {label} {turn}\n(100 x logarithm of the ratio, about %)")
+    axes.set_xlabel(f"change of {label} {turn}\n(100 x logarithm of the ratio; if small, about %)")
     axes.set_title(f"{found.scenario}: what changes {label}", fontsize="medium", loc="left")
     axes.legend(loc="lower right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
