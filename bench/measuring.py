@@ -10,6 +10,10 @@ from pathlib import Path
 
 import simpy
 
+from simnet.kernel.huge_pages import use_huge_pages
+
+use_huge_pages()  # as workers and `simnet run` do
+
 ROUNDS = 5
 TIMEOUTS = 400_000
 

@@ -63,6 +63,9 @@ def run_command(
         raise InputError("netperf shows flows of netperf, and there are none", key="--format")
     for remark in configuration.remarks:
         message(remark)
+    from simnet.kernel.huge_pages import use_huge_pages
+
+    use_huge_pages()
     from simnet.report import FORMATS, compare
     from simnet.report.progress import watching
     from simnet.study.run.run import pcap_file, recorded, simulate

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from typing import Final
 
 from simnet.errors import SimnetError
+from simnet.kernel.huge_pages import use_huge_pages
 
 __all__ = ["NO_MEMORY", "serve"]
 
@@ -28,6 +29,7 @@ def serve(descriptor: int) -> None:
     saying what of it is left.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    use_huge_pages()
     connection = Connection(descriptor)
     try:
         while True:
