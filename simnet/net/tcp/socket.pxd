@@ -25,6 +25,7 @@ from simnet.net.tcp.tsq cimport TsqTasklet
 from simnet.net.tcp.wakeups cimport Wakeups
 from simnet.net.link.wire cimport Port
 
+# 512 bytes with what the collector needs: Python's own allocator takes no larger object
 cdef class TcpSocket(TcpConnection):
     cdef readonly Port nic
     cdef readonly SharedLines lines
@@ -39,14 +40,15 @@ cdef class TcpSocket(TcpConnection):
     cdef public bint owned
     cdef bint deferred
     cdef public bint writer_waiting
+    cdef bint coalesces
     cdef Costs costs
     cdef Ledger ledger
     cdef bint low_latency
+    cdef bint tsq_deferred
     cdef public SocketFlowTable flows
     cdef readonly long long rxhash
     cdef SmallQueue small_queue
     cdef TsqTasklet tasklet
-    cdef bint tsq_deferred
     cdef Cpu timer_cpu
     cdef readonly LogHistogram latency
     cdef readonly long long softirq_processed
@@ -55,7 +57,6 @@ cdef class TcpSocket(TcpConnection):
     cdef public bint reader_waiting
     cdef Occupation timer_work
     cdef readonly long long backlogged
-    cdef bint coalesces
 
     cdef int init(
         self, SocketSettings settings, str path, TcpSender sender, TcpReceiver receiver,

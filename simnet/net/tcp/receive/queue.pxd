@@ -20,6 +20,7 @@ cdef class ReceiveQueue:
     cdef long long last_room
     cdef int init(self) except -1
     cpdef int append(self, long long length, long long memory, long long room) except -1
+    cdef int _to_middle(self, long long length, long long memory, long long count) except -1
     cdef int _new_tail(self, long long length, long long memory) except -1
     cpdef bint coalesce(self, long long length) except? -1
     cpdef long long collapse(self, long long length, long long memory) except? -1

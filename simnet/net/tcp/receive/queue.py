@@ -99,7 +99,7 @@ class ReceiveQueue:
         self.tail_length = 0
         self.tail_memory = 0
         self.tail_count = 0
-        self.middle: list[Any] = []
+        self.middle: list[Any] | None = None
         self.last_room = 0
         return 0
 
@@ -118,12 +118,20 @@ class ReceiveQueue:
             if length == self.tail_length and memory == self.tail_memory:
                 self.tail_count += 1
             else:
-                self.middle.append((self.tail_length, self.tail_memory, self.tail_count))
+                self._to_middle(self.tail_length, self.tail_memory, self.tail_count)
                 self._new_tail(length, memory)
         elif length == self.head_length and memory == self.head_memory:
             self.head_count += 1
         else:
             self._new_tail(length, memory)
+        return 0
+
+    def _to_middle(
+        self, length: cython.longlong, memory: cython.longlong, count: cython.longlong
+    ) -> cython.int:
+        if self.middle is None:
+            self.middle = []
+        self.middle.append((length, memory, count))
         return 0
 
     def _new_tail(self, length: cython.longlong, memory: cython.longlong) -> cython.int:
@@ -144,7 +152,7 @@ class ReceiveQueue:
             memory = self.tail_memory
             self.tail_count -= 1
             if self.tail_count > 0:
-                self.middle.append((before, memory, self.tail_count))
+                self._to_middle(before, memory, self.tail_count)
             self._new_tail(before + length, memory)
         elif self.head_count > 1:
             self.head_count -= 1
@@ -163,14 +171,14 @@ class ReceiveQueue:
         segments: cython.longlong
         if self.head_count > 0:
             payload += (self.head_count - 1) * self.head_length
-        for each, _, count in self.middle:
+        for each, _, count in self.middle or ():
             payload += each * count
         payload += self.tail_length * self.tail_count
         segments = (payload + length - 1) // length
         if payload == 0 or segments * memory >= self.memory:
             return 0
         self.memory = segments * memory
-        self.middle = []
+        self.middle = None
         self.last_room = 0
         self.head_memory = memory
         self.head_length = min(length, payload)
@@ -184,7 +192,7 @@ class ReceiveQueue:
 
     def segments(self, seq: int) -> list[tuple[int, int, int, int]]:
         """All of them: first byte, last plus one, memory, 0; `seq` is the first unread."""
-        runs = [(self.head_length, self.head_memory, self.head_count), *self.middle]
+        runs = [(self.head_length, self.head_memory, self.head_count), *(self.middle or ())]
         runs.append((self.tail_length, self.tail_memory, self.tail_count))
         seq -= self.head_length - self.first_left
         found = []
@@ -198,7 +206,7 @@ class ReceiveQueue:
         """Have these in place of all; `seq` is the first unread byte."""
         self.head_count = self.tail_count = 0
         self.memory = 0
-        self.middle = []
+        self.middle = None
         for first, last, memory, room in segments:
             self.append(last - first, memory, room)
         self.first_left -= seq - segments[0][0]
@@ -222,7 +230,7 @@ class ReceiveQueue:
             if self.tail_count == 0:
                 # then there is nothing between head and tail either
                 return 0
-            if len(self.middle) > 0:
+            if self.middle:
                 self.head_length, self.head_memory, self.head_count = self.middle.pop(0)
             else:
                 self.head_length = self.tail_length

@@ -19,6 +19,8 @@ __all__ = ["Reassembly"]
 _MOST_BLOCKS = cython.declare(cython.int, 4)
 # TCP_SACK_BLOCKS_EXPECTED
 _EXPECTED_BLOCKS = cython.declare(cython.int, 2)
+# shared by all that hold nothing, as most do from their first byte to their last
+_NOTHING = cython.declare(list[Any], [])
 
 
 @cython.final
@@ -55,8 +57,8 @@ class Reassembly:
         self.coalesces = coalesces
         self.memory = 0
         self.count = 0
-        self.segments: list[Any] = []
-        self.blocks: list[Any] = []
+        self.segments: list[Any] = _NOTHING
+        self.blocks: list[Any] = _NOTHING
         self.kept = True
         self.added = 0
         self.duplicate: tuple[int, int] | None = None
@@ -97,6 +99,10 @@ class Reassembly:
         at: cython.int
         self.kept = True
         self.added = 0
+        if self.segments is _NOTHING:
+            self.segments = []
+        if self.blocks is _NOTHING:
+            self.blocks = []
         at = bisect_left(self.segments, (seq + 1,))
         if at > 0 and (
             self._behind(at - 1, seq, end_seq) or (at > 1 and self._behind(at - 2, seq, end_seq))
@@ -220,9 +226,9 @@ class Reassembly:
 
     def purge(self) -> cython.int:
         """Drop all segments for want of memory, and what was said of them."""
-        self.segments = []
+        self.segments = _NOTHING
         self.count = 0
-        self.blocks = []
+        self.blocks = _NOTHING
         self.duplicate = None
         self.memory = 0
         return 0

@@ -30,6 +30,9 @@ if not cython.compiled:
 
 __all__ = ["CountedTags"]
 
+# replaced as a whole, and so the same for all
+_NONE_SEEN = cython.declare(list[Any], [])
+
 
 @cython.final
 @cython.no_gc
@@ -67,7 +70,7 @@ class CountedTags:
         self.lost_head = 0
         self.lost_hint = 0
         self.lost_count = 0
-        self.seen: list[Any] = []
+        self.seen: list[Any] = _NONE_SEEN
         return 0
 
     def update_reordering(self, metric: cython.longlong) -> cython.int:
@@ -101,7 +104,7 @@ class CountedTags:
         self.fackets_out = number - self.board.head
         self.lost_head = NONE
         if forget:
-            self.seen = []
+            self.seen = _NONE_SEEN
         return 0
 
     # -- blocks -----------------------------------------------------------------------------

@@ -21,6 +21,9 @@ if not cython.compiled:
 
 __all__ = ["SackTags"]
 
+# replaced as a whole, and so the same for all
+_NONE_SEEN = cython.declare(list[Any], [])
+
 
 @cython.final
 @cython.no_gc
@@ -57,7 +60,7 @@ class SackTags:
         self.highest = 0
         self.probe_end = NONE
         self.resent = 0
-        self.seen: list[Any] = []
+        self.seen: list[Any] = _NONE_SEEN
         self.dsacks = 0
         self.reord = 0
         self.inside_from, self.inside_to = NEVER, NONE
@@ -125,7 +128,7 @@ class SackTags:
         cached: cython.Py_ssize_t = 0
         self.reord = snd_nxt
         if board.sacked_out == 0:
-            self.seen = []
+            self.seen = _NONE_SEEN
             self.highest = self.una
         if board.tail == board.head:
             return 0

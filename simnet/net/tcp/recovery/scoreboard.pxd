@@ -4,6 +4,8 @@ from simnet.net.tcp.recovery.undo cimport Undo
 from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.sequence cimport SendSequence
 
+cdef long long[::1] _NO_SEGMENT
+
 cdef class Scoreboard:
     cdef readonly SendSequence seq
     cdef readonly long long head

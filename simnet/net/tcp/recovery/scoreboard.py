@@ -46,7 +46,9 @@ if not cython.compiled:
 
 __all__ = ["Scoreboard"]
 
-_FOUR_SEGMENTS = array("q", [0]) * (WORDS * 4)  # type: ignore[possibly-undefined]  # of the .pxd
+_FEWEST = cython.declare(cython.longlong, 4)
+# the ring of all that have sent nothing yet
+_NO_SEGMENT = array("q", [0]) * WORDS  # type: ignore[possibly-undefined]  # of the .pxd
 
 
 @cython.final
@@ -90,8 +92,8 @@ class Scoreboard:
         self.head = 0
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
-        self.mask = 3
-        self.ring = _FOUR_SEGMENTS[:]
+        self.mask = 0
+        self.ring = _NO_SEGMENT
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0
@@ -143,7 +145,7 @@ class Scoreboard:
         return 0
 
     def _grow(self) -> cython.int:
-        size: cython.longlong = 2 * (self.mask + 1)
+        size: cython.longlong = max(2 * (self.mask + 1), _FEWEST)
         number: cython.longlong
         word: cython.int
         grown = array("q", [0]) * (WORDS * size)
