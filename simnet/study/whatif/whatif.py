@@ -214,8 +214,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         (plain, *(one.effective for one in alternatives)),
     )
     limit = None if max_p99 is None else time_us_of(max_p99, "--max-p99")
-    # Verdicts need it, and loading it takes a third of a second: there is time while workers run.
-    Thread(target=import_module, args=("scipy.special",)).start()
+    reported = _importing(progress)
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
@@ -223,7 +222,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     while True:
         look = next(all_looks)
         cases = [base, *(one.case for one in left if _differs(plain, one))]
-        found = plan.simulate(cases, look, known, jobs=jobs, progress=progress, store=store)
+        found = plan.simulate(cases, look, known, jobs=jobs, progress=reported, store=store)
         judged |= {one.tuning.text: _judged(plain, one, found, base, look, limit) for one in left}
         if looked:
             looked(_said(look, judged))
@@ -254,6 +253,20 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
             for number, one in enumerate(ranked, start=1)
         ),
     )
+
+
+def _importing(progress: Progress | None) -> Progress:
+    """Report progress, and import what verdicts need, a third of a second, while workers run."""
+    begun: list[Thread] = []
+
+    def report(done: int, total: int) -> None:
+        if done and not begun:
+            begun.append(Thread(target=import_module, args=("scipy.special",)))
+            begun[0].start()
+        if progress:
+            progress(done, total)
+
+    return report
 
 
 def _unclear(base: Effective, alternative: _Alternative, judged: Judged) -> bool:

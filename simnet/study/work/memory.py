@@ -29,16 +29,20 @@ class EnoughMemory:
     def __init__(self) -> None:
         self._start_s = 0.0
         self._before = 0
+        self._told = 0
 
     def built(self, what: str, done: int, total: int) -> None:
         """Compare what the rest will take with what is there."""
         taken = _resident_bytes()
         if done == 0:
-            self._start_s, self._before = time.perf_counter(), taken
+            self._start_s, self._before, self._told = time.perf_counter(), taken, 0
             return
         grown = taken - self._before
+        if grown < self._told + _TELLING_BYTES:
+            return
+        self._told = grown
         left = available_bytes()
-        if grown < _TELLING_BYTES or left is None or grown * (total - done) / done <= left:
+        if left is None or grown * (total - done) / done <= left:
             return
         needed, free = grown * total / done / _GB, (grown + left) / _GB
         duration = duration_text((time.perf_counter() - self._start_s) * total / done)

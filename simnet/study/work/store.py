@@ -140,21 +140,28 @@ def sources_digest() -> str:
     """
     root = Path(simnet.__file__).parent
     digest = hashlib.blake2b(digest_size=16)
-    for path in simulating_sources(root):
-        digest.update(path.relative_to(root).as_posix().encode())
-        digest.update(path.read_bytes())
+    for name in simulating_sources(root):
+        digest.update(name.encode())
+        digest.update((root / name).read_bytes())
     return digest.hexdigest()
 
 
-def simulating_sources(root: Path) -> list[Path]:
-    """The sources in a package's folder that a result can depend on."""
-    asking = {place for place in (root / "study").iterdir() if place.name not in _SIMULATING}
-    asking |= {root / name for name in _ABOVE}
-    return [
-        path
-        for path in sorted([*root.rglob("*.py"), *root.rglob("*.pxd")])
-        if asking.isdisjoint(path.parents)
-    ]
+def simulating_sources(root: Path) -> list[str]:
+    """The sources in a package's folder that a result can depend on, by their paths in it."""
+    asking = {*_ABOVE, *(f"study/{place.name}" for place in (root / "study").iterdir())}
+    asking -= {f"study/{name}" for name in _SIMULATING}
+    # paths as text: objects take ten times as long, and every study waits for it
+    found, folders = [], [""]
+    while folders:
+        folder = folders.pop()
+        with os.scandir(root / folder) as entries:
+            for entry in entries:
+                name = f"{folder}{entry.name}"
+                if name.endswith((".py", ".pxd")):
+                    found.append(name)
+                elif name not in asking and entry.is_dir():
+                    folders.append(f"{name}/")
+    return sorted(found)
 
 
 def _last_used(path: Path) -> float:
