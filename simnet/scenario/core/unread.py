@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.knobs import KNOBS, UNREAD
+from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ __all__ = ["idle_settings", "unread_settings"]
 
 # read before a system is built: how large a buffer can be, and which queues there are
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend"})
+_UNREAD_HERE: Final = "has no effect in this scenario: nothing of this system reads it"
 
 
 def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterator[str]:
@@ -45,7 +47,9 @@ def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterato
 
 
 def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
-    """Yield a line for each sysctl that was set for a run, and that its system is built without.
+    """Yield a line for each setting that was made for a run, and that its system is built without.
+
+    Of sysctls, and of the workload where that is no streams: those are laid out before.
 
     Args:
         effective: the configuration.
@@ -59,7 +63,15 @@ def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
         given = value is not None and value.source == "--set"
         told = any(remark.startswith(knob.name) for remark in effective.remarks)
         if given and not told and not read.had(effective.kernel, knob.target):
-            yield f"{knob.name}: has no effect in this scenario: nothing of this system reads it"
+            yield f"{knob.name}: {_UNREAD_HERE}"
+    if effective.flows:
+        return
+    for name in type(effective.workload).model_fields:
+        value = effective.provenance.get(f"workload.{name}")
+        spec = spec_of(type(effective.workload), name)
+        given = value is not None and value.source == "--set"
+        if spec and given and not read.had(effective.workload, name):
+            yield f"{spec.key(name)}: {_UNREAD_HERE}"
 
 
 def _within(path: str) -> Iterator[str]:

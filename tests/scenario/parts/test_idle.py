@@ -52,6 +52,10 @@ IDLE = [
         "no bond is a channel",
     ),
     ("x460-out-of-box", {}, f"{_BOND} mode", "802.3ad", "bond0 has no slave"),
+    ("tcp-rr-one-queue", {}, "message", "2 KiB", "requests and responses"),
+    ("tcp-rr-one-queue", {}, "recv_size", "2 KiB", "requests and responses"),
+    ("x460-out-of-box", {}, "request", "2 KiB", "test is netserver"),
+    ("x460-out-of-box", {}, "answers", "on", "test is netserver"),
     ("relay-tuned", _NO_FLOWS, "net.core.rps_sock_flow_entries", "4096", "rps_flow_cnt is 0"),
     ("relay-tuned", _NO_SOCKETS, f"{_RX}/rps_flow_cnt", "2048", "rps_sock_flow_entries is 0"),
 ]
@@ -87,6 +91,7 @@ def test_a_setting_that_nothing_reads_says_so_and_changes_nothing(
         ("x460-bonding", {f"{_BOND} mode": "802.3ad"}, f"{_BOND} xmit_hash_policy", "layer3+4"),
         ("x460-bonding", {f"{_BOND} mode": "active-backup"}, f"{_BOND} primary", "eth0"),
         ("x460-bonding", {}, "port-channel load-balance", "src-ip"),
+        ("x460-out-of-box", {"short_flows": "1"}, "request", "2 KiB"),
         ("x460-bonding", {"unplug eth0": "1 s"}, f"{_BOND} updelay", "200"),
         (
             "relay-tuned",

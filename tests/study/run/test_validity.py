@@ -210,6 +210,24 @@ def test_a_sysctl_that_nothing_reads_is_named_and_one_that_is_read_is_not() -> N
     assert found.warnings == (unread,)
 
 
+@pytest.mark.parametrize(
+    ("scenario", "name", "value", "unread"),
+    [
+        ("nvme-local", "nodes", "1", True),
+        ("nvme-local", "message", "4 KiB", True),
+        ("relay-untuned", "connections", "2", True),
+        ("relay-untuned", "message", "400 B", False),
+        (X460, "nodes", "1", False),
+    ],
+)
+def test_what_is_set_of_a_workload_and_nothing_reads_is_named(
+    scenario: str, name: str, value: str, *, unread: bool
+) -> None:
+    found = simnet.run(scenario, settings={name: value}, warm_up="1 ms", duration="2 ms")
+    line = f"{name}: has no effect in this scenario: nothing of this system reads it"
+    assert (line in found.warnings) == unread
+
+
 def test_a_sweep_passes_on_what_its_runs_say() -> None:
     over = {"vm.dirty_ratio": (10, 20)}
     found = simnet.sweep(X460, over, settings={"nodes": 1}, warm_up="5 ms", duration="5 ms")
