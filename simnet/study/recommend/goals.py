@@ -44,6 +44,8 @@ _QUANTITIES: Final = {
     FAIRNESS: ("ratio", 1000),
 }
 _PERCENT: Final = ("ratio", 10)
+# what a metric can be at most
+_MOST: Final = {"cpu_of_all": (100, "100 %"), LOSS: (100, "100 %"), FAIRNESS: (1, "1")}
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,9 @@ def _limit(text: str) -> Limit:
         number = parse_quantity(value, KINDS[kind]) / scale
     except UnitError as error:
         raise InputError(str(error), file="--limit", key=text) from error
+    if not sign and metric in _MOST and number > _MOST[metric][0]:
+        message = f"{metric} is at most {_MOST[metric][1]}"
+        raise InputError(message, file="--limit", key=text)
     return Limit(
         text, metric, compared == ">=", -number if sign == "-" else number, relative=bool(sign)
     )

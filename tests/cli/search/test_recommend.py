@@ -40,6 +40,8 @@ def test_json_is_the_document(simnet: Simnet) -> None:
 def test_bad_input_is_one_line(simnet: Simnet) -> None:
     for given, hint in (
         (("--limit", "latency_p98<=2ms"), "did you mean latency_p99?"),
+        (("--limit", "loss<=200 %"), "loss is at most 100 %"),
+        (("--limit", "fairness>=1.2"), "fairness is at most 1"),
         (("--knobs", "numactk"), "did you mean numactl?"),
     ):
         status, out, err = simnet("recommend", "x460-out-of-box", *given)
