@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["few", "lines", "one_line", "printable"]
+__all__ = ["few", "lines", "one_line", "printable", "titled"]
 
 _LONGEST: Final = 2000
 # names that a sentence has
@@ -42,6 +42,12 @@ def one_line(text: str) -> str:
 def few(names: Sequence[str]) -> str:
     """Return the first names with commas between, and dots for the others."""
     return ", ".join(names[:_MOST]) + (", ..." if len(names) > _MOST else "")
+
+
+def titled(scenario: str, tunings: Iterable[str], settings: Iterable[tuple[str, str]]) -> str:
+    """Name a scenario and what is set in it, on one line."""
+    chosen = [*tunings, *(f"{name}={value}" for name, value in settings)]
+    return printable(f"{scenario} with {', '.join(chosen)}" if chosen else scenario)
 
 
 def _escaped(character: str) -> str:

@@ -7,12 +7,6 @@ from collections.abc import Iterable, Sequence
 from simnet.printable import printable
 
 
-def titled(scenario: str, tunings: Iterable[str], settings: Iterable[tuple[str, str]]) -> str:
-    """Name a scenario and what is set in it, on one line."""
-    chosen = [*tunings, *(f"{name}={value}" for name, value in settings)]
-    return printable(f"{scenario} with {', '.join(chosen)}" if chosen else scenario)
-
-
 def columns(heading: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
     """Align cells in columns, two spaces apart; the first `left` columns to the left."""
     table = [list(map(printable, row)) for row in (heading, *rows)]

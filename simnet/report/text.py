@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.printable import few, printable
-from simnet.report.columns import columns, titled
+from simnet.printable import few, printable, titled
+from simnet.report.columns import columns
 from simnet.report.jobs import jobs_text
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.measures import transactions_per_s

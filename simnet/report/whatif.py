@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from simnet.printable import printable
-from simnet.report.columns import columns, titled
+from simnet.printable import printable, titled
+from simnet.report.columns import columns
 from simnet.study.run.duration_text import in_unit
 from simnet.study.whatif.mechanism import moved_text
 

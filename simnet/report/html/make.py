@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from simnet.report.columns import titled
+from simnet.printable import titled
 from simnet.report.html.blocks import Part
 from simnet.report.html.cases import path_section
 from simnet.report.html.kinds import Kind

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.printable import printable
-from simnet.report.columns import columns, titled
+from simnet.printable import printable, titled
+from simnet.report.columns import columns
 
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened

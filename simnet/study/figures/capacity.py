@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
+from simnet.study.figures.titles import about
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -34,11 +36,12 @@ def curves(found: Capacity) -> Figure:
     figure.axes[-1].set_xlabel(f"{found.setting} ({what})" if what else found.setting)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize="small")
-    figure.suptitle(f"{found.scenario}: {_title(found)}", fontsize="medium", x=0.01, ha="left")
+    title = about(found.scenario, found.tunings, found.settings, _answer(found))
+    figure.suptitle(title, fontsize="medium", x=0.01, ha="left")
     return figure
 
 
-def _title(found: Capacity) -> str:
+def _answer(found: Capacity) -> str:
     if found.low is None:
         return "no load meets the limits"
     if found.high is None:

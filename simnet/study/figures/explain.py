@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 from matplotlib.figure import Figure
 
 from simnet.study.explain.bottleneck import FULL
+from simnet.study.figures.titles import about
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +33,7 @@ _MOST_BARS: Final = 16
 _LEAST: Final = 0.01
 _BAR_INCHES: Final = 0.28
 _WIDTH_INCHES: Final = 10.5
-_TITLE_WIDTH: Final = 110
+_TITLE_WIDTH: Final = 90
 _GROUPS: Final = ("this system", "its peers")
 
 
@@ -106,12 +107,13 @@ def _is_peer(one: ResourceUse) -> bool:
 
 def _title(found: Explanation) -> str:
     """The throughput, and what holds back the first flow."""
-    title = f"{found.scenario}: {found.throughput_bps / 1e6:,.0f} Mbit/s"
+    title = f"{found.throughput_bps / 1e6:,.0f} Mbit/s"
     if found.limits:
         first = found.limits[0]
         whose = f"{first.flows[0]}: " if first.flows and len(found.limits) > 1 else ""
         title += f"; {whose}{_limit(first)}"
-    return shorten(title, _TITLE_WIDTH, placeholder=" ...")
+    shown = shorten(title, _TITLE_WIDTH, placeholder=" ...")
+    return about(found.scenario, found.tunings, found.settings, shown)
 
 
 def _limit(found: Limit) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.figure import Figure
 
 from simnet.study.figures.pareto import front
+from simnet.study.figures.titles import about
 from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT
 
 if TYPE_CHECKING:
@@ -35,12 +36,9 @@ def pareto(found: Recommendation) -> Figure:
     for axes, other in zip(figure.subplots(1, 2), others, strict=True):
         _panel(axes, found, other)
     figure.axes[0].legend(loc="best", fontsize="small")
-    figure.suptitle(
-        f"{found.scenario}: what changes do to {_LABELS[found.metric]}, and what that costs",
-        fontsize="medium",
-        x=0.01,
-        ha="left",
-    )
+    sentence = f"what changes do to {_LABELS[found.metric]}, and what that costs"
+    title = about(found.scenario, found.base_tunings, found.settings, sentence)
+    figure.suptitle(title, fontsize="medium", x=0.01, ha="left")
     return figure
 
 

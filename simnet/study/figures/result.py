@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 from matplotlib.figure import Figure
 
+from simnet.study.figures.titles import about
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -67,8 +69,9 @@ def _nodes(cpus: list[CpuUse]) -> str:
 def _sentence(result: Result) -> str:
     serving = {cpu for port in result.interrupts for cpu, rate in port.by_cpu.items() if rate >= 1}
     total = sum(cpu.busy for cpu in result.cpus)
-    sentence = f"{result.scenario}: {total / 100:.2f} CPUs busy of {len(result.cpus)}"
+    sentence = f"{total / 100:.2f} CPUs busy of {len(result.cpus)}"
     if total > 0 and serving:
         share = sum(cpu.busy for cpu in result.cpus if cpu.id in serving) / total
         sentence += f"; the {len(serving)} that serve interrupts do {share:.0%} of the work"
-    return f"{sentence}; {result.throughput_bps / 1e6:,.0f} Mbit/s"
+    sentence += f"; {result.throughput_bps / 1e6:,.0f} Mbit/s"
+    return about(result.scenario, result.tunings, result.settings, sentence)

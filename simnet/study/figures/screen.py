@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
+from simnet.study.figures.titles import about
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -50,7 +52,8 @@ def tornado(found: Screen) -> Figure:
     label = _LABELS[found.metric]
     turn = "from off to on, or to a larger value"
     axes.set_xlabel(f"change of {label} {turn}\n(100 x logarithm of the ratio; if small, about %)")
-    axes.set_title(f"{found.scenario}: what changes {label}", fontsize="medium", loc="left")
+    title = about(found.scenario, found.tunings, found.settings, f"what changes {label}")
+    axes.set_title(title, fontsize="medium", loc="left")
     axes.legend(loc="lower right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return figure

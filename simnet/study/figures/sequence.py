@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
-from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from simnet.study.figures.titles import wrapped
 from simnet.study.sequence.capture import summary
 from simnet.study.sequence.connections import AGAIN, LATE, SENT
 
@@ -64,7 +64,7 @@ def time_sequence(capture: Capture, number: int = 0) -> Figure:
     for axes, most in zip(panels, (_MOST_SEGMENTS, _FEW_SEGMENTS), strict=False):
         _draw(axes, way, _around(way, middle, most), scale)
     panels[0].set_ylabel(f"sequence number ({'bytes' if few else 'KiB'})")
-    figure.suptitle(_wrapped(summary(way)), fontsize="medium", x=0.01, ha="left")
+    figure.suptitle(wrapped(summary(way), _TITLE_COLUMNS), fontsize="medium", x=0.01, ha="left")
     if len(panels) > 1:
         panels[1].set_title("a part of it", fontsize="small", loc="left")
     panels[-1].legend(loc="lower right", fontsize="small")
@@ -115,7 +115,3 @@ def _middle(way: Direction) -> int:
 def _around(way: Direction, middle: int, most: int) -> list[Segment]:
     first = max(min(middle - most // 2, len(way.segments) - most), 0)
     return way.segments[first : first + most]
-
-
-def _wrapped(text: str) -> str:
-    return "\n".join(wrap(text, _TITLE_COLUMNS))

@@ -1,4 +1,4 @@
-"""The picture of a what-if: what each tuning does to jobs, throughput and CPU time per byte."""
+"""The picture of a what-if: what each tuning does to the numbers that decide."""
 
 from __future__ import annotations
 
@@ -6,19 +6,32 @@ from typing import TYPE_CHECKING, cast
 
 from matplotlib.figure import Figure
 
-from simnet.study.whatif.verdict import CPU_PER_BYTE, MARGIN_PERCENT, REAL_TIME, THROUGHPUT
+from simnet.study.figures.titles import about
+from simnet.study.whatif.verdict import (
+    CPU_PER_BYTE,
+    MARGIN_PERCENT,
+    REAL_TIME,
+    TAIL,
+    THROUGHPUT,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from simnet.study.whatif.whatif import WhatIf
+    from simnet.study.whatif.verdict import Change
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _SHOWN = (
-    (REAL_TIME, "real time of the jobs (less is better)", "#009e73", 0.0),
-    (THROUGHPUT, "throughput (more is better)", "#0072b2", -0.12),
-    (CPU_PER_BYTE, "CPU time per byte (less is better)", "#d55e00", 0.12),
+    (REAL_TIME, "real time of the jobs (less is better)", "#009e73"),
+    (THROUGHPUT, "throughput (more is better)", "#0072b2"),
+    (TAIL, "latency p99 (less is better)", "#cc79a7"),
+    (CPU_PER_BYTE, "CPU time per byte (less is better)", "#d55e00"),
 )
+# between the lines of a tuning
+_STEP = 0.2
+# a longer axis has a logarithm's steps beyond its first part, lest all else were one point
+_LONGEST_PERCENT, _LINEAR_PERCENT = 200.0, 10.0
 _SIZE_INCHES = (9.0, 1.6)
 _INCHES_A_TUNING = 0.7
 
@@ -33,21 +46,39 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
         size = (width, height + _INCHES_A_TUNING * len(found.tunings))
         axes = Figure(figsize=size, layout="constrained").subplots()
     axes.axvspan(-MARGIN_PERCENT, MARGIN_PERCENT, color="#dddddd", label="no difference")
-    for metric, label, colour, offset in _SHOWN:
+    shown = [metric for metric, _, _ in _SHOWN if metric in _deciding(found)]
+    most = 0.0
+    for metric, label, colour in _SHOWN:
+        said = label
         for row, judged in enumerate(found.tunings):
-            change = next((one for one in judged.changes if one.metric == metric), None)
+            change = _change(judged, metric) if metric in shown else None
             hull = change.hull if change else None
             if change is None or change.percent is None or hull is None:
                 continue
-            height = row + offset
+            height = row + _STEP * (shown.index(metric) - (len(shown) - 1) / 2)
             axes.plot([hull.low, hull.high], [height, height], color=colour, linewidth=2)
-            label_once = label if row == 0 else None
-            axes.plot([change.percent], [height], "o", color=colour, label=label_once)
+            axes.plot([change.percent], [height], "o", color=colour, label=said)
+            most, said = max(most, -hull.low, hull.high), "_"
+    if most > _LONGEST_PERCENT:
+        axes.set_xscale("symlog", linthresh=_LINEAR_PERCENT)
+        axes.xaxis.set_major_formatter("{x:g}")
     names = [f"{judged.tuning}: {judged.verdict}" for judged in found.tunings]
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlabel("change (%), 95 % interval")
-    axes.set_title(f"{found.scenario}: what each tuning would do", fontsize="medium", loc="left")
+    title = about(found.scenario, found.base_tunings, found.settings, "what each tuning would do")
+    axes.set_title(title, fontsize="medium", loc="left")
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
+
+
+def _deciding(found: WhatIf) -> set[str]:
+    """Metrics that are shown: p99 where a verdict depends on it."""
+    decided = {judged.decided_by for judged in found.tunings}
+    metrics = {change.metric for judged in found.tunings for change in judged.changes}
+    return metrics if TAIL in decided else metrics - {TAIL}
+
+
+def _change(judged: Judged, metric: str) -> Change | None:
+    return next((one for one in judged.changes if one.metric == metric), None)

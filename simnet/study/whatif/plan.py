@@ -160,8 +160,10 @@ class Plan:
         at_anchor = self._drawn(anchor.case, times) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
         work = [member for member in (*work, *at_anchor) if member not in known]
-        done = simulate_all(work, jobs=jobs, progress=progress, store=store) if work else []
-        known.update(zip(work, done, strict=True))
+        mixed = _mixed(work)
+        done = simulate_all(mixed, jobs=jobs, progress=progress, store=store) if work else []
+        found = dict(zip(mixed, done, strict=True))
+        known.update((member, found[member]) for member in work)
         return Found(
             {case: [known[member] for member in members] for case, members in paired.items()},
             {case: [known[member] for member in members] for case, members in drawn.items()},
@@ -239,6 +241,19 @@ class Plan:
             return kept[: self.members]
         draws = [{}, *latin_hypercube(uncertain(self.base), self.members)]
         return [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
+
+
+def _mixed(work: Sequence[Member]) -> list[Member]:
+    """Long and short runs evenly among each other: the first ones tell how long the rest takes."""
+    groups: dict[tuple[str | None, str | None], list[Member]] = {}
+    for member in work:
+        groups.setdefault((member.duration, member.warm_up), []).append(member)
+    places = [
+        (number / len(group), member)
+        for group in groups.values()
+        for number, member in enumerate(group)
+    ]
+    return [member for _, member in sorted(places, key=lambda one: one[0])]
 
 
 def fingerprint(results: Iterable[Result]) -> str:

@@ -21,7 +21,7 @@ from simnet.study.whatif import whatif as study
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
 from simnet.study.whatif.plan import looks
 from simnet.study.whatif.tuning import read_tuning
-from simnet.study.whatif.verdict import Answer, Verdict, changes, verdict
+from simnet.study.whatif.verdict import TAIL, Answer, Interval, Verdict, changes, verdict
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases, task
 from simnet.study.work.cases import Case, Member, simulate_all
@@ -238,7 +238,8 @@ def test_what_depends_on_an_uncertain_parameter_cannot_be_told() -> None:
 
 def test_a_parameter_that_the_tuning_sets_does_not_vary(made_up: list[Effective]) -> None:
     _ask("cpu.costs.driver_rx=3100 cycles", members=3)
-    tuned = made_up[-3:]
+    drawn = [e for e in made_up if e.run.seed > 1000]
+    tuned = [e for e in drawn if e.provenance["host.cpu.costs.driver_rx_cycles"].source == "--set"]
     assert {e.cpu.costs.driver_rx_cycles for e in tuned} == {3100}
     assert len({e.cpu.costs.tcp_rx_cycles for e in tuned}) == 3
 
@@ -361,6 +362,29 @@ def test_a_frame_and_a_plot() -> None:
     ]
     dots = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]  # type: ignore[arg-type, index]
     assert dots[0] == pytest.approx(10)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_a_plot_shows_latency_where_that_decides() -> None:
+    found = _ask("affinity", settings={"message": "2 KiB"})
+    axes = found.plot().axes[0]
+    assert axes.get_title(loc="left").startswith(f"{SCENARIO} with message=2 KiB: ")
+    assert axes.get_xscale() == "linear"
+    late = "latency p99 (less is better)"
+    assert late not in axes.get_legend_handles_labels()[1]
+    judged = found.tunings[0]
+    tail = judged.change(TAIL).model_copy(
+        update={"percent": 790.0, "seeds": Interval(low=300.0, high=2000.0)}
+    )
+    others = tuple(change for change in judged.changes if change.metric != TAIL)
+    vetoed = judged.model_copy(
+        update={"verdict": "no", "decided_by": TAIL, "changes": (*others, tail)}
+    )
+    axes = found.model_copy(update={"tunings": (vetoed,)}).plot().axes[0]
+    handles, labels = axes.get_legend_handles_labels()
+    assert list(handles[labels.index(late)].get_xdata()) == [790.0]  # type: ignore[attr-defined]
+    assert axes.get_xscale() == "symlog"
+    assert axes.get_xlim()[1] > 2000
 
 
 def test_it_is_part_of_the_api() -> None:

@@ -7,8 +7,8 @@ from typing import Final
 
 from pydantic import model_validator
 
+from simnet.printable import titled
 from simnet.report.capacity import LIMITED, answer_text, limits_text, tried_rows
-from simnet.report.columns import titled
 from simnet.report.html.blocks import Facts, Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section

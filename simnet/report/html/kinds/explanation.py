@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from simnet.report.columns import titled
+from simnet.printable import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.cases import path_section
 from simnet.report.html.kinds import Kind, has_schema

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field, model_validator
 
-from simnet.report.columns import titled
+from simnet.printable import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.cases import cpu_section, latency_section, quantiles_section, work_section
 from simnet.report.html.kinds import Kind, has_schema

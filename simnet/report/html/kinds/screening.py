@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import model_validator
 
-from simnet.report.columns import titled
+from simnet.printable import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from simnet.report.columns import titled
+from simnet.printable import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section

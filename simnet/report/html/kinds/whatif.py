@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import model_validator
 
 from simnet.errors import InputError
-from simnet.report.columns import titled
+from simnet.printable import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Typed, Verdict
 from simnet.report.html.cases import cpu_section, latency_section, path_section, work_section
 from simnet.report.html.kinds import Kind, has_schema
