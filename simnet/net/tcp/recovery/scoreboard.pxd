@@ -1,10 +1,10 @@
+cimport cython
+
 from simnet.kernel.sentinel cimport NONE
-from simnet.net.tcp.recovery.segment cimport END, EVER, LOST, MARK, RETRANS, SACKED, SENT, SENT_US, TAG, TAGS, WORDS
+from simnet.net.tcp.recovery.segment cimport END, EVER, LOST, MARK, RETRANS, SACKED, SENT, SENT_US, TAG, TAGS, WORDS, free_segments, new_segments
 from simnet.net.tcp.recovery.undo cimport Undo
 from simnet.net.tcp.rules.sender_version cimport SenderRules
 from simnet.net.tcp.send.sequence cimport SendSequence
-
-cdef long long[::1] _NO_SEGMENT
 
 cdef class Scoreboard:
     cdef readonly SendSequence seq
@@ -18,7 +18,7 @@ cdef class Scoreboard:
     cdef readonly long long acked_sent_us
     cdef readonly bint tagged
     cdef readonly bint retrans_acked
-    cdef readonly long long[::1] ring
+    cdef long long *ring
     cdef readonly long long acked_hole
     cdef readonly long long reordering
     cdef readonly long long least_reordering
@@ -35,6 +35,7 @@ cdef class Scoreboard:
     cpdef long long end_of(self, long long number) except? -1
     cpdef long long sent_us_of(self, long long number) except? -1
     cpdef int append(self, long long end_seq, long long now_jiffy, long long now_us) except -1
+    @cython.locals(grown=cython.p_longlong)
     cdef int _grow(self) except -1
     cpdef long long clean(self, long long ack, long long now_jiffy) except? -1
     cdef long long _clean_tagged(self, long long ack, long long now_jiffy) except? -1

@@ -21,8 +21,6 @@ costs.
 
 from __future__ import annotations
 
-from array import array
-
 import cython
 
 from simnet.net.tcp.recovery.undo import Undo
@@ -42,13 +40,11 @@ if not cython.compiled:
         SENT_US,
         TAG,
         WORDS,
+        free_segments,
+        new_segments,
     )
 
 __all__ = ["Scoreboard"]
-
-_FEWEST = cython.declare(cython.longlong, 4)
-# the ring of all that have sent nothing yet
-_NO_SEGMENT = array("q", [0]) * WORDS  # type: ignore[possibly-undefined]  # of the .pxd
 
 
 @cython.final
@@ -92,8 +88,8 @@ class Scoreboard:
         self.head = 0
         self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
-        self.mask = 0
-        self.ring = _NO_SEGMENT
+        self.mask = 3
+        self.ring = new_segments(4)
         self.tagged = False
         self.sacked_out = 0
         self.lost_out = 0
@@ -110,6 +106,9 @@ class Scoreboard:
         self.acked_hole = 0
         self.acked_sent_us = 0
         return 0
+
+    def __dealloc__(self) -> None:
+        free_segments(self.ring)
 
     def packets_out(self) -> cython.longlong:
         """Segments sent and not acknowledged."""
@@ -145,10 +144,10 @@ class Scoreboard:
         return 0
 
     def _grow(self) -> cython.int:
-        size: cython.longlong = max(2 * (self.mask + 1), _FEWEST)
+        size: cython.longlong = 2 * (self.mask + 1)
         number: cython.longlong
         word: cython.int
-        grown = array("q", [0]) * (WORDS * size)
+        grown = new_segments(size)
         number = self.head - 1 if self.head > 0 else 0
         while number < self.tail:
             for word in range(WORDS):
@@ -156,6 +155,7 @@ class Scoreboard:
                     WORDS * (number & self.mask) + word
                 ]
             number += 1
+        free_segments(self.ring)
         self.ring = grown
         self.mask = size - 1
         return 0

@@ -9,7 +9,7 @@
 | `SENT_US` | when it was sent first, for `Rack` when last, microseconds |
 | `NEXT`, `PREVIOUS` | its neighbours in the list of `Rack` |
 
-Compiled modules take the constants from `segment.pxd`.
+Compiled modules take all of this from `segment.pxd`; there rings are not Python's objects.
 """
 
 import cython
@@ -19,3 +19,10 @@ if not cython.compiled:
     END, TAG, SENT, MARK, SENT_US, NEXT, PREVIOUS = range(7)
     SACKED, RETRANS, LOST, EVER = 1, 2, 4, 8
     TAGS = SACKED | RETRANS | LOST
+
+    def new_segments(count: int) -> list[int]:
+        """Return a ring with room for so many segments."""
+        return [0] * (WORDS * count)
+
+    def free_segments(_ring: list[int]) -> None:
+        """Give a ring back, for which nobody asks any more."""

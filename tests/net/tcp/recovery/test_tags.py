@@ -14,15 +14,12 @@ from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 from tests.host.parts import MS
 
 HELD, RESENT, LOST = 1, 2, 4
-WORDS = 8
 SIZE = 400_000
 
 
 def tags(board: Scoreboard) -> dict[int, int]:
     """Of each segment on its way, by its last byte plus one."""
-    ring, slots = board.ring, len(board.ring) // WORDS
-    places = [WORDS * (number % slots) for number in range(board.head, board.tail)]
-    return {ring[place]: ring[place + 1] for place in places}
+    return {board.end_of(one): board.tags_of(one) for one in range(board.head, board.tail)}
 
 
 def counted_anew(board: Scoreboard) -> list[int]:
