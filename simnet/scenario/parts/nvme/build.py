@@ -49,7 +49,8 @@ def make_queue(
     """Return the queue of a drive with its hardware queues; polled ones have no interrupt."""
     machine = ground.machine
     disk = make_disk(ground.sim, f"{drive.name}.drive", DiskModel(**drive.disk.model_dump()))
-    polled = min(driver.poll_queues, len(machine.online))
+    # one is left for what is not polled (`nvme_setup_irqs`): a drive may have fewer than is known
+    polled = min(driver.poll_queues, len(machine.online), drive.disk.queues - 1)
     groups = spread(machine.online, min(drive.disk.queues - polled, len(machine.online)))
     lines: list[IrqLine | None] = [
         IrqLine(

@@ -13,6 +13,8 @@ from simnet.report.fio import _number
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
+from simnet.study.run.run import simulate
+from simnet.study.work.vary import with_values
 
 SCENARIO = "nvme-local"
 DURATION, WARM_UP = "20 ms", "5 ms"
@@ -51,6 +53,16 @@ def test_polling_trades_a_cpu_for_latency() -> None:
     assert polled.fio[0].read.lat_ns.mean < once.fio[0].read.lat_ns.mean - 1000
     assert polled.cpus[32].idle < 5 < once.cpus[32].idle
     assert polled.cpus[32].irq == 0
+
+
+def test_a_drive_with_fewer_queues_than_are_to_be_polled_keeps_one_with_an_interrupt() -> None:
+    """How many queues a drive has is assumed, and drawn from 32 on."""
+    polls = {"fio.mixed.hipri": "on", "modprobe nvme poll_queues": "32"}
+    effective = load(SCENARIO, settings=polls, duration=DURATION, warm_up=WARM_UP)
+    usual = simulate(effective)
+    few = simulate(with_values(effective, {"nvme-tlc-3840gb.queues": 32}))
+    assert few.fio[0].read.iops == pytest.approx(usual.fio[0].read.iops, rel=0.1)
+    assert few.cpus[32].irq == 0
 
 
 def test_counters_of_a_result_agree() -> None:
