@@ -153,6 +153,13 @@ class Plan:
         store: Store | None,
     ) -> Found:
         """Simulate for one look what is not `known`, which gets all results; the base is a case."""
+
+        def simulated(work: Sequence[Member]) -> None:
+            mixed = _mixed(work)
+            done = simulate_all(mixed, jobs=jobs, progress=progress, store=store) if work else []
+            found = dict(zip(mixed, done, strict=True))
+            known.update((member, found[member]) for member in work)
+
         times = self._times(look)
         paired = {case: self._paired(case, times)[: look.pairs] for case in cases}
         drawn = {case: self._drawn(case, times)[: self._most(look)] for case in cases}
@@ -160,10 +167,10 @@ class Plan:
         at_anchor = self._drawn(anchor.case, times) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
         work = [member for member in (*work, *at_anchor) if member not in known]
-        mixed = _mixed(work)
-        done = simulate_all(mixed, jobs=jobs, progress=progress, store=store) if work else []
-        found = dict(zip(mixed, done, strict=True))
-        known.update((member, found[member]) for member in work)
+        simulated(work)
+        if self.duration is None:
+            drawn = self._lengthened(drawn, known, self._times(replace(look, short=False)))
+            simulated([one for members in drawn.values() for one in members if one not in known])
         return Found(
             {case: [known[member] for member in members] for case, members in paired.items()},
             {case: [known[member] for member in members] for case, members in drawn.items()},
@@ -171,6 +178,30 @@ class Plan:
             anchor,
             bool(draws_for(self.base)),
         )
+
+    def _lengthened(
+        self,
+        drawn: Mapping[Case, Sequence[Member]],
+        known: Mapping[Member, Result],
+        times: Times,
+    ) -> dict[Case, list[Member]]:
+        """Draws in which a run was too short to mean anything: with every case as long as pairs."""
+        spoilt = {
+            number
+            for members in drawn.values()
+            for number, member in enumerate(members)
+            if not known[member].conclusive
+        }
+        warm_up = self.warm_up or times.warm_up
+        return {
+            case: [
+                replace(member, duration=times.duration, warm_up=warm_up)
+                if number in spoilt
+                else member
+                for number, member in enumerate(members)
+            ]
+            for case, members in drawn.items()
+        }
 
     def _most(self, look: Look) -> int:
         """Draws for a look: before drawn ones the values as they are."""

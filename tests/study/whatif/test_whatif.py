@@ -29,6 +29,7 @@ from simnet.study.work.store import Store
 from tests.study.synthetic import result, simulated
 
 SCENARIO = "x460-out-of-box"
+MS = 10**9
 NOWHERE = Store(None)
 
 
@@ -254,6 +255,28 @@ def test_what_is_not_modelled_cannot_be_told_and_is_not_simulated(
         assert found.tunings[0].reason == "nothing of it is modelled"
         assert "accepted, but not modelled" in found.tunings[0].warnings[0]
         assert (found.exit_status, len(made_up)) == (3, 3)
+
+
+@pytest.mark.parametrize(("duration", "verdict"), [(None, "yes"), ("80 ms", "cannot tell")])
+def test_a_draw_in_which_nothing_came_is_simulated_for_longer(
+    monkeypatch: pytest.MonkeyPatch, duration: str | None, verdict: str
+) -> None:
+    asked: list[Effective] = []
+
+    def simulate(effective: Effective, **options: Any) -> Result:
+        asked.append(effective)
+        found = simulated(effective, **options)
+        stalls = effective.run.seed == 1002 and effective.irqbalance == "off"
+        if stalls and effective.run.duration_ps < 500 * MS:
+            return found.model_copy(update={"conclusive": False, "warnings": ("nothing came",)})
+        return found
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    monkeypatch.setattr(study, "residuals", tuple)
+    assert _answers(_ask("affinity", members=4, duration=duration)) == [("affinity", verdict)]
+    longer = [e.irqbalance for e in asked if e.run.seed == 1002 and e.run.duration_ps == 500 * MS]
+    # what is, and the tuning: a pair has equal lengths
+    assert longer == ([] if duration else ["settled", "off"])
 
 
 @pytest.mark.usefixtures("made_up")
