@@ -20,6 +20,9 @@ What decides, in this order:
 
 Of jobs, which end, the sum of their real times decides alone: less is yes, more is no.
 
+More runs may decide by what comes first. So as long as there will be more, nothing decides of which
+what comes before it is expected to say the contrary.
+
 Under an open-loop load, whose throughput is given, latency (p99) comes second: less is yes, more
 is no. Elsewhere it does not decide, but it can veto: a yes becomes a no where p99 is more than
 twice as long for certain, and is open where that is only expected. A limit of one's own takes the
@@ -34,7 +37,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from simnet.rows import Row
@@ -297,26 +300,38 @@ class Verdict:
 
 
 def verdict(
-    found: Sequence[Change], *, open_loop: bool = False, max_p99_us: float | None = None
+    found: Sequence[Change],
+    *,
+    open_loop: bool = False,
+    max_p99_us: float | None = None,
+    last: bool = True,
 ) -> Verdict:
-    """Apply the rule of this module's docstring, with a limit of one's own if there is one."""
+    """Apply the rule of this module's docstring, with a limit of one's own if there is one.
+
+    `last`: there will be no more runs.
+    """
     real = next((change for change in found if change.metric == REAL_TIME), None)
     if real:
         return _of_jobs(real)
     tail = next(change for change in found if change.metric == TAIL)
-    return _vetoed(_of_flows(found, open_loop=open_loop), tail, max_p99_us)
+    decided = _of_flows(found, open_loop=open_loop, last=last)
+    return _vetoed(decided, tail, max_p99_us, last=last)
 
 
-def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None) -> Verdict:
+def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None, *, last: bool) -> Verdict:
     """The same, but a yes that costs too much latency, and what does so for certain."""
     if tail.percent is None or tail.after is None:
         return decided
     if max_p99_us is not None:
-        least = tail.before * (1 + tail.hull.low / 100) if tail.hull and tail.before else 0.0
+        hull = tail.hull if tail.before else None
+        least = tail.before * (1 + hull.low / 100) if hull and tail.before else 0.0
+        most = tail.before * (1 + hull.high / 100) if hull and tail.before else math.inf
         expected = {"yes": tail.after, "cannot tell": least}.get(decided.answer, 0.0)
+        if not last and decided.answer == "yes" and least <= max_p99_us < most:
+            return replace(decided, answer="cannot tell")
         if expected > max_p99_us:
-            late, most = latency_text(tail.after), latency_text(max_p99_us, "g")
-            above = f"p99 latency is {late}, above {most}"
+            late, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
+            above = f"p99 latency is {late}, above {limit}"
             return Verdict("no", TAIL, f"{decided.sentence}; {above}")
         return decided
     if decided.answer != "yes" or tail.percent <= TAIL_PERCENT:
@@ -326,19 +341,22 @@ def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None) -> Verdict
     return Verdict("no" if certain else "cannot tell", TAIL, sentence)
 
 
-def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:
+def _of_flows(found: Sequence[Change], *, open_loop: bool, last: bool) -> Verdict:
     by_name = {change.metric: change for change in found}
-    throughput, cpu = by_name[THROUGHPUT], by_name[CPU_PER_BYTE]
+    throughput, tail, cpu = by_name[THROUGHPUT], by_name[TAIL], by_name[CPU_PER_BYTE]
     sentence = f"throughput {change_text(throughput)}, CPU time per byte {change_text(cpu)}"
-    carried, spent = throughput.direction, cpu.direction
+    carried = throughput.direction
     if carried in {"more", "less"}:
         return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
+    gains = [throughput.percent or 0.0]
     if open_loop:
-        tail = by_name[TAIL]
         sentence = f"throughput {change_text(throughput)}, p99 latency {change_text(tail)}"
-        if tail.direction in {"more", "less"}:
-            return Verdict("yes" if tail.direction == "less" else "no", TAIL, sentence)
+        late = _decides(tail.direction, gains, last=last)
+        if late in {"more", "less"}:
+            return Verdict("yes" if late == "less" else "no", TAIL, sentence)
         sentence += f", CPU time per byte {change_text(cpu)}"
+        gains.append(-(tail.percent or 0.0))
+    spent = _decides(cpu.direction, gains, last=last)
     if spent == "more":
         return Verdict("no", CPU_PER_BYTE, sentence)
     if spent == "less" and not _at_risk(throughput):
@@ -346,6 +364,12 @@ def _of_flows(found: Sequence[Change], *, open_loop: bool) -> Verdict:
     if carried == spent == "same":
         return Verdict("no difference", CPU_PER_BYTE, sentence)
     return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else THROUGHPUT, sentence)
+
+
+def _decides(cost: Direction, gains: Sequence[float], *, last: bool) -> Direction:
+    """The direction of a cost; unknown if more runs may decide the contrary by gains before it."""
+    contrary = {"more": max(gains) > MARGIN_PERCENT, "less": min(gains) < -MARGIN_PERCENT}
+    return cost if last or not contrary.get(cost) else "unknown"
 
 
 def _of_jobs(real: Change) -> Verdict:

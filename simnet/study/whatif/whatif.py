@@ -350,7 +350,7 @@ def _judged(
     drawn = found.moved(base_case, case)
     changed = changes(before, after, drawn, model, error=look.error)
     open_loop = before[0].messages is not None
-    decided = verdict(changed, open_loop=open_loop, max_p99_us=max_p99_us)
+    decided = verdict(changed, open_loop=open_loop, max_p99_us=max_p99_us, last=look.last)
     decided = vetoed(decided, before, after, look.error)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))

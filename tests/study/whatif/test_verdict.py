@@ -4,12 +4,13 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from simnet.study.run.result import Result
 from simnet.study.whatif.verdict import (
     CPU_PER_BYTE,
+    MARGIN_PERCENT,
     REAL_TIME,
     TAIL,
     THROUGHPUT,
@@ -134,6 +135,50 @@ def test_more_knowledge_never_turns_yes_into_no(throughput: list[float], cpu: li
         assert close in {"yes", "no difference"}
     if wide == "no difference":
         assert close == "no difference"
+
+
+_TWO = st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted)
+
+
+@given(throughput=_TWO, cpu=_TWO, tail=_TWO, open_loop=st.booleans())
+@example(throughput=[-3.0, 5.0], cpu=[20.0, 30.0], tail=[-40.0, 3.0], open_loop=True)
+@example(throughput=[-3.0, 5.0], cpu=[-30.0, -20.0], tail=[-3.0, 40.0], open_loop=True)
+@example(throughput=[-1.0, 9.0], cpu=[20.0, 30.0], tail=[0.0, 0.0], open_loop=False)
+def test_what_more_runs_may_contradict_is_open_until_the_last(
+    throughput: list[float], cpu: list[float], tail: list[float], *, open_loop: bool
+) -> None:
+    """They make intervals narrower, and may decide by what comes before CPU time."""
+
+    def changed(share: float) -> tuple[Change, ...]:
+        middles = [(low + high) / 2 for low, high in (throughput, cpu, tail)]
+        halves = [share * (high - low) / 2 for low, high in (throughput, cpu, tail)]
+        ends = [(m - half, m + half) for m, half in zip(middles, halves, strict=True)]
+        return _changes(ends[0], ends[1], ends[2])
+
+    early = verdict(changed(1.0), open_loop=open_loop, last=False).answer
+    for share in (0.5, 0.1, 0.001):
+        late = verdict(changed(share), open_loop=open_loop)
+        expected = [abs(one.percent or 0.0) for one in changed(1.0) if one.metric == late.metric]
+        # a change of less than 1 % is not worth it, and may go either way
+        if expected[0] > MARGIN_PERCENT:
+            assert (early, late.answer) not in {("yes", "no"), ("no", "yes")}
+
+
+@pytest.mark.parametrize(
+    ("tail", "limit_us", "early", "late"),
+    [
+        ((-5, 5), 2.0, "yes", "yes"),
+        ((-50, 150), 2.0, "cannot tell", "yes"),
+        ((-50, 150), 0.9, "cannot tell", "no"),
+        ((-5, 5), 0.9, "no", "no"),
+    ],
+)
+def test_a_limit_on_p99_decides_early_only_what_is_certain(
+    tail: tuple[float, float], limit_us: float, early: Answer, late: Answer
+) -> None:
+    found = _changes((8, 12), tail=tail)
+    assert verdict(found, max_p99_us=limit_us, last=False).answer == early
+    assert verdict(found, max_p99_us=limit_us).answer == late
 
 
 def test_the_wider_interval_decides() -> None:
