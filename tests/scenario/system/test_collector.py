@@ -25,7 +25,7 @@ def test_systems_of_earlier_runs_do_not_stay() -> None:
         pass
     alive: list[weakref.ref[Cycle]] = []
     most = 0
-    for _ in range(20):
+    for _ in range(8):
         # a tenth of what is there, of two blocks each: three of them are more than a quarter
         system = Cycle(collector.kept // 20)
         alive.append(weakref.ref(system))
