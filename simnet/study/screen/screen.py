@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Final
 
 import simnet
 from simnet.errors import InputError
+from simnet.printable import few
 from simnet.study.run.arguments import (
     Names,
     Settings,
@@ -63,6 +64,8 @@ DURATION: Final = "60 ms"
 WARM_UP: Final = "60 ms"
 # seeds of the system as it is, which tell what chance does
 _SEEDS: Final = 3
+# the first ones, whose ranks readers go by
+_RANKED: Final = 5
 _LEAST_POINTS: Final = 8
 _MOST_POINTS: Final = 4096
 
@@ -170,11 +173,29 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         runs=len(runs.results),
         simulated_s=runs.of(seeds)[0].simulated_s,
         chance=chance,
-        remarks=(*effective.remarks, *_doubts(runs.results.values())),
+        remarks=(
+            *effective.remarks,
+            *_doubts(runs.results.values()),
+            *_uncertain_ranks(ranked, metric, most),
+        ),
         factors=tuple(ranked),
         shares=shared,
         unshared=unshared,
     )
+
+
+def _uncertain_ranks(ranked: Sequence[Screened], metric: str, paths: int) -> Iterator[str]:
+    """Say that ranks are luck where the mean of so few turns is."""
+    doubtful = []
+    for one in ranked[:_RANKED]:
+        effect = one.effect(metric)
+        if one.turns and 2 * effect.spread > effect.size * math.sqrt(one.turns):
+            doubtful.append(one.name)
+    if 2 * len(doubtful) > _RANKED:
+        yield (
+            f"ranks are uncertain after {paths} paths: {few(doubtful)} did much more in some"
+            f" combinations than in others; --paths {3 * paths} ranks better"
+        )
 
 
 def _check(points: int) -> None:

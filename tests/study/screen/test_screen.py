@@ -17,9 +17,9 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
 from simnet.study.screen import shares as shares_module
-from simnet.study.screen.document import Screen, schema
+from simnet.study.screen.document import Effect, Screen, Screened, schema
 from simnet.study.screen.factors import Factor, factors, turned
-from simnet.study.screen.screen import screen
+from simnet.study.screen.screen import _uncertain_ranks, screen
 from simnet.study.work import task
 from simnet.study.work.cases import Case
 from simnet.study.work.store import Store
@@ -60,6 +60,29 @@ def test_what_matters_most_comes_first(asked: list[Effective]) -> None:
     assert (found.matters(sack), sack.idle) == (False, True)
     assert {one.run.seed for one in asked[3:]} == {1}
     assert found.runs == len(asked)
+
+
+@pytest.mark.parametrize(
+    ("spreads", "said"),
+    [((30.0, 30.0, 30.0, 0.0, 0.0), True), ((30.0, 30.0, 0.0, 0.0, 0.0), False)],
+)
+def test_ranks_that_are_luck_are_named(spreads: tuple[float, ...], *, said: bool) -> None:
+    """A mean of three turns, of which one did everything, is that of other paths by luck."""
+    ranked = [
+        Screened(
+            name=f"knob{number}",
+            description="",
+            values=("on",),
+            turns=3,
+            idle=False,
+            effects=(Effect(metric="throughput", size=20.0, spread=spread, low=0.0, high=60.0),),
+        )
+        for number, spread in enumerate(spreads)
+    ]
+    lines = list(_uncertain_ranks(ranked, "throughput", 3))
+    assert len(lines) == said
+    for line in lines:
+        assert "after 3 paths: knob0, knob1, knob2 did" in line
 
 
 def test_a_metric_may_be_chosen() -> None:
