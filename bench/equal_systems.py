@@ -41,7 +41,8 @@ def answer(short: Sequence[Result], whole: Sequence[Result], chosen: Sequence[in
         pool = [(short if look.short else whole)[number] for number in chosen]
         before, after = pool[: look.pairs], pool[SEEDS : SEEDS + look.pairs]
         changed = changes(before, after, error=look.error)
-        found = verdict(changed, open_loop=before[0].messages is not None).answer
+        open_loop = before[0].messages is not None
+        found = verdict(changed, open_loop=open_loop, last=look.last).answer
         if found != "cannot tell":
             return found
     return "cannot tell"

@@ -196,7 +196,7 @@ def _seen(runs: list[Result], draw: np.random.Generator, trials: int, *, open_lo
         before, after = ([runs[i] for i in half] for half in (chosen[:8], chosen[8:]))
         for look in looks(8, 0):
             changed = changes(before[: look.pairs], after[: look.pairs], error=look.error)
-            found = verdict(changed, open_loop=open_loop).answer
+            found = verdict(changed, open_loop=open_loop, last=look.last).answer
             if look.last or found != "cannot tell":
                 return found
         raise AssertionError
