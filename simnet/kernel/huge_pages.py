@@ -2,8 +2,8 @@
 
 Ten thousand connections are 110 MB of small objects, of which each packet touches some at random.
 With pages of 4 KiB the CPU looks up the address of nearly each (TLB miss), and the kernel has to
-clear 28,000 pages for every system that is built. With pages of 2 MiB it is 60, and an eighth of
-the time is saved. The kernel gives them where `/sys/kernel/mm/transparent_hugepage/enabled` is
+clear 28,000 pages for every system that is built. With pages of 2 MiB it is 60, and about a tenth
+of the time is saved. The kernel gives them where `/sys/kernel/mm/transparent_hugepage/enabled` is
 `madvise` or `always`, and small ones otherwise.
 
 What Python takes from the system are arenas, of 1 MiB each, which it divides itself. Here they are
