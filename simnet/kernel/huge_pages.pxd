@@ -11,7 +11,6 @@ cdef extern from *:
 
     static struct {
         PyObjectArenaAllocator before;
-        int installed;
         size_t arena;                      /* bytes of one */
         char *next, *end;                  /* what is left of the last chunk */
         void *unused;                      /* freed arenas, each with the address of the next */
@@ -71,13 +70,12 @@ cdef extern from *:
     }
 
     static int simnet_use_huge_pages(void) {
-        if (!simnet_pages.installed) {
+        if (!simnet_pages.before.alloc) {
             PyObject_GetArenaAllocator(&simnet_pages.before);
             PyObjectArenaAllocator ours = {
                 simnet_pages.before.ctx, simnet_take_arena, simnet_leave_arena
             };
             PyObject_SetArenaAllocator(&ours);
-            simnet_pages.installed = 1;
         }
         return 1;
     }

@@ -64,12 +64,11 @@ def run_command(
     for remark in configuration.remarks:
         message(remark)
     from simnet.kernel.huge_pages import use_huge_pages
-
-    use_huge_pages()
     from simnet.report import FORMATS, compare
     from simnet.report.progress import watching
     from simnet.study.run.run import pcap_file, recorded, simulate
 
+    use_huge_pages()
     with watching(configuration):
         result = simulate(
             configuration,

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from simnet.printable import titled
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
@@ -89,10 +90,9 @@ def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:
 def title(found: Sweep) -> str:
     """The scenario, how many runs, and what is the same in all of them."""
     axes = found.optimum().axes
-    same = [f"{name}={values[0]}" for name, values in axes.items() if len(values) == 1]
-    same += [f"{name}={value}" for name, value in found.settings.items()]
-    chosen = f" with {', '.join(same)}" if same else ""
-    return f"{found.scenario}{chosen}: {len(found.points)} runs"
+    same = [(name, values[0]) for name, values in axes.items() if len(values) == 1]
+    name = titled(found.scenario, (), [*same, *found.settings.items()])
+    return f"{name}: {len(found.points)} runs"
 
 
 def varied(optimum: Optimum) -> list[str]:

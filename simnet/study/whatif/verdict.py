@@ -323,9 +323,10 @@ def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None, *, last: b
     if tail.percent is None or tail.after is None:
         return decided
     if max_p99_us is not None:
-        hull = tail.hull if tail.before else None
-        least = tail.before * (1 + hull.low / 100) if hull and tail.before else 0.0
-        most = tail.before * (1 + hull.high / 100) if hull and tail.before else math.inf
+        least, most = 0.0, math.inf
+        if tail.hull and tail.before:
+            ends = (tail.hull.low, tail.hull.high)
+            least, most = (tail.before * (1 + percent / 100) for percent in ends)
         expected = {"yes": tail.after, "cannot tell": least}.get(decided.answer, 0.0)
         if not last and decided.answer == "yes" and least <= max_p99_us < most:
             return replace(decided, answer="cannot tell")
