@@ -26,6 +26,7 @@ _WIDTH_INCHES, _HEIGHT_INCHES, _INCHES_A_ROW = 9.0, 1.4, 0.3
 _BAR, _DOT = "#56b4e9", "#0072b2"
 _WITHIN = "#555555"
 _SHARES_INCHES: Final = 5.0
+_TITLE_COLUMNS: Final = 65
 
 
 def tornado(found: Screen) -> Figure:
@@ -52,7 +53,9 @@ def tornado(found: Screen) -> Figure:
     label = _LABELS[found.metric]
     turn = "from off to on, or to a larger value"
     axes.set_xlabel(f"change of {label} {turn}\n(100 x logarithm of the ratio; if small, about %)")
-    title = about(found.scenario, found.tunings, found.settings, f"what changes {label}")
+    what = f"what changes {label}"
+    # it begins where the axes do, right of long names
+    title = about(found.scenario, found.tunings, found.settings, what, columns=_TITLE_COLUMNS)
     axes.set_title(title, fontsize="medium", loc="left")
     axes.legend(loc="lower right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections import Counter
@@ -154,6 +155,20 @@ def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
     jsonschema.validate(json.loads(found.to_json()), schema())
     assert float(found.to_frame()["size"].loc[("affinity", "throughput")]) > 9
     assert next(text.get_text() for text in found.plot().axes[0].get_yticklabels()) == "affinity"
+
+
+def test_a_long_title_stays_within_the_picture() -> None:
+    settings = {f"net.core.a_knob_{number}": "262144" for number in range(8)}
+    found = screened("affinity", SACK)
+    long = found.factors[0].model_copy(update={"name": "/sys/class/net/{port}/queues/rx"})
+    factors = (long, *found.factors[1:])
+    figure = found.model_copy(update={"settings": settings, "factors": factors}).plot()
+    figure.savefig(io.BytesIO())
+    axes = figure.axes[0]
+    right = axes.get_tightbbox()
+    assert right is not None
+    assert right.x1 <= figure.bbox.x1
+    assert "net.core.a_knob_7" in axes.get_title(loc="left")
 
 
 def shared(found: Screen, metric: str) -> dict[str, tuple[float, float]]:
