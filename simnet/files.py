@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NewFile",
     "check_place",
+    "failure",
     "figure_bytes",
     "open_to_read",
     "read_bytes",
@@ -54,7 +55,8 @@ _BUFFER_BYTES: Final = 1 << 16
 # the name was a mistake; anything else is the disk's fault
 _MISTAKES: Final = frozenset(
     {errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST}
-    | {errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO, errno.ETXTBSY}
+    | {errno.ENOTEMPTY, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL, errno.ENXIO}
+    | {errno.ETXTBSY}
 )
 
 
@@ -207,13 +209,7 @@ class NewFile:
         return descriptor
 
     def _failure(self, error: OSError | ValueError) -> SimnetError:
-        """What to raise for what the system said."""
-        number = error.errno if isinstance(error, OSError) else errno.EINVAL
-        reason = error.strerror if isinstance(error, OSError) else None
-        message = f"cannot be written: {reason or error}"
-        if number in _MISTAKES:
-            return InputError(message, file=self.path, key=self._key)
-        return OutputError(message, file=self.path)
+        return failure(error, self.path, self._key)
 
     @property
     def failed(self) -> SimnetError | None:
@@ -299,6 +295,28 @@ class _Sink(io.RawIOBase):
         if not self.closed:
             super().close()
             os.close(self._descriptor)
+
+
+def failure(
+    error: OSError | ValueError | SimnetError, path: Path, key: str | None = None
+) -> SimnetError:
+    """What to raise of a file or folder for what the system said, or was raised of its part.
+
+    Args:
+        error: why it cannot be written.
+        path: as named.
+        key: the option that named it, for messages.
+    """
+    if isinstance(error, OutputError):
+        return OutputError(error.message, file=path)
+    if isinstance(error, InputError):
+        return InputError(error.message, file=path, key=key)
+    number = error.errno if isinstance(error, OSError) else errno.EINVAL
+    reason = error.strerror if isinstance(error, OSError) else None
+    message = f"cannot be written: {reason or error}"
+    if number in _MISTAKES:
+        return InputError(message, file=path, key=key)
+    return OutputError(message, file=path)
 
 
 def write_bytes(

@@ -8,16 +8,20 @@ they are replaced stays the same JSON.
 
 from __future__ import annotations
 
+import shlex
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["few", "lines", "one_line", "printable", "titled"]
+__all__ = ["few", "lines", "markdown", "one_line", "printable", "titled", "typed"]
 
 _LONGEST: Final = 2000
 # names that a sentence has
 _MOST: Final = 4
+# of Markdown and HTML: what would begin emphasis, code, a link, a cell, a tag or a character's name
+_MARKUP: Final = {**{ord(c): f"\\{c}" for c in "\\`*[]|"}, ord("<"): "&lt;", ord("&"): "&amp;"}
 
 
 def printable(text: str, kept: str = "") -> str:
@@ -37,6 +41,45 @@ def one_line(text: str) -> str:
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} ... {text[-_LONGEST // 2 :]}"
     return printable(text)
+
+
+def typed(*words: str | PurePath) -> str:
+    """Return words as a shell takes them, whatever they hold: a command to paste, or a part of one.
+
+    Characters that are not for reading are written as `$'...'` takes them (bash, zsh, POSIX of
+    2024); a path does not begin with a dash, which would make it an option.
+    """
+    return " ".join(_quoted(_no_option(word)) for word in words)
+
+
+def _no_option(word: str | PurePath) -> str:
+    text = str(word)
+    return f"./{text}" if isinstance(word, PurePath) and text.startswith("-") else text
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    found = []
+    for character in word:
+        if character in "\\'":
+            found.append(f"\\{character}")
+        elif character.isprintable():
+            found.append(character)
+        else:
+            found += [f"\\{byte:03o}" for byte in _bytes(character)]
+    return f"$'{''.join(found)}'"
+
+
+def _bytes(character: str) -> bytes:
+    """Return what a character is in a name, also one that stands for a byte that is no UTF-8."""
+    escaped = "\udc80" <= character <= "\udcff"
+    return character.encode("utf-8", "surrogateescape" if escaped else "surrogatepass")
+
+
+def markdown(text: str) -> str:
+    """Return a stranger's text for a line of Markdown, where it is nothing but text."""
+    return printable(text).translate(_MARKUP)
 
 
 def few(names: Sequence[str]) -> str:

@@ -4,22 +4,25 @@ Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad inpu
 what and where), 1 a prediction misses a condition or what was measured, no tuning is worth it or
 no load is within the limits, 3 cannot tell (whether one is, or because memory ran out or a process
 was killed), 70 the simulation or simnet itself failed, 74 output could not be written, 130
-interrupted.
-``SIMNET_DEBUG=1`` shows the traceback of any error.
+interrupted, 141 whoever read the output has left (a closed pipe; nothing is said), 143 terminated.
+No signal ends it but SIGKILL. ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections import UserDict
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 import click
 
@@ -27,12 +30,12 @@ import simnet
 from simnet.cli import commands
 from simnet.cli.completion import VARIABLE, complete
 from simnet.errors import InputError, LostRunError, OutputError, SimnetError
-from simnet.printable import one_line
+from simnet.printable import lines, one_line
 from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
 __all__ = ["main"]
 
@@ -41,7 +44,13 @@ _NO_ANSWER: Final = 3
 _FAILED: Final = 70
 _NOT_WRITTEN: Final = 74
 _INTERRUPTED: Final = 130
+# what a shell says of a command that SIGPIPE or SIGTERM ended
 _BROKEN_PIPE: Final = 141
+_TERMINATED: Final = 143
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come: everything ends as after an interrupt, and nothing is left behind."""
 
 
 class _Commands(UserDict[str, click.Command]):
@@ -94,7 +103,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     # matrices are small here: more threads of NumPy's library would only wait for work, busily
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.exit(_status(arguments))
+    with _termination():
+        status = _status(arguments)
+    sys.exit(status)
+
+
+@contextlib.contextmanager
+def _termination() -> Iterator[None]:
+    """Within the block SIGTERM raises `Terminated`, once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _status(arguments: Sequence[str] | None) -> int:
@@ -117,10 +146,18 @@ def _status(arguments: Sequence[str] | None) -> int:
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the last resort)
         message, status = _explain(error)
         if os.environ.get("SIMNET_DEBUG") == "1":
-            traceback.print_exc()
+            _say(lines(traceback.format_exc().rstrip()))
         if message:
-            click.echo(one_line(message), err=True)
+            _say(one_line(message))
     return status
+
+
+def _say(text: str) -> None:
+    """Print on stderr what ended the command, if anybody still reads it."""
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        _drop(sys.stderr)
 
 
 def _prepared() -> bool:
@@ -155,13 +192,16 @@ def _explain(error: BaseException) -> tuple[str, int]:
             outcome = f"simnet: {error}", _NOT_WRITTEN
         case SimnetError():
             outcome = f"simnet: {error}", _FAILED
+        case Terminated():
+            outcome = "simnet: terminated", _TERMINATED
         case KeyboardInterrupt():
             outcome = "simnet: interrupted", _INTERRUPTED
         case BrokenPipeError():
-            _drop_output()
+            _drop(sys.stdout)
+            _drop(sys.stderr)
             outcome = "", _BROKEN_PIPE
         case OSError():
-            _drop_output()
+            _drop(sys.stdout)
             outcome = f"simnet: {error.filename or 'output'}: {error.strerror}", _NOT_WRITTEN
         case _:
             what = " ".join(f"{type(error).__name__}: {error}".split())
@@ -169,9 +209,9 @@ def _explain(error: BaseException) -> tuple[str, int]:
     return outcome
 
 
-def _drop_output() -> None:
+def _drop(stream: TextIO) -> None:
     """Let the interpreter's last flush go nowhere: what it would say is said already."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _usage(error: click.ClickException) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
+from simnet.importing.bounded import bounded
 from simnet.importing.source import read_live, read_source
 from simnet.importing.writing.folder_out import Imported, imported
 from simnet.importing.writing.workload import WORKLOADS
@@ -25,9 +26,11 @@ def import_host(source: str | Path | None = None, *, workload: str | None = None
         workload: `stream`, `rr` or `memcached`; None for one that resembles what the files show.
 
     Raises:
-        InputError: the files cannot be read or say too little, or there is no such workload.
+        InputError: the files cannot be read or say too little, take more processor time than an
+            import may, or there is no such workload.
     """
     if workload is not None and workload not in WORKLOADS:
         guess = nearest(workload, WORKLOADS) or f": expected one of {', '.join(WORKLOADS)}"
         raise InputError(f"unknown workload {workload!r}{guess}", key="workload")
-    return imported(read_live() if source is None else read_source(str(source)), workload)
+    with bounded("this machine" if source is None else str(source)):
+        return imported(read_live() if source is None else read_source(str(source)), workload)

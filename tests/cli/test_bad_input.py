@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -248,6 +249,8 @@ def test_debugging_shows_the_traceback(simnet: Simnet, monkeypatch: pytest.Monke
     assert outcome.status == 2
     assert outcome.err.startswith("Traceback (most recent call last):")
     assert outcome.err.endswith("\nsimnet: gone.toml: cannot be read: No such file or directory\n")
+    outcome = simnet("run", "a\x1b[2J.toml")
+    assert all(line.isprintable() for line in outcome.err.split("\n"))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -256,18 +259,24 @@ def test_a_full_disk_is_said_once() -> None:
     assert (done.returncode, done.stderr) == (74, "simnet: output: No space left on device\n")
 
 
-def test_a_reader_that_has_enough_is_no_error() -> None:
-    command = f"{sys.executable} -c 'from simnet.cli import main; main()' show {SCENARIO} | head -1"
-    done = subprocess.run(
-        ["bash", "-c", f"set -o pipefail; {command}"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONWARNINGS": "ignore"},
-    )
-    assert done.stdout.startswith(f"# scenario {SCENARIO}")
-    assert done.stderr == ""
-    assert done.returncode in {0, 141}
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [(f"show {SCENARIO} | true", 141), ("show nothing 2>&1 | true", 2), ("list 2>&1 | true", 141)],
+)
+def test_a_reader_that_has_left_is_told_nothing(command: str, status: int) -> None:
+    typed = f"(sleep 0.2; {sys.executable} -c 'from simnet.cli import main; main()' {command}"
+    typed = typed.replace(" |", "; echo $? > status) |")
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            ["bash", "-c", typed],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "PYTHONWARNINGS": "ignore"},
+        )
+        assert (done.stdout, done.stderr) == ("", "")
+        assert int(Path(folder, "status").read_text("utf-8")) == status
 
 
 def _process(*arguments: str, stdout: Path) -> subprocess.CompletedProcess[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ import simnet as api
 from simnet.cli.commands.import_ import import_command
 from simnet.errors import InputError
 from simnet.importing.writing.workload import WORKLOADS
+from simnet.printable import printable
 from simnet.scenario.core.load import load
 from tests.importing.trees import archive, folder, port, sysfs
 
@@ -141,6 +144,70 @@ def test_control_characters_of_strangers_are_not_printed(simnet: Simnet, tmp_pat
     for file in (tmp_path / "simnet-host").rglob("*.*"):
         assert "\x1b" not in file.read_text("utf-8")
     assert load("simnet-host/scenario.toml").host.ports
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("$(touch PWNED)", "simnet-touch-PWNED"),
+        ("a\nrm -rf x", "simnet-a-rm--rf-x"),
+        (";id;`id`'\"", "simnet-id-id"),
+        ("-rf \x1b[2J\u202e\udcff", "simnet-rf-2J"),
+        ("é", "simnet-host"),
+        ("x" * 200, f"simnet-{'x' * 60}"),
+    ],
+)
+def test_a_name_of_a_stranger_is_no_part_of_a_command(
+    simnet: Simnet, tmp_path: Path, name: str, made: str
+) -> None:
+    archive(tmp_path / f"{name}.tar.gz", HOST)
+    shown = simnet("import", f"./{name}.tar.gz")
+    assert shown.out.splitlines()[-1] == f"simnet run {made}/scenario.toml"
+    assert (tmp_path / made / "scenario.toml").is_file()
+
+
+def test_the_command_to_run_it_is_quoted(simnet: Simnet, tmp_path: Path) -> None:
+    folder(tmp_path / "host", HOST)
+    for out in ("a b", "$(id)", "-x"):
+        last = simnet("import", "host", "--out", out).out.splitlines()[-1]
+        assert shlex.split(last)[2] in {f"{out}/scenario.toml", f"./{out}/scenario.toml"}
+        assert simnet(*shlex.split(last)[1:], "--warm-up", "0 s", "--duration", "1 ms").status == 0
+
+
+@pytest.mark.parametrize("name", ["eth0+lab", "a=b", "é", "$(id)", "\u202eeth"])
+def test_a_port_that_no_model_can_name_is_left_out_and_said(
+    simnet: Simnet, tmp_path: Path, name: str
+) -> None:
+    folder(tmp_path / "host", {**HOST, **port(name, 1)})
+    shown = simnet("import", "host", "--out", "out")
+    assert shown.status == 0
+    assert f"simnet: left out: {printable(name)}: a port of the model has a name of" in shown.err
+    assert [one.name for one in load("out/scenario.toml").host.ports] == ["ens1f0np0"]
+    folder(tmp_path / "other", {n.replace("ens1f0np0", name): t for n, t in HOST.items()})
+    assert simnet("import", "other", "--out", "alone").status == 0
+    assert [one.name for one in load("alone/scenario.toml").host.ports] == ["eth0"]
+
+
+def test_text_of_strangers_is_only_text_in_the_report(simnet: Simnet, tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)>&lt; [a](javascript:b) `c` *d* \x1b]0;x\x07 \u202e"
+    name = "<b>\u202e"
+    files = {
+        **HOST,
+        "etc/os-release": f'ID=x\nVERSION_ID=1\nPRETTY_NAME="{evil}"\n',
+        "proc/version": f"Linux version 5.14.0-{evil} (builder) #1 SMP\n",
+        "proc/cpuinfo": f"processor : 0\nvendor_id : GenuineIntel\nmodel name : {evil}\n",
+        "etc/tuned/active_profile": f"{evil}\n",
+        "sos_commands/kernel/sysctl_-a": f"net.ipv4.tcp_congestion_control = {evil}\n",
+        "sos_commands/networking/ethtool_-i_ens1f0np0": f"driver: {evil}\nbus-info: 0000:3b:00.0\n",
+        **port(name, 1),
+    }
+    folder(tmp_path / "host", files)
+    assert simnet("import", "host", "--out", "out").status == 0
+    report = (tmp_path / "out" / "IMPORT.md").read_text("utf-8")
+    assert all(line.isprintable() for line in report.split("\n"))
+    assert "&lt;img" in report
+    assert "<" not in report
+    assert not re.search(r"(?<!\\)[`\[\]*]", report)
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="no POSIX shell")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,9 +17,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet import _share
-from simnet.printable import lines, one_line, printable
+from simnet.printable import lines, one_line, printable, typed
 from tests.cli.conftest import Simnet
+from tests.house.trees import ROOT
 
+_NAMES = sorted(path.stem.rstrip("_") for path in (ROOT / "simnet/cli/commands").glob("[a-z]*.py"))
+# a command, and in the same text what is filled in
+_COMMAND = re.compile(rf"\bsimnet ({'|'.join(_NAMES)}) [^\n:;,]*\Z")
+_OWN = "simnet/printable.py"
 HOSTILE = "a\nrm -rf ~ \x1b[2J\a\x9b31m\u202ez\x00".rstrip("\x00")
 FRIENDLY = "b"
 SHORT = ("--warm-up", "15 ms", "--duration", "1 ms", "--set", "nodes=1")
@@ -152,3 +159,56 @@ def test_an_output_without_the_characters_gets_them_escaped(tmp_path: Path) -> N
     done = _process("", "show", places["FILE"], PYTHONIOENCODING="latin-1")
     assert done.returncode == 0, done.stderr
     assert "\\u6a21" in done.stdout
+
+
+def _unquoted(tree: ast.AST) -> list[int]:
+    """Lines with a text that begins like a command and goes on with a value."""
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for before, after in zip(node.values, node.values[1:], strict=False):
+            text = str(before.value) if isinstance(before, ast.Constant) else ""
+            if isinstance(after, ast.FormattedValue) and _COMMAND.search(text):
+                found.append(node.lineno)
+    return found
+
+
+def test_no_command_has_an_unquoted_value() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in (ROOT / "simnet").rglob("*.py")
+        for line in _unquoted(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    assert found == set()
+    assert _unquoted(ast.parse('f"simnet run {folder}/scenario.toml"'))
+
+
+def test_nothing_else_quotes() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "simnet").rglob("*.py")
+        if "shlex.quote" in (text := path.read_text(encoding="utf-8")) or "shlex.join" in text
+    }
+    assert found == {_OWN}
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
+def test_what_can_be_read_is_quoted_as_everywhere(words: list[str]) -> None:
+    line = typed(*words)
+    assert line.isprintable()
+    if all(word.isprintable() for word in words):
+        assert shlex.split(line) == words
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
+@pytest.mark.parametrize(
+    "name",
+    ["a b", "$(id)", "`id`", "a\nrm -rf x", "'", "\\'\n", "\x1b[2J", "\u202ea", "\udcff", "!x", ""],
+)
+def test_a_shell_takes_the_words_as_they_were(name: str) -> None:
+    line = typed("printf", "%s\\0", name, Path("-x", name or "y"))
+    assert line.isprintable()
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=True)
+    words = (name, f"./{Path('-x', name or 'y')}")
+    assert done.stdout == b"".join(w.encode("utf-8", "surrogateescape") + b"\0" for w in words)

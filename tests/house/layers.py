@@ -26,7 +26,10 @@ FLOORS = (
     "documents",
 )
 # Anything may import these; they import nothing but each other.
-BASE = ("_engine", "_share", "errors", "faults", "files", "printable", "rows", "spelling")
+BASE = (
+    *("_engine", "_share", "errors", "faults", "files", "folders", "printable", "rows"),
+    "spelling",
+)
 # Stands on the roof: the public API, and what runs the command.
 ROOF = ("", "__main__")
 

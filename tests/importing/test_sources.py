@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import tarfile
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simnet.errors import InputError
+from simnet.importing.bounded import bounded
 from simnet.importing.files import archive as archive_module
 from simnet.importing.files.archive import ArchiveFiles
 from simnet.importing.files.folder import FolderFiles
@@ -134,6 +137,50 @@ def test_a_header_that_claims_a_terabyte_is_refused(tmp_path: Path) -> None:
     (tmp_path / "host.tar").write_bytes(member.tobuf(tarfile.GNU_FORMAT) + b"x" * 5000)
     with pytest.raises(InputError, match="cannot be read as a tar archive"):
         ArchiveFiles(tmp_path / "host.tar", "host")
+
+
+def _header(kind: bytes, data: bytes = b"", size: int | None = None) -> bytes:
+    member = tarfile.TarInfo("x")
+    member.type, member.size = kind, len(data) if size is None else size
+    return member.tobuf(tarfile.GNU_FORMAT) + data + bytes(-len(data) % tarfile.BLOCKSIZE)
+
+
+HOSTILE = {
+    "8 MiB of digits": _header(b"x", b"1" * (8 << 20)),
+    "5000 long names": _header(b"L", b"abc\0") * 5000,
+    "3000 pax headers": _header(b"x", b"11 path=ab\n") * 3000,
+    "empty pax headers": _header(b"x") * 3000,
+    "global headers": _header(b"g", b"13 comment=a\n") * 3000,
+    "negative size": _header(b"0", size=-5),
+    "sparse without end": _header(b"S").replace(bytes(26), b"1" + bytes(25)),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_headers_are_refused_at_once(tmp_path: Path, kind: str) -> None:
+    packed = gzip.compress(HOSTILE[kind] + _header(b"0") + bytes(1024), 1)
+    (tmp_path / "host.tar.gz").write_bytes(packed)
+    began_s = time.process_time()
+    with pytest.raises(InputError, match="cannot be read as a tar archive"):
+        ArchiveFiles(tmp_path / "host.tar.gz", "host")
+    assert time.process_time() - began_s < 1
+
+
+def test_what_global_headers_say_is_not_kept(tmp_path: Path) -> None:
+    record = b"30012 comment=" + b"a" * 29_997 + b"\n"
+    pair = _header(b"g", record) + _header(b"0")
+    (tmp_path / "host.tar").write_bytes(pair * 50 + bytes(1024))
+    assert ArchiveFiles(tmp_path / "host.tar", "host").walk() == ["x"]
+
+
+def test_an_import_has_a_bound_of_processor_time(tmp_path: Path) -> None:
+    member = _header(b"x", b"1" * 60_000) + _header(b"0")
+    (tmp_path / "host.tar").write_bytes(member * 20 + bytes(1024))
+    began_s = time.process_time()
+    message = "takes more than 0.3 s of processor time"
+    with pytest.raises(InputError, match=message), bounded("host.tar", 0.3):
+        ArchiveFiles(tmp_path / "host.tar", "host")
+    assert time.process_time() - began_s < 2
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"\x1f\x8bnot gzip", b"\xfd7zXZ\x00", b"BZh9"])

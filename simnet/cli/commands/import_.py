@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,7 +11,7 @@ import click
 
 from simnet.cli.output import answer, message, table
 from simnet.errors import InputError
-from simnet.printable import printable
+from simnet.printable import printable, typed
 
 if TYPE_CHECKING:
     from simnet.importing.writing.folder_out import Imported
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["import_command"]
 
 _MOST_FOLDERS: Final = 1000
+# a folder's name is made of a stranger's
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+_LONGEST: Final = 60
 
 
 @click.command("import")
@@ -44,7 +48,8 @@ def import_command(
     """Write a folder with models and a scenario of a real host.
 
     SOURCE is a sosreport, a snapshot of /proc and /sys, or outputs of commands: a folder or a tar
-    archive (gz, bz2, xz). Nothing in it is executed.
+    archive (gz, bz2, xz). Nothing in it is executed. It may take five minutes of
+    processor time and is ended then.
     """
     if script:
         from simnet.importing.writing.script import script as text
@@ -66,7 +71,8 @@ def import_command(
 
 def _free(source: str | None) -> Path:
     """Return the name of a new folder, after the source's."""
-    stem = "this-host" if source is None else Path(source).resolve().name.partition(".")[0]
+    name = "this-host" if source is None else Path(source).resolve().name.partition(".")[0]
+    stem = _UNSAFE.sub("-", name)[:_LONGEST].strip("-") or "host"
     for number in range(1, _MOST_FOLDERS):
         folder = Path(f"simnet-{stem}" if number == 1 else f"simnet-{stem}-{number}")
         if not folder.exists():
@@ -100,7 +106,7 @@ def _print(found: Imported, folder: Path) -> None:
     states = [one["state"] for one in summary["values"]]
     counts = ", ".join(f"{states.count(one)} {one}" for one in ("read", "looked up", "assumed"))
     unused = len(summary["unused"])
-    answer(f"values: {counts}; {unused} read and not used: see {folder}/IMPORT.md")
-    answer(f"simnet run {folder}/scenario.toml")
+    answer(f"values: {counts}; {unused} read and not used: see {typed(folder / 'IMPORT.md')}")
+    answer(typed("simnet", "run", folder / "scenario.toml"))
     for note in found.notes:
         message(note)

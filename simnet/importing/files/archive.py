@@ -2,8 +2,8 @@
 
 The archive is read once, from front to end, and never unpacked to disk. What a host's files are
 recognised by is kept in memory, everything else is passed over. An archive may be broken or
-hostile, so its members, its bytes, packed and unpacked, what is kept, and the depth of its names
-are bounded.
+hostile, so its members, its bytes, packed and unpacked, what is kept, the headers of a member and
+the depth of its name are bounded; `simnet.importing.bounded` bounds the time.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _MOST_KEPT: Final = 512 << 20
 # a gigabyte of zeros is packed 1000 to 7000 times; listings 5 to 30 times
 _MOST_RATIO: Final = 400
 _RATIO_FROM: Final = 64 << 20
+# a name may have 4096 bytes, attributes and access lists some more
+_MOST_HEADERS: Final = 64 << 10
 _MOST_DEPTH: Final = 48
 _MOST_NAME: Final = 4096
 _SKIP: Final = 1 << 20
@@ -40,7 +42,10 @@ _PACKED: Final[tuple[tuple[bytes, Callable[..., Any]], ...]] = (
     (b"BZh", bz2.open),
     (b"\xfd7zXZ\x00", lzma.open),
 )
-_BROKEN: Final = (tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, ValueError)
+_BROKEN: Final = (
+    *(tarfile.TarError, EOFError, OSError, lzma.LZMAError, zlib.error, ValueError),
+    RecursionError,
+)
 # what is passed over without being kept: nothing here reads it, and it is most of a sosreport
 _PASSED_OVER: Final = re.compile(
     r"(^|/)(var/log|usr(?!/lib/os-release$)|boot|root|home|var/lib|sys/kernel/debug|sys/fs/(?!cgroup)|sys/module"
@@ -49,16 +54,25 @@ _PASSED_OVER: Final = re.compile(
 
 
 class _Bounded(io.RawIOBase):
-    """What comes out of the unpacking; only forward, and not more than the bounds allow."""
+    """What comes out of the unpacking; only forward, and not more than the bounds allow.
+
+    Attributes:
+        left: bytes that may be read before it is said again: of headers, or of a file.
+    """
 
     def __init__(self, unpacked: BinaryIO, packed: BinaryIO) -> None:
         self._unpacked = unpacked
         self._packed = packed
         self._place = 0
+        self.left = _MOST_HEADERS
 
     def read(self, size: int = -1) -> bytes:
-        if size < 0 or size > 4 * MOST_BYTES:
-            raise ValueError("a header says that it is larger than any header")
+        if not 0 <= size <= self.left:
+            raise ValueError(f"the headers of a member have more than {_MOST_HEADERS >> 10} KiB")
+        self.left -= size
+        return self._forward(size)
+
+    def _forward(self, size: int) -> bytes:
         data = self._unpacked.read(size)
         self._place += len(data)
         if self._place > _MOST_UNPACKED:
@@ -71,7 +85,7 @@ class _Bounded(io.RawIOBase):
         if whence != io.SEEK_SET or offset < self._place:
             raise ValueError("a name stands for a place that has been passed")
         while self._place < offset:
-            if not self.read(min(offset - self._place, _SKIP)):
+            if not self._forward(min(offset - self._place, _SKIP)):
                 break
         return self._place
 
@@ -121,26 +135,36 @@ class ArchiveFiles(Files):
                 members += 1
                 if members > MOST_NAMES:
                     raise ValueError(f"more than {MOST_NAMES} members")
-                # the module keeps a list of all
+                if member.size < 0:
+                    raise ValueError("a member has a negative size")
+                # the module keeps a list of all, and what headers say of all that follow
                 archive.members = []  # type: ignore[attr-defined]
-                name = _clean(member.name)
-                if name is None or _PASSED_OVER.search(name):
-                    continue
-                if member.issym():
-                    self._add_link(name, member.linkname)
-                elif member.islnk():
-                    # a hard link has a name of a member that came before
-                    data = self._data.get(_clean(member.linkname) or "")
-                    if data is not None:
-                        self._data[name] = data
-                        self._enter(name)
-                elif member.isreg() and member.size <= MOST_BYTES:
-                    kept += member.size
-                    if kept > _MOST_KEPT:
-                        raise ValueError(f"more than {_MOST_KEPT >> 20} MiB of files to read")
-                    file = archive.extractfile(member)
-                    self._data[name] = b"" if file is None else file.read()
-                    self._enter(name)
+                archive.pax_headers.clear()  # type: ignore[attr-defined]
+                stream.left = MOST_BYTES
+                kept += self._take(archive, member)
+                if kept > _MOST_KEPT:
+                    raise ValueError(f"more than {_MOST_KEPT >> 20} MiB of files to read")
+                stream.left = _MOST_HEADERS
+
+    def _take(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> int:
+        """Keep what may be of use; return the number of bytes."""
+        name = _clean(member.name)
+        if name is None or _PASSED_OVER.search(name):
+            return 0
+        if member.issym():
+            self._add_link(name, member.linkname)
+        elif member.islnk():
+            # a hard link has a name of a member that came before
+            data = self._data.get(_clean(member.linkname) or "")
+            if data is not None:
+                self._data[name] = data
+                self._enter(name)
+        elif member.isreg() and not member.issparse() and member.size <= MOST_BYTES:
+            file = archive.extractfile(member)
+            self._data[name] = b"" if file is None else file.read()
+            self._enter(name)
+            return member.size
+        return 0
 
     def _add_link(self, name: str, target: str) -> None:
         if len(target) <= _MOST_NAME:

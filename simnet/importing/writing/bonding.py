@@ -45,7 +45,7 @@ def refused(bonded: Sequence[Told], ports: Collection[str], test: str, *, below:
     if below:
         return "a guest has one port in the model"
     if not slaves <= set(ports):
-        return f"{min(slaves - set(ports))} has no link, so each port is modelled by itself"
+        return f"{min(slaves - set(ports))} is not in the model, so each port is modelled by itself"
     if test not in _SIMULATED:
         return f"{test} is not simulated over a bond, so each port is modelled by itself"
     return ""

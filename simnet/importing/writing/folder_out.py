@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.files import NewFile, write_text
+from simnet.files import write_text
+from simnet.folders import write_folder
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
 from simnet.importing.read_nic import ReadNic
@@ -27,7 +29,9 @@ from simnet.importing.writing.models import (
 )
 from simnet.importing.writing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
 from simnet.importing.writing.workload import busiest, load_of
+from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER
+from simnet.scenario.core.specs import PORT_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,28 +137,13 @@ class Imported:
         return pd.DataFrame(self.values(), columns=list(_COLUMNS))
 
     def write(self, folder: FilePath) -> None:
-        """Write the folder; none of the files is there if one fails.
+        """Write the folder, all of it or nothing.
 
         Raises:
             InputError: the folder exists and is not empty, or cannot be written.
+            OutputError: the disk is full or fails.
         """
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError("expected a folder that is empty or not there yet", file=folder)
-        texts = {**self._models(), "IMPORT.md": self.report()}
-        try:
-            (folder / "models").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror}", file=folder) from error
-        made: list[FilePath] = []
-        try:
-            for name, text in texts.items():
-                with NewFile(folder / name) as stream:
-                    stream.write(text.encode())
-                made.append(folder / name)
-        except BaseException:
-            for path in made:
-                path.unlink(missing_ok=True)
-            raise
+        write_folder(folder, {**self._models(), "IMPORT.md": self.report()})
 
     def report(self) -> str:
         """Return IMPORT.md: what was read and from where, what is assumed."""
@@ -168,7 +157,7 @@ class Imported:
                 f" ({cpulist_text(topology.cpus)})."
             ),
             "",
-            *(f"- {note}" for note in self.notes),
+            *(f"- {markdown(note)}" for note in self.notes),
             "",
             *_markdown(_COLUMNS, self.values()),
             "",
@@ -238,7 +227,7 @@ def _markdown(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> list
 
 
 def _cell(text: str) -> str:
-    return plain(text, 200).replace("|", "\\|")
+    return markdown(plain(text, 200))
 
 
 def imported(host: ReadHost, workload: str | None = None) -> Imported:
@@ -337,15 +326,22 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
     The one that carried most comes first.
     """
     most = busiest(host)
-    up = [nic for nic in host.nics if "link_bps" in nic.facts]
+    nics = [nic for nic in host.nics if re.fullmatch(PORT_NAME, nic.name)]
+    odd = [nic.name for nic in host.nics if nic not in nics]
+    if odd:
+        notes.append(
+            f"left out: {few(odd)}: a port of the model has a name of letters, digits, '_', '.' and"
+            " '-' that begins with a letter or '_'"
+        )
+    up = [nic for nic in nics if "link_bps" in nic.facts]
     up.sort(key=lambda nic: most is None or nic.name != most.port)
     if up:
         if len(up) > _MOST_PORTS:
             notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
         return up[:_MOST_PORTS]
-    if host.nics:
+    if nics:
         notes.append("no port says how fast its link is: the first one is in the model")
-        return [host.nics[0]]
+        return [nics[0]]
     notes.append("no network port was found: eth0 is assumed, with one link of the NIC's model")
     return [ReadNic("eth0")]
 

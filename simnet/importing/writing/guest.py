@@ -26,6 +26,8 @@ _VENDORS: Final = ("GenuineIntel", "AuthenticAMD")
 _MOST_CPUS: Final = 128
 _WHY: Final = "a guest cannot see its host: a CPU for each of its threads, and one for the port"
 PEER_SERVER: Final = "peer.toml"
+# no port's own: these begin with `nic-`
+_PEER_NIC: Final = "peer-nic.toml"
 
 
 def is_guest(host: ReadHost, nic: ReadNic) -> bool:
@@ -62,13 +64,13 @@ def outside(drafts: dict[str, Draft], name: str, irq: int, rate_bps: int) -> Non
         if key in nic.document:
             nic.assume(key, 1, "nothing is known of the peer: one queue")
     nic.assume("link_rate", f"{rate_bps // 10**6} Mbit/s", "as fast as the way to the peer")
-    drafts["nic-peer.toml"] = nic
+    drafts[_PEER_NIC] = nic
     peer = Draft("server", "the peer, of which nothing is known")
     for key, value in drafts["server.toml"].document.items():
         if key not in {"kind", "description", "ports"}:
             peer.document[key] = value
     table = tomlkit.table()
-    table.update({"name": name, "node": 0, "irq": irq, "nic": "nic-peer.toml"})
+    table.update({"name": name, "node": 0, "irq": irq, "nic": _PEER_NIC})
     tables = tomlkit.aot()
     tables.append(table)
     peer.document["ports"] = tables

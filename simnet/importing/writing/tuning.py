@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import tomlkit
 
 from simnet.errors import InputError
+from simnet.folders import scratch_folder
 from simnet.host.cpulist import parse_cpumask
 from simnet.importing.parser import Told
 from simnet.scenario.core.entries import PEER
@@ -35,6 +36,8 @@ __all__ = ["NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "settle"]
 _LIKE: Final = "the peer is taken for a machine like this one"
 SCENARIO: Final = "scenario.toml"
 NOT_MODELLED: Final = "no simulation depends on it"
+# of a folder's name in TMPDIR
+_SCRATCH: Final = "simnet-import-"
 # what only the system under test has
 _OWN: Final = ("flows", "irqbalance")
 # tables of RFS: that they have no entries only says that it is off
@@ -168,8 +171,7 @@ def settle(
     Raises:
         InputError: the models cannot be loaded even so.
     """
-    with tempfile.TemporaryDirectory(prefix="simnet-import-") as name:
-        folder = Path(name)
+    with scratch_folder(Path(tempfile.gettempdir()), _SCRATCH) as folder:
         while True:
             write(folder)
             try:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import simnet
+from simnet.printable import typed
 from simnet.report.html.blocks import Facts, Notes, Section, Typed
 from simnet.study.run.arguments import OPTIONS
 
@@ -37,7 +37,7 @@ def repeat_section(
     if version != simnet.__version__:
         said = f"This report was made by simnet {simnet.__version__}, which may find other numbers"
         blocks.append(Notes((said,), warning=True))
-    blocks.append(Typed("Repeat it", shlex.join(["simnet", command, *options])))
+    blocks.append(Typed("Repeat it", typed("simnet", command, *options)))
     return Section("Fingerprint, and how to repeat this", blocks)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from simnet.errors import InputError
+from simnet.printable import typed
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import State
 from simnet.study.run.arguments import names_of
@@ -208,7 +209,7 @@ def target(text: str, scenario: str = "", messages: Sequence[str] = ()) -> Targe
         expected = "expected a measurement marked `calibrate`: this one only scores"
         raise InputError(expected, key=name)
     if measured.use != "calibrate" and not _frozen(name):
-        how = f"simnet validate {name} --freeze NAME --stage TEXT"
+        how = typed("simnet", "validate", name, "--freeze", "NAME", "--stage", "TEXT")
         raise InputError(f"expected a frozen prediction before any fit: {how}", key=name)
     keys = tuple(chosen.split(",")) if chosen else tuple(measured.value)
     for key in keys:

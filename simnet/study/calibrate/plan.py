@@ -12,7 +12,6 @@ SAS", 2007, chapters 10 and 11.
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Final
 
 import numpy as np
 
+from simnet.printable import typed
 from simnet.study.calibrate.calibrate import Runs
 from simnet.study.calibrate.conditions import scenario_of, telling
 from simnet.study.calibrate.host import ERROR, MEMBERS
@@ -193,7 +193,7 @@ def _narrowed(
 
 def _commands(load: Load, scenario: Path) -> tuple[str, ...]:
     folder = scenario.parent / "measured" / load.name
-    place = shlex.quote(str(folder))
+    place = typed(folder)
     settings = "".join(f'{name} = "{value}"\\n' for name, value in load.settings)
     return (
         f"mkdir -p {place}",
