@@ -42,10 +42,11 @@ def screen(found: Screen) -> str:
         for name, label in METRIC_LABELS.items()
         if name in found.chance
     )
+    unknown = "not known, as nothing came with one of the seeds"
     parts = [
         f"{heading}\n",
         f"{MEANING}\n",
-        f"chance alone, standard deviation: {chance}\n\n",
+        f"chance alone, standard deviation: {chance or unknown}\n\n",
         columns(screen_heading(found), screen_rows(found), left=1),
     ]
     if found.shares or found.unshared:

@@ -194,6 +194,8 @@ class Settings(Table):
         if name == IRQ_MAP:
             return _Target()
         plain = name.removeprefix(PEER)
+        if is_peer(entry) and not self._places.hosts(peers=True):
+            raise entry.error("the scenario has no peers")
         if not self._known:
             self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
         if name in self._known:
@@ -284,6 +286,8 @@ class Settings(Table):
             yield name
         for prefix, peers in (("", False), (PEER, True)):
             hosts = self._places.hosts(peers=peers)
+            if not hosts:
+                continue
             ports = [p for host in hosts for p in self.tree.get((*host, "ports"))]
             items = self._places.items(hosts)
             for knob in KNOBS:

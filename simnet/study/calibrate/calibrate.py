@@ -264,6 +264,10 @@ def _residuals(targets: Sequence[Target], results: Mapping[Case, Result]) -> Vec
 
 def _predicted(of: Target, results: Mapping[Case, Result]) -> Vector:
     numbers = of.answer.numbers({label: results[c] for label, c in of.answer.cases.items()})
+    missing = [key for key in of.keys if key not in numbers]
+    if missing:
+        message = f"a simulation has no {missing[0]}: expected a longer one"
+        raise InputError(message, file="--duration", key=of.id)
     predicted = np.array([numbers[key] for key in of.keys])
     return predicted if of.correction is None else predicted + of.correction
 

@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 
+from simnet.errors import InputError
 from simnet.printable import typed
 from simnet.study.calibrate.calibrate import Runs
 from simnet.study.calibrate.conditions import scenario_of, telling
@@ -106,7 +107,8 @@ def plan(
     chosen = runs or Runs(duration=None, seeds=(1,))
     base = Case(str(scenario))
     streams = Member(base).effective().workload.type in _STREAMS
-    loads = {one.name: one for one in (_LOADS if streams else (_AS_IT_IS,))}
+    possible = [one for one in _LOADS if _takes(base, one)] if streams else []
+    loads = {one.name: one for one in possible or [_AS_IT_IS]}
     draws = _draws(base, members)
     numbers = {
         name: _numbers(Case(str(scenario), one.settings), draws, chosen)
@@ -118,6 +120,15 @@ def plan(
         )
         for name, nats, together in _greedy(numbers, error)
     ]
+
+
+def _takes(base: Case, load: Load) -> bool:
+    """Whether the scenario can have a load: not all are simulated over a bond, for example."""
+    try:
+        Member(replace(base, settings=load.settings)).effective()
+    except InputError:
+        return False
+    return True
 
 
 def _draws(base: Case, members: int) -> list[Draw]:

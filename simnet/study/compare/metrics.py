@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.parts.storage.columns import row_of
+
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.run.rows import CpuUse
@@ -100,8 +102,9 @@ def _metrics(result: Result) -> Iterator[tuple[str, float]]:
         for name in _PORT:
             yield f"port.{port.name}.{name}", getattr(port, name)
     for disk in result.disks:
+        row = row_of(disk)
         for name, (column, _) in _DISK.items():
-            yield f"disk.{disk['name']}.{name}", float(disk[column])
+            yield f"disk.{disk['name']}.{name}", getattr(row, column)
     lost = sum(one.packets for one in result.drops if one.place == "backlog")
     yield "backlog_drops_per_s", lost / result.simulated_s
     use = result.key_value

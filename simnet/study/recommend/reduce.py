@@ -37,9 +37,11 @@ def finalists(found: Sequence[Trial]) -> list[Changes]:
 def reduced(bench: Bench, lists: Sequence[Changes], level: Level) -> tuple[Trial, Changes]:
     """The best of the lists, and the shortest that has the share of its gain.
 
-    The change of it that is missed most when it is left out comes first.
+    The change of it that is missed most when it is left out comes first. Both are empty where no
+    list gains anything with these seeds.
     """
-    tried = [one for one in bench.trials(lists, level) if one.allowed] if lists else []
+    tried = bench.trials(lists, level) if lists else []
+    tried = [one for one in tried if one.allowed and one.gain > 0]
     if not tried:
         return Trial((), (), (), 0.0), ()
     best = max(tried, key=lambda one: one.gain)

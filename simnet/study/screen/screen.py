@@ -249,10 +249,13 @@ def _doubts(results: Collection[Result]) -> Iterator[str]:
 
 
 def _chance(results: Sequence[Result]) -> dict[str, float]:
-    """By how much results of other seeds differ, in percent: one standard deviation."""
+    """By how much results of other seeds differ, in percent: one standard deviation.
+
+    Without what is 0 with one of the seeds: there is no telling.
+    """
     found = {}
     for name, values in ratios([results[0]] * (len(results) - 1), results[1:]).items():
-        if name in METRICS:
+        if name in METRICS and all(value > 0 for value in values):
             found[name] = 100 * stdev([0.0, *map(math.log, values)])
     return found
 

@@ -194,3 +194,17 @@ def test_a_host_is_a_folder_with_a_scenario_or_a_file(tmp_path: Path) -> None:
     assert is_host("mine.toml")
     assert not is_host(str(tmp_path / "other"))
     assert not is_host("x460-out-of-box")
+
+
+def test_a_simulation_too_short_to_tell_a_number_is_refused(tmp_path: Path) -> None:
+    shutil.copy(find_scenario("stream-100g"), tmp_path / "scenario.toml")
+    (tmp_path / "measured").mkdir()
+    (tmp_path / "measured" / "a.toml").write_text('"latency_us.p50" = 12.0\n', "utf-8")
+    with pytest.raises(InputError, match=r"has no latency_us\.p50: expected a longer one"):
+        calibrate_host(tmp_path, runs=Runs("100 us", "0 s", (1,), jobs=1), members=8)
+
+
+def test_a_plan_has_only_loads_that_the_scenario_takes(tmp_path: Path) -> None:
+    shutil.copy(find_scenario("x460-bonding"), tmp_path / "scenario.toml")
+    advice = plan(tmp_path, runs=Runs("1 ms", "0 s", (1,), jobs=1), members=8)
+    assert "requests" not in {one.load.name for one in advice}

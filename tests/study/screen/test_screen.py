@@ -20,7 +20,7 @@ from simnet.study.run.result import Result
 from simnet.study.screen import shares as shares_module
 from simnet.study.screen.document import Effect, Screen, Screened, schema
 from simnet.study.screen.factors import Factor, factors, turned
-from simnet.study.screen.screen import _uncertain_ranks, screen
+from simnet.study.screen.screen import _chance, _uncertain_ranks, screen
 from simnet.study.work import task
 from simnet.study.work.cases import Case
 from simnet.study.work.store import Store
@@ -49,6 +49,12 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
 
 def screened(*knobs: str, **options: Any) -> Screen:
     return screen(SCENARIO, knobs=knobs, jobs=1, store=NOWHERE, **options)
+
+
+def test_chance_is_not_known_where_nothing_came_with_a_seed() -> None:
+    found = [synthetic_result(rate, 50.0) for rate in (1e9, 2e9, 0.0)]
+    assert "throughput" not in _chance(found)
+    assert _chance(found[:2])["throughput"] == pytest.approx(100 * math.log(2) / math.sqrt(2))
 
 
 def test_what_matters_most_comes_first(asked: list[Effective]) -> None:
