@@ -41,6 +41,10 @@ test: ## check the code, run all tests compiled, and those of the engine interpr
 	@$(MAKE) --jobs 4 --output-sync=target lint types core test-interpreted
 	@$(MAKE) test-compiled
 
+.PHONY: test-all
+test-all: ## every night: all tests, and what the documentation shows that takes minutes, too
+	@SIMNET_DOCS=all $(MAKE) test
+
 .PHONY: test-browser
 test-browser: $(VENV)/installed-dev core ## look at reports and the page in a real browser; fails without Chromium
 	@SIMNET_BROWSER=require $(BIN)/python -m pytest -q $(PYTEST_OPTIONS) tests/browser

@@ -1,12 +1,12 @@
 """The page itself: Panel, on this machine alone, behind a token.
 
-The server listens on 127.0.0.1. The page's address has a token that nobody can guess, so other
-users of the machine, and pages of other hosts in the same browser, cannot find it.
+The server listens on 127.0.0.1, and answers only what names this address. The page's address has a
+token that nobody can guess, so other users of the machine, and pages of other hosts in the same
+browser, cannot find it.
 """
 
 from __future__ import annotations
 
-import logging
 import secrets
 from asyncio import new_event_loop, set_event_loop
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from threading import Thread
 from typing import Any, Final
 
 import panel as pn
-from tornado.websocket import WebSocketClosedError
 
+from simnet.page.guard import bounded, guard, pass_over_closed, say_in_lines
 from simnet.page.view import View
 from simnet.scenario.core.library import find_scenario, read_scenario
 from simnet.study.screen.controls import controls
@@ -37,6 +37,7 @@ def serve(base: Case, *, port: int, opened: Callable[[str], None]) -> None:
         port: to listen on; 0 for any that is free.
         opened: called with the address once the page is there.
     """
+    say_in_lines("asyncio", "tornado")
     found = controls(base)
     names = tuple(read_scenario(find_scenario(base.scenario))[0].tunings)
     _serve(lambda: View(base, found, names).layout(_HEIGHT), port, opened)
@@ -55,12 +56,12 @@ def served(shown: Callable[[], Any]) -> str:
 
 
 def _serve(shown: Callable[[], Any], port: int, opened: Callable[[str], None]) -> None:
-    for name in ("asyncio", "tornado.application"):
-        logging.getLogger(name).addFilter(_not_closed)
+    say_in_lines("bokeh", "panel")
+    pass_over_closed("asyncio", "tornado.application")
     token = secrets.token_urlsafe(24)
     pn.config.notifications = False
     server = pn.serve(
-        {token: shown},
+        {token: bounded(shown, lambda: server)},
         address=_HOST,
         port=port,
         start=False,
@@ -72,12 +73,7 @@ def _serve(shown: Callable[[], Any], port: int, opened: Callable[[str], None]) -
         redirect_root=False,
         websocket_origin=None if port == 0 else f"{_HOST}:{port}",
     )
+    guard(server, _HOST)
     opened(f"http://{_HOST}:{server.port}/{token}")
     server.start()
     server.io_loop.start()
-
-
-def _not_closed(record: logging.LogRecord) -> bool:
-    """A browser that leaves while an answer is on its way to it is no error."""
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, WebSocketClosedError)

@@ -14,7 +14,7 @@ The first word after the fence is the language; further words say how a block is
 The folders of that checkout are links to the real ones until a block with a title writes to one.
 
 `compiled` marks what needs the speed of the compiled engine, or a C compiler, and `slow` what takes
-minutes: it runs only when `SIMNET_DOCS=all` asks for it.
+long: it runs only when `SIMNET_DOCS=all` asks for it, as `make test-all` does every night.
 """
 
 from __future__ import annotations
