@@ -11,7 +11,7 @@ from typing import Any, Final
 import panel as pn
 from markupsafe import escape
 
-from simnet.errors import InputError
+from simnet.errors import SimnetError
 from simnet.page.answers import ROUNDS, Question, first_answer, sharper_answer
 from simnet.report.html.page import style
 from simnet.report.html.svg import picture
@@ -102,10 +102,10 @@ class View:
         question = self._question()
         try:
             self._answer.object = first_answer(question)
-        except InputError as error:
-            self._state.object = f"<p>{escape(str(error))}</p>"
+        except SimnetError as error:
+            self._say(str(error))
             return
-        self._say("first impression")
+        self._say("answer: first impression")
         if question.typed:
             document, number = pn.state.curdoc, self._asked
             threading.Thread(
@@ -129,14 +129,18 @@ class View:
                     )
         except _Stale:
             return
+        except SimnetError as error:
+            said = str(error)
+            document.add_next_tick_callback(lambda: self._say(said))
 
     def _show(self, number: int, html: str, place: int) -> None:
         if number == self._asked:
             self._answer.object = html
-            self._say("final" if place == len(ROUNDS) else f"round {place} of {len(ROUNDS)}")
+            done = "final" if place == len(ROUNDS) else f"round {place} of {len(ROUNDS)}"
+            self._say(f"answer: {done}")
 
     def _say(self, text: str) -> None:
-        self._state.object = f'<p class="soft">answer: {text}</p>'
+        self._state.object = f'<p class="soft">{escape(text)}</p>'
 
 
 def _widget(control: Control) -> Any:

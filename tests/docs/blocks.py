@@ -11,7 +11,8 @@ The first word after the fence is the language; further words say how a block is
 | `text` after an executed block, with only blank lines between | what that block prints |
 | `text` elsewhere | a picture or an illustration |
 
-The folders of that checkout are links to the real ones until a block with a title writes to one.
+The folders of that checkout are links to the real ones until a block with a title writes to one, or
+one comes that `writes` marks: its commands do.
 
 `compiled` marks what needs the speed of the compiled engine, or a C compiler, and `slow` what takes
 long: it runs only when `SIMNET_DOCS=all` asks for it, as `make test-all` does every night.

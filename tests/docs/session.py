@@ -115,6 +115,8 @@ class Session:
             AssertionError: a command failed.
             Exception: whatever Python code raises, or what is wrong with a TOML file.
         """
+        if "writes" in block.words and not self._changed:
+            self._change()
         if block.title:
             self._write(block)
         elif block.language == "sh":

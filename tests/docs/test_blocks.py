@@ -91,6 +91,11 @@ def test_what_a_document_writes_into_the_checkout_stays_its_own(tmp_path: Path) 
     assert not (ROOT / "simnet/mine").exists()
 
 
+def test_what_marked_commands_write_stays_the_document_s_own(tmp_path: Path) -> None:
+    Session(tmp_path).run(found("```sh writes\ntouch models/mine\n```\n")[0])
+    assert not (ROOT / "models/mine").exists()
+
+
 def test_an_exception_names_the_line_of_the_document(session: Session) -> None:
     block = found("1\n2\n```python\nx = 1\nx / 0\n```\n")[0]
     with pytest.raises(ZeroDivisionError) as caught:

@@ -26,6 +26,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from simnet.printable import lines
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -221,7 +223,7 @@ def _fork(channel: socket.socket, descriptor: int, work: Callable[[int], None]) 
         channel.close()
         work(descriptor)
     except BaseException:  # noqa: BLE001 (of a worker, which must not go on as a fork server)
-        traceback.print_exc()
+        sys.stderr.write(lines(traceback.format_exc()))
     finally:
         os._exit(1)
 
