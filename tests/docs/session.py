@@ -30,6 +30,9 @@ _CHECKOUT = (
     *("tests/host", "tests/house", "tests/net"),
 )
 _FILES = ("pyproject.toml", "Makefile", "tests/conftest.py")
+# what a block may take; a cross-validation takes a quarter of an hour
+_QUICK_S = 600
+_SLOW_S = 7200
 # The tests are on all CPUs already, and to start workers takes longer than what examples simulate.
 ONE_PROCESS = {"LOKY_MAX_CPU_COUNT": "1"}
 # What sets up an environment of its own says what it would do; tests/house does it.
@@ -153,6 +156,7 @@ class Session:
         done = run(
             *("bash", "-euc", f"exec 2>&1\n{text}"),
             cwd=self.workspace,
+            timeout_s=_SLOW_S if "slow" in block.words else _QUICK_S,
             PATH=f"{self._programs}{os.pathsep}{os.environ['PATH']}",
             PYTHONPATH=str(self.workspace),
             SIMNET_ENGINE=_engine.active(),

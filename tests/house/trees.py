@@ -55,7 +55,9 @@ def inherited() -> dict[str, str]:
     return kept | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: str, cwd: Path, timeout_s: float = 600, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command with some variables changed; the caller judges its exit status."""
     return subprocess.run(
         command,
@@ -64,5 +66,5 @@ def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedPro
         capture_output=True,
         text=True,
         check=False,
-        timeout=600,
+        timeout=timeout_s,
     )
