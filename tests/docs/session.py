@@ -23,7 +23,7 @@ from simnet import _engine
 from simnet.scenario.core import jsonschema as schemas
 from simnet.scenario.core.library import MODEL_FOLDERS, read_model, read_scenario
 from tests.docs.blocks import Block, Step
-from tests.house.trees import ROOT, inherited, run
+from tests.house.trees import ROOT, inherited, run_within
 
 _CHECKOUT = (
     *("simnet", "models", "scenarios", "validation"),
@@ -153,15 +153,17 @@ class Session:
         jsonschema.validate(data, json.loads(schema))
 
     def _command(self, text: str, block: Block) -> str:
-        done = run(
+        done = run_within(
+            _SLOW_S if "slow" in block.words else _QUICK_S,
             *("bash", "-euc", f"exec 2>&1\n{text}"),
             cwd=self.workspace,
-            timeout_s=_SLOW_S if "slow" in block.words else _QUICK_S,
-            PATH=f"{self._programs}{os.pathsep}{os.environ['PATH']}",
-            PYTHONPATH=str(self.workspace),
-            SIMNET_ENGINE=_engine.active(),
-            SIMNET_CACHE_DIR=self._kept,
-            **ONE_PROCESS,
+            environment={
+                "PATH": f"{self._programs}{os.pathsep}{os.environ['PATH']}",
+                "PYTHONPATH": str(self.workspace),
+                "SIMNET_ENGINE": _engine.active(),
+                "SIMNET_CACHE_DIR": self._kept,
+                **ONE_PROCESS,
+            },
         )
         assert done.returncode == 0, f"{block.place}: status {done.returncode}\n{done.stdout}"
         return _PROGRESS.sub("", done.stdout)

@@ -6,9 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+_MOST_S = 600
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -55,16 +57,21 @@ def inherited() -> dict[str, str]:
     return kept | {"PYTHONDONTWRITEBYTECODE": "1"}
 
 
-def run(
-    *command: str, cwd: Path, timeout_s: float = 600, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def run(*command: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command with some variables changed; the caller judges its exit status."""
+    return run_within(_MOST_S, *command, cwd=cwd, environment=environment)
+
+
+def run_within(
+    most_s: float, *command: str, cwd: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """The same with a bound of time of its own."""
     return subprocess.run(
         command,
         cwd=cwd,
-        env=inherited() | environment,
+        env={**inherited(), **environment},
         capture_output=True,
         text=True,
         check=False,
-        timeout=timeout_s,
+        timeout=most_s,
     )
