@@ -126,6 +126,8 @@ class Cpu(Component):
         tick_ps: timer tick (1 / HZ).
     """
 
+    needs = ("dispatcher",)
+
     def __init__(  # noqa: PLR0915 - a statement an attribute
         self,
         sim: Simulator,

@@ -153,6 +153,8 @@ class MutilateConnection(Application):
         asked: bytes of all requests, that one included.
     """
 
+    needs = ("endpoint",)
+
     def __init__(self, thread: MutilateThread) -> None:
         self.thread = thread
         self.endpoint: TcpEndpoint = None

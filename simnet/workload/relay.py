@@ -48,6 +48,8 @@ class RelaySide(EpollItem):
         unread: the socket may have more to read.
     """
 
+    needs = ("partner",)
+
     def __init__(self, epoll: Epoll, socket: TcpSocket) -> None:
         EpollItem.__init__(self, epoll)
         self.socket = socket

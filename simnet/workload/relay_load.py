@@ -113,6 +113,8 @@ class RemoteEnd(Application):
         got: bytes that have been read.
     """
 
+    needs = ("endpoint", "other")
+
     def __init__(self, sends: Deliveries, gets: Deliveries) -> None:
         self.endpoint: TcpEndpoint = None
         self.other: RemoteEnd = None

@@ -55,6 +55,8 @@ class LossyPath(Uplink):
         sent, dropped, lost, late: frames.
     """
 
+    needs = ("destination",)
+
     def __init__(
         self,
         sim: Simulator,

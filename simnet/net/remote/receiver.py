@@ -54,6 +54,8 @@ class RemoteReceiver(Port):
     behind which its sender is, if that may move. `busy_ps` is how long its CPU has worked.
     """
 
+    needs = ("acknowledged", "link.path_out")
+
     def __init__(
         self,
         sim: Simulator,

@@ -61,6 +61,8 @@ class RemoteSender(Port):
     long its CPU has worked, what it is at now included.
     """
 
+    needs = ("receiver", "link.path_out")
+
     def __init__(
         self,
         sim: Simulator,

@@ -113,6 +113,8 @@ class TcpEndpoint(TcpConnection):
     Once it is connected to the other end and knows that one's window, call `begin`.
     """
 
+    needs = ("remote", "application")
+
     def __init__(
         self,
         sim: Simulator,

@@ -44,6 +44,8 @@ class EpollItem:
         napi: instance that polls its socket's queue (`sk_napi_id`); None if that is not known.
     """
 
+    needs = ("epoll.worker",)
+
     def __init__(self, epoll: Epoll) -> None:
         self.epoll = epoll
         self.napi: NapiInstance = None

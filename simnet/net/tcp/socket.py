@@ -65,6 +65,8 @@ class TcpSocket(TcpConnection):
     send instead.
     """
 
+    needs = ("nic.backend|nic.far|nic.path_out", "header|nic.path_out.header", "reader|writer|poll")
+
     def __init__(
         self,
         settings: SocketSettings,

@@ -71,6 +71,8 @@ class VirtioNet(Channel):
         kicks: exits that notified the host.
     """
 
+    needs = ("backend",)
+
     def __init__(self, device: NetDevice, gro: Gro, *, tso: bool, ring_size: int) -> None:
         super().__init__(
             device,

@@ -90,6 +90,8 @@ class Ibmveth(Nic):
     Its `drops` are frames for which no buffer was queued (`rx_no_buffer`).
     """
 
+    needs = ("far",)
+
     def __init__(self, device: NetDevice, *, buffers_by_pool: tuple[int, ...], mtu: int) -> None:
         super().__init__(device)
         self.far: Ibmveth = None

@@ -44,6 +44,10 @@ def check_whole(tree: Tree, table: Table) -> None:
     setup = setup_of(tree.get(("workload", "test")), tree.values.__contains__)
     check = (setup and setup.check) or check_streams
     check(tree, table)
+    host = tree.get(("host",))
+    if host["ports"] and not is_switched(tree):
+        message = f"the ports of {host['name']} need a switch"
+        raise table.error(("host", "server"), "system.switch", message)
 
 
 def check_message(tree: Tree, table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simnet.kernel.wiring import check_wiring
 from simnet.scenario.core.subject import late, setup_of
 from simnet.scenario.system.collector import COLLECTOR
 
@@ -26,10 +27,14 @@ def build(
         seed: of all random streams.
         per_frame: one event per frame (the reference) instead of batches.
         tracer: receives spans and counters, or None.
+
+    Raises:
+        SimulationError: a builder left something empty that a component needs.
     """
     setup = setup_of(effective.workload.test, lambda part: bool(getattr(effective, part)))
     with COLLECTOR.spared(grown=True):
         made: System = (setup.build if setup else _STREAMS)(
             effective, seed=seed, per_frame=per_frame, tracer=tracer
         )
+    check_wiring(made.env.sim)
     return made

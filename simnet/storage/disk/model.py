@@ -82,6 +82,26 @@ class DiskModel:
         for name in needed:
             if getattr(self, name) < 1:
                 raise ValueError(f"a {self.medium} disk needs {name} above 0")
+        if self.medium == "flash":
+            self._check_flash()
+        elif self.queues:
+            raise ValueError(f"an NVMe drive is flash: a {self.medium} disk has no queues")
+
+    def _check_flash(self) -> None:
+        for name in ("flash_page_bytes", "program_unit_bytes"):
+            if getattr(self, name) % SECTOR_BYTES:
+                key = name.removesuffix("_bytes")
+                whole = f"whole sectors of {SECTOR_BYTES} B"
+                raise ValueError(f"{key}: expected {whole}, got {getattr(self, name)} B")
+        unit_bytes = self.unit_bytes
+        if self.queues and self.cache_bytes < unit_bytes:
+            least = f"the {unit_bytes} B that are programmed at once"
+            raise ValueError(f"cache: expected at least {least}, got {self.cache_bytes} B")
+
+    @property
+    def unit_bytes(self) -> int:
+        """What flash programs at once."""
+        return self.program_unit_bytes or self.flash_page_bytes
 
     @property
     def sectors(self) -> int:

@@ -49,18 +49,12 @@ class NvmeDrive(Drive):
     """
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
-        unit_bytes = model.program_unit_bytes or model.flash_page_bytes
-        if model.medium != "flash" or model.queues < 1:
-            raise ValueError(f"{path}: an NVMe drive has flash and queues; see FlashDisk and Disk")
-        if model.cache_bytes < unit_bytes:
-            raise ValueError(
-                f"{path}: cache_bytes {model.cache_bytes} is less than the {unit_bytes} bytes"
-                " that are programmed at once"
-            )
+        if model.queues < 1:
+            raise ValueError(f"{path}: an NVMe drive has queues; see FlashDisk and Disk")
         super().__init__(sim, path, model)
         self.depth = model.queues * model.queue_depth
         self.page_sectors = model.flash_page_bytes // SECTOR_BYTES
-        self.unit_sectors = unit_bytes // SECTOR_BYTES
+        self.unit_sectors = model.unit_bytes // SECTOR_BYTES
         self.buffer_sectors = model.cache_bytes // SECTOR_BYTES
         self.extra_permille = model.write_amplification_permille - 1000
         self.read_ps = model.flash_read_ps

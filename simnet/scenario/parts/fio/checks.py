@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.release import release
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.places import Places
-from simnet.scenario.parts.storage.checks import check_tunables
-from simnet.storage.disk.model import DiskModel
+from simnet.scenario.parts.storage.checks import check_disk, check_tunables
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
@@ -54,11 +53,7 @@ def check_fio(tree: Tree, table: Table) -> None:
 
 
 def _drive(tree: Tree, here: Path, drive: Mapping[str, Any], table: Table) -> None:
-    try:
-        DiskModel(**drive["disk"])
-    except ValueError as error:
-        message = f"{drive['name']}: {error}"
-        raise table.error((*here, "disk", "queues"), "system.drives", message) from None
+    check_disk(here, drive, table)
     check_tunables(here, drive, SCHEDULERS, table)
     nodes = tree.get((*_HOST, "machine", "nodes"))
     if drive["node"] >= nodes:

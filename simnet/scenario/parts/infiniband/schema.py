@@ -17,7 +17,7 @@ class Fabric(Section):
     Host N hangs on leaf N // hosts_per_leaf.
     """
 
-    link_rate_bps: Annotated[int, rate("data rate of a link, each way", "1 Mbit/s", "10 Tbit/s")]
+    link_rate_bps: Annotated[int, rate("data rate of a link, each way", "1 Mbit/s", "8 Tbit/s")]
     switch_latency_ps: Annotated[
         int, time("head of a packet in to head out, port idle", "0 ns", "1 ms")
     ]

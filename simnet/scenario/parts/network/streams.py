@@ -179,6 +179,8 @@ class _Builder(Ground):
             for steered, socket in ((self.steering, mine), (steering, other)):
                 if steered:
                     steered.follow(socket)
+            if self._enslaved(flow):
+                self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
             if flow.asks or self.effective.workload.test == "tcp_rr":
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
@@ -195,8 +197,6 @@ class _Builder(Ground):
                 self._netserver(flow, there, other, pinned)
                 self._netperf(flow, here, mine, allowed)
             receivers[flow.name] = receiver
-            if self._enslaved(flow):
-                self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
         return receivers
 
     def _join(

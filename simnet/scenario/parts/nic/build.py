@@ -79,10 +79,9 @@ def make_nic(
         device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)
     if isinstance(model, BusLatency):
         device = replace(device, fetch_ps=model.fetch_latency_ps, dma_ps=model.dma_latency_ps)
-    cpus: tuple[int, ...] = ()
-    if queue is not None and queue < len(port.queue_affinity):
-        cpus = port.queue_affinity[queue]
-    cpus = cpus or port.smp_affinity
+    cpus = port.smp_affinity
+    if queue is not None:
+        cpus = _of_queue(port.queue_affinity, queue) or cpus
     slot = Slot(
         device=device,
         machine=machine,
@@ -93,7 +92,7 @@ def make_nic(
         queue=queue or 0,
         own=_own(port, queue or 0),
         irq_cpus=cpus,
-        napi_cpus=port.napi_cpus[queue or 0] if port.napi_cpus else (),
+        napi_cpus=_of_queue(port.napi_cpus, queue or 0),
     )
     nic = model.make(slot)
     nic.per_frame = per_frame
@@ -101,6 +100,11 @@ def make_nic(
     queue_above(nic, host, port, queue=queue or 0, seed=seed)
     nic.line = machine.apic.line(port.irq_of(queue or 0), name, sum(1 << cpu for cpu in cpus))
     return nic
+
+
+def _of_queue(listed: tuple[tuple[int, ...], ...], queue: int) -> tuple[int, ...]:
+    """CPUs that are listed for a queue; none for one beyond the list, which only sends."""
+    return next(iter(listed[queue : queue + 1]), ())
 
 
 def _own(port: Port, queue: int) -> dict[str, int]:

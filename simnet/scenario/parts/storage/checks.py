@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.core.checks import check_hosts, is_switched
+from simnet.scenario.core.checks import check_hosts
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.host.checks import check_timer
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_storage", "check_tunables"]
+__all__ = ["check_disk", "check_storage", "check_tunables"]
 
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)
@@ -36,7 +36,7 @@ def check_storage(tree: Tree, table: Table) -> None:
             not have, requests smaller than a page, a thread group whose disk does not exist or is
             too small for its files, one whose blocks do not fit into what it reads or writes at
             random places, no thread at all, pages that are written at shorter intervals than a
-            jiffy, or ports without a switch.
+            jiffy.
     """
     if len(tree.get(("peers",))) != 1 or "vscsi" not in tree.values:
         message = "files: expected one peer, the server of the disks, and a table [vscsi]"
@@ -48,18 +48,15 @@ def check_storage(tree: Tree, table: Table) -> None:
         for number, disk in enumerate(tree.get((*host, "disks"))):
             here: Path = (*host, "disks", number)
             if disk["disk"]:
-                _mechanism(here, disk, table)
+                check_disk(here, disk, table)
                 sizes |= _partitions(here, disk, table)
             _queue(here, disk, table)
     virtual = _virtual(tree, sizes, table)
     _groups(tree, virtual, table)
-    name = tree.get(("host", "name"))
-    if tree.get(("host", "ports")) and not is_switched(tree):
-        raise table.error(("host", "server"), "system.switch", f"the ports of {name} need a switch")
     check_hosts(tree, table)
 
 
-def _mechanism(here: Path, disk: Mapping[str, Any], table: Table) -> None:
+def check_disk(here: Path, disk: Mapping[str, Any], table: Table) -> None:
     """Refuse what no disk is, as seeks that take less time the farther they go."""
     try:
         model = DiskModel(**disk["disk"])

@@ -1,0 +1,71 @@
+"""Whether all that a component refers to is there, asked once before the first event.
+
+Compiled code does not look whether a reference is None before it follows it. A class says which
+of its references others have to set: ``needs`` lists them as names, dotted where they are of what
+it refers to, with ``|`` between such as stand for each other. Where an object does not have the
+last of them at all (a port without ``path_out``) it needs none.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.errors import SimulationError
+from simnet.kernel.target import Target
+
+if TYPE_CHECKING:
+    from simnet.kernel.simulator import Simulator
+
+__all__ = ["check_wiring", "needs_of"]
+
+_NOT_HAD: Final = object()
+
+
+def check_wiring(sim: Simulator) -> None:
+    """Look at all components, and at what they need that is none.
+
+    Raises:
+        SimulationError: a reference is empty; it names component and field.
+    """
+    for path, component in sim.components.items():
+        for need, found in _checked(component, path):
+            if not isinstance(found, Target):
+                for _ in _checked(found, f"{path}.{need}"):
+                    pass
+
+
+def _checked(owner: Any, path: str) -> list[tuple[str, Any]]:
+    """Return what an object needs, by name."""
+    found = []
+    cls: Any = type(owner)
+    for need, ways in _ways(cls):
+        values = [_follow(owner, way) for way in ways]
+        there = [value for value in values if value is not None and value is not _NOT_HAD]
+        if there:
+            found.append((need, there[0]))
+        elif values[-1] is None:
+            message = f"{need} is empty: a {type(owner).__name__} works with what it refers to"
+            raise SimulationError(message, component=path)
+    return found
+
+
+def _follow(value: Any, way: tuple[str, ...]) -> Any:
+    for name in way:
+        value = getattr(value, name, _NOT_HAD)
+        if value is None or value is _NOT_HAD:
+            break
+    return value
+
+
+def needs_of(cls: type) -> tuple[str, ...]:
+    """Return what a class needs, its bases' needs included."""
+    return tuple(need for one in reversed(cls.__mro__) for need in vars(one).get("needs", ()))
+
+
+@cache
+def _ways(cls: Any) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+    """Return each need with the ways to what fulfils it."""
+    return tuple(
+        (need, tuple(tuple(way.split(".")) for way in need.split("|"))) for need in needs_of(cls)
+    )

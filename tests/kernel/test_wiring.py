@@ -1,0 +1,121 @@
+"""A reference that nobody has set is named before anything happens."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simnet import _engine
+from simnet.errors import SimulationError
+from simnet.kernel.component import Component
+from simnet.kernel.simulator import Simulator
+from simnet.kernel.wiring import check_wiring, needs_of
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.bonding.build import connect
+from simnet.scenario.system.build import build
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_CLASS = re.compile(r"^cdef class (\w+)(?:\((\w+)\))?:\n((?:[ \t].*\n|\n)*)", re.MULTILINE)
+_SHOWN = re.compile(r"^    cdef (?:public|readonly) (\w+) (\w+)$", re.MULTILINE)
+# Set in the course of a simulation, by what follows them.
+_OF_THE_MOMENT = {
+    "followed": "compared with a frame, and not followed",
+    "last_coming": "of a list that is not empty",
+    "submitting": "by the process that submits",
+    "submitter": "by the process that submits",
+    "next_polled": "a list of what is to be polled",
+    "home": "of what has been scheduled once",
+    "writer": "beside reader",
+    "elevator": "only a queue that merges has one",
+    "outlet": "what is sent to an unknown station is flooded",
+    "path_out": "a socket or link that leaves by it needs it",
+    "remote": "the end of a stream has none: frames go where the link ends",
+}
+
+
+class Plug(Component):
+    needs = ("other.inner|outer", "far.end")
+
+    def __init__(self, sim: Simulator, path: str) -> None:
+        super().__init__(sim, path)
+        self.other: object = None
+        self.outer: object = None
+
+
+class Far:
+    end: object = None
+
+
+class TestNeeds:
+    def test_one_of_several_is_enough(self) -> None:
+        sim = Simulator()
+        Plug(sim, "plug").outer = object()
+        check_wiring(sim)
+
+    def test_what_is_empty_is_named_with_its_component(self) -> None:
+        sim = Simulator()
+        Plug(sim, "plug")
+        with pytest.raises(SimulationError, match=r"^plug: other.inner\|outer is empty: a Plug"):
+            check_wiring(sim)
+
+    def test_nothing_is_needed_where_the_field_is_not_had(self) -> None:
+        sim = Simulator()
+        plug = Plug(sim, "plug")
+        plug.outer = object()
+        plug.far = Far()  # type: ignore[attr-defined]
+        with pytest.raises(SimulationError, match=r"^plug: far.end is empty"):
+            check_wiring(sim)
+
+
+def test_a_stream_that_the_bond_has_not_taken_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "simnet.scenario.parts.network.streams.connect",
+        lambda s, e, m, p, bonded, **o: connect(s, e, m, p, bonded[1:], **o),
+    )
+    effective = load("x460-bonding-pair", settings={"short_flows": "1"})
+    with pytest.raises(SimulationError, match=r"^flow\..*socket: header\|nic.path_out.header is e"):
+        build(effective, seed=1)
+
+
+def _empty_at_first(cls: ast.ClassDef) -> Iterator[str]:
+    """Yield the fields that a class sets to None and declares the type of."""
+    for node in ast.walk(cls):
+        match node:
+            case ast.AnnAssign(target=ast.Attribute(attr=field), value=ast.Constant(value=None)):
+                yield field
+
+
+def _references() -> Iterator[tuple[type, str]]:
+    """Yield each field of a compiled class that others can set to an object of one."""
+    shown = {}
+    sources = _engine.core_modules().values()
+    for source in sources:
+        declared = (_engine.PACKAGE / source).with_suffix(".pxd").read_text("utf-8")
+        for name, _, body in _CLASS.findall(declared):
+            shown[name] = {field: kind for kind, field in _SHOWN.findall(body)}
+    for source in sources:
+        module = importlib.import_module(f"simnet.{source.removesuffix('.py').replace('/', '.')}")
+        for cls in ast.parse((_engine.PACKAGE / source).read_text("utf-8")).body:
+            if isinstance(cls, ast.ClassDef):
+                fields = set(_empty_at_first(cls)) & shown.get(cls.name, {}).keys()
+                made: type = getattr(module, cls.name)
+                yield from ((made, field) for field in fields if shown[cls.name][field] in shown)
+
+
+def test_every_reference_that_nobody_asks_for_is_declared() -> None:
+    paths = ((_engine.PACKAGE / source) for source in _engine.core_modules().values())
+    code = "\n".join(path.read_text("utf-8") for path in paths)
+    found = list(_references())
+    assert len(found) > 30
+    for cls, field in found:
+        asked = re.search(rf"\.{field} is (not )?None|\b(if|and|or|not) [\w.]*\.{field}\b", code)
+        needed = any(field in re.split(r"[.|]", need) for need in needs_of(cls))
+        assert asked or needed or field in _OF_THE_MOMENT, (
+            f"{cls.__name__}.{field}: others set it, and nobody asks whether they have: see `needs`"
+        )
