@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.subject import setup_of, subjects
+from simnet.scenario.core.tree import dotted
 
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
 __all__ = [
+    "MOST_BYTES",
     "check_hosts",
     "check_message",
     "check_streams",
@@ -19,6 +21,11 @@ __all__ = [
     "peer_ports",
     "refuse_ends",
 ]
+
+
+_GIB: Final = 1 << 30
+MOST_BYTES: Final = 4 * _GIB
+"""That a system may take before its first event, by what subjects estimate."""
 
 
 def peer_ports(tree: Tree) -> list[tuple[int, int]]:
@@ -48,6 +55,26 @@ def check_whole(tree: Tree, table: Table) -> None:
     if host["ports"] and not is_switched(tree):
         message = f"the ports of {host['name']} need a switch"
         raise table.error(("host", "server"), "system.switch", message)
+    _check_size(tree, table)
+
+
+def _check_size(tree: Tree, table: Table) -> None:
+    """Refuse a system that takes more memory than most machines have."""
+    needs = [need for subject in subjects() for need in subject.needs(tree)]
+    total_bytes = sum(need.count * need.each_bytes for need in needs)
+    if total_bytes <= MOST_BYTES:
+        return
+    most = max(needs, key=lambda need: need.count * need.each_bytes)
+    own_bytes = most.count * most.each_bytes
+    room_bytes = max(MOST_BYTES - total_bytes + own_bytes, 0)
+    largest = most.value * room_bytes // own_bytes
+    seconds = sum(need.count * need.each_ps for need in needs) // 10**12
+    message = (
+        f"{most.count} {most.noun} take some {total_bytes / _GIB:.1f} GiB of memory and"
+        f" {seconds} s before the first event, beyond {MOST_BYTES // _GIB} GiB:"
+        f" expected {dotted(most.place)} of at most {largest}, got {most.value}"
+    )
+    raise table.error(most.place, dotted(most.place), message, *most.others)
 
 
 def check_message(tree: Tree, table: Table) -> None:

@@ -26,6 +26,7 @@ __all__ = [
     "HostPart",
     "Measure",
     "ModelFiles",
+    "Need",
     "Part",
     "Proposal",
     "Setup",
@@ -236,6 +237,29 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Need:
+    """What a system of so many objects takes before its first event, as measured.
+
+    Attributes:
+        place: of the value that says how many.
+        value: what that is.
+        count: how many objects there are.
+        noun: what they are.
+        each_bytes: memory of one.
+        each_ps: processor time to make one.
+        others: places of values that it is multiplied by.
+    """
+
+    place: Path
+    value: int
+    count: int
+    noun: str
+    each_bytes: int
+    each_ps: int
+    others: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True)
 class Proposal:
     """Settings that belong together and that an expert would try first on a system.
 
@@ -267,6 +291,7 @@ class Subject:
             of some hosts, and with `shared` of what belongs to no host.
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
+        needs: yields what a system takes before its first event.
         delayed_actions: what of it acts only after a while.
         setups: what is simulated of it in place of streams.
         join: adds to a machine that was made, before its ports.
@@ -291,6 +316,7 @@ class Subject:
     settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass
+    needs: Callable[[Tree], Iterable[Need]] = _none
     delayed_actions: Callable[[_Effective], Iterable[DelayedAction]] = _none
     setups: tuple[Setup, ...] = ()
     join: Callable[[_Ground, Any, Any], None] = _pass

@@ -8,6 +8,9 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
+from simnet.scenario.core.checks import MOST_BYTES
+from simnet.scenario.core.library import scenario_names
+from simnet.scenario.core.load import _assembled
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Quantity
@@ -29,6 +32,9 @@ _LINE_BITS = 8 * 32
         ("nvme-local", "drive.program_unit", "1 B", "expected whole sectors of 512 B, got 1 B"),
         ("vscsi-parallel", "peer:disk.queues", "1", "an NVMe drive is flash"),
         ("ipoib-sunway", "fabric.link_rate", "8001 Gbit/s", "1 Mbit/s to 8 Tbit/s"),
+        ("memcached-100g", "memcached.connections", "5000", "some 10.7 GiB .* at most 1872, got 5"),
+        ("memcached-100g", "memcached.hosts", "1024", "memcached.connections of at most 12, got"),
+        ("relay-tuned", "relay.connections", "1000000", "some 18.1 GiB of memory and 30 s before"),
     ],
 )
 def test_what_no_builder_can_make_is_refused_where_it_is_set(
@@ -51,6 +57,13 @@ def test_what_no_builder_can_make_is_refused_where_it_is_set(
 )
 def test_what_goes_together_runs(scenario: str, settings: dict[str, str]) -> None:
     simnet.run(scenario, settings=settings, duration="1 ms", warm_up="0 s")
+
+
+@pytest.mark.parametrize("scenario", scenario_names())
+def test_every_scenario_takes_a_tenth_of_the_memory_that_is_refused(scenario: str) -> None:
+    tree = _assembled(scenario, {}, (), {}, ())[1].tree
+    needs = [need for subject in subjects() for need in subject.needs(tree)]
+    assert sum(need.count * need.each_bytes for need in needs) < MOST_BYTES / 10
 
 
 def _sections(above: type[Section] = Section) -> Iterator[type[Section]]:

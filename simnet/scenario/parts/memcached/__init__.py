@@ -28,5 +28,6 @@ SUBJECT = Subject(
         ),
     ),
     check=late("memcached.checks:check_memcached"),
+    needs=late("memcached.checks:needs"),
     columns=late("memcached.columns:COLUMNS"),
 )

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.places import Places
+from simnet.scenario.core.subject import Need
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_memcached"]
+__all__ = ["check_memcached", "needs"]
+
+# as measured: what a build of so many more has taken
+_CONNECTION_BYTES: Final = 10 << 10
+_CONNECTION_PS: Final = 20 * 10**6
+_MULTIPLIED: Final = ("hosts", "threads", "connections")
 
 
 def check_memcached(tree: Tree, table: Table) -> None:
@@ -30,4 +38,19 @@ def check_memcached(tree: Tree, table: Table) -> None:
         message = f"worker threads run on CPUs up to {last}, the system has 0 to {cpus - 1}"
         raise table.error(
             ("memcached", "first_cpu"), "memcached", message, ("memcached", "workers")
+        )
+
+
+def needs(tree: Tree) -> Iterator[Need]:
+    """Yield what the connections of the clients take."""
+    if "memcached" in tree.values:
+        hosts, threads, each = (tree.get(("memcached", field)) for field in _MULTIPLIED)
+        yield Need(
+            ("memcached", "connections"),
+            each,
+            hosts * threads * each,
+            "connections",
+            _CONNECTION_BYTES,
+            _CONNECTION_PS,
+            (("memcached", "hosts"), ("memcached", "threads")),
         )

@@ -22,6 +22,7 @@ SUBJECT = Subject(
         ),
     ),
     check=late("network.addresses:check_flow_rules"),
+    needs=late("network.addresses:needs"),
     join=late("network.ends:join"),
     columns=late("network.ends:COLUMNS"),
     lifts=late("network.lift:LIFTS"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.core.checks import peer_ports
 from simnet.scenario.core.places import ranges
+from simnet.scenario.core.subject import Need, setup_of
 from simnet.scenario.parts.nic.flow_steering import matches, rule_of
 
 if TYPE_CHECKING:
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_flow_rules", "sent_addresses"]
+__all__ = ["check_flow_rules", "needs", "sent_addresses"]
 
 _OWN_NETWORK: Final = 0x0A000000
 _NETSERVER_PORT: Final = 12865
 # net.ipv4.ip_local_port_range
 _FIRST_LOCAL_PORT: Final = 32768
+# both ends of a connection, as measured: what a build of so many more has taken
+_CONNECTION_BYTES: Final = 256 << 10
+_CONNECTION_PS: Final = 10**9
 
 
 def sent_addresses(port: int, number: int, *, receives: bool) -> tuple[int, int, int, int]:
@@ -49,6 +53,24 @@ def check_flow_rules(tree: Tree, table: Table) -> None:
             if not port["enslaved"] and not any(matches(meant, flow) for flow in flows):
                 message = f"{port['name']} receives no such flow: {rule}; it has {_shown(flows)}"
                 raise table.error((*place, "nic", "flow_rules"), "system", message)
+
+
+def needs(tree: Tree) -> Iterator[Need]:
+    """Yield what the connections of all ports take."""
+    workload = tree.get(("workload",))
+    if setup_of(workload["test"], tree.values.__contains__) is None:
+        count = sum(len(flows) for place, flows in _received(tree) if place[0] == "host")
+        field = max(("connections", "short_flows"), key=workload.__getitem__)
+        other = {"connections", "short_flows", "nodes"} - {field}
+        yield Need(
+            ("workload", field),
+            workload[field],
+            count,
+            "connections",
+            _CONNECTION_BYTES,
+            _CONNECTION_PS,
+            tuple(("workload", name) for name in sorted(other)),
+        )
 
 
 def _received(tree: Tree) -> Iterator[tuple[Path, list[tuple[int, int, int, int]]]]:

@@ -21,4 +21,5 @@ SUBJECT = Subject(
     ),
     typed=late("relay.commands:typed"),
     check=late("relay.checks:check_relay"),
+    needs=late("relay.checks:needs"),
 )

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.subject import Need
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_relay"]
+__all__ = ["check_relay", "needs"]
 
 _PORTS: Final = 2
+
+# as measured: what a build of so many more has taken
+_CONNECTION_BYTES: Final = 19 << 10
+_CONNECTION_PS: Final = 30 * 10**6
 
 
 def check_relay(tree: Tree, table: Table) -> None:
@@ -23,3 +31,10 @@ def check_relay(tree: Tree, table: Table) -> None:
     if len(tree.get(("host", "ports"))) < _PORTS or len(tree.get(("peers",))) != _PORTS:
         message = "relay: expected two ports, and a peer behind each"
         raise table.error(path, "workload.test", message)
+
+
+def needs(tree: Tree) -> Iterator[Need]:
+    """Yield what the connections take, each with the one behind it."""
+    if "relay" in tree.values:
+        place, count = ("relay", "connections"), tree.get(("relay", "connections"))
+        yield Need(place, count, count, "connections", _CONNECTION_BYTES, _CONNECTION_PS)
