@@ -17,6 +17,7 @@ __all__ = [
     "OutputError",
     "SimnetError",
     "SimulationError",
+    "is_out_of_memory",
 ]
 
 _PS_PER_S = 1_000_000_000_000
@@ -63,6 +64,15 @@ _ARGUMENTS: Final = {
 }
 _BY_KNOB: Final = {"--set", "--over"}
 _OPTION: Final = re.compile(r"--[a-z][a-z0-9-]*\b")
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out.
+
+    Where there is none left for the exception either, Python's own C code returns without one.
+    """
+    lost = isinstance(error, SystemError) and "without setting an exception" in str(error)
+    return lost or isinstance(error, MemoryError)
 
 
 class SimnetError(Exception):

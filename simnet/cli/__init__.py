@@ -29,7 +29,7 @@ import click
 import simnet
 from simnet.cli import commands
 from simnet.cli.completion import VARIABLE, complete
-from simnet.errors import InputError, LostRunError, OutputError, SimnetError
+from simnet.errors import InputError, LostRunError, OutputError, SimnetError, is_out_of_memory
 from simnet.printable import lines, one_line
 from simnet.spelling import nearest
 
@@ -186,7 +186,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
             outcome = f"simnet: {error.typed}", _BAD_INPUT
         case LostRunError():
             outcome = f"simnet: {error}", _NO_ANSWER
-        case MemoryError():
+        case _ if is_out_of_memory(error):
             outcome = "simnet: memory ran out", _NO_ANSWER
         case OutputError():
             outcome = f"simnet: {error}", _NOT_WRITTEN

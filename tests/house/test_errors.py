@@ -14,12 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import simnet
+from simnet import cli
 from simnet.errors import (
     InputError,
     LostRunError,
     OutputError,
     SimnetError,
     SimulationError,
+    is_out_of_memory,
     seconds_text,
 )
 
@@ -131,3 +133,10 @@ def test_seconds_are_exact(time_ps: int) -> None:
     value = int(whole) * 10**12 + int(fraction.ljust(12, "0"))
     assert (-value if text.startswith("-") else value) == time_ps
     assert not fraction.endswith("0")
+
+
+def test_memory_that_ran_out_is_known_where_the_exception_was_lost() -> None:
+    lost = SystemError("<function f> returned NULL without setting an exception")
+    assert [is_out_of_memory(error) for error in (lost, MemoryError())] == [True, True]
+    assert not is_out_of_memory(SystemError("bad argument to internal function"))
+    assert cli._explain(lost) == ("simnet: memory ran out", 3)

@@ -13,7 +13,7 @@ import traceback
 from multiprocessing.connection import Connection
 from typing import Final
 
-from simnet.errors import SimnetError
+from simnet.errors import SimnetError, is_out_of_memory
 from simnet.kernel.huge_pages import use_huge_pages
 
 __all__ = ["NO_MEMORY", "serve"]
@@ -36,11 +36,11 @@ def serve(descriptor: int) -> None:
             function, argument = connection.recv()
             try:
                 answer = function(argument)
-            except MemoryError:
-                os._exit(NO_MEMORY)
             except SimnetError as error:
                 answer = error
             except Exception as error:  # noqa: BLE001 (the caller raises it)
+                if is_out_of_memory(error):
+                    os._exit(NO_MEMORY)
                 error.add_note(traceback.format_exc())
                 answer = error
             connection.send(answer)
