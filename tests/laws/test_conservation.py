@@ -47,11 +47,11 @@ def test_frames_are_on_the_wire_in_a_ring_dropped_or_handed_over(
         for wire in lab.wires:
             nic, peer = wire.nic, wire.peer
             assert wire.back.frames == nic.rx_packets + nic.drops + nic.incoming.count
-            assert wire.out.frames == nic.tx_packets
-            assert wire.out.bytes == nic.tx_bytes
+            assert wire.out.frames == nic.tx.sent
+            assert wire.out.bytes == nic.tx.sent_bytes
             if peer is not None:
                 assert wire.out.frames == peer.rx_packets + peer.drops + peer.incoming.count
-                assert wire.back.frames == peer.tx_packets
+                assert wire.back.frames == peer.tx.sent
                 assert 0 <= peer.rx_packets - handed_over(wire.far) <= wire.plan.peer_nic.rx_buffers
             elif wire.plan.directions == (False,):
                 (end,) = wire.far
@@ -59,7 +59,7 @@ def test_frames_are_on_the_wire_in_a_ring_dropped_or_handed_over(
                 assert wire.back.frames == end.acks_sent
             assert 0 <= nic.rx_packets - handed_over(wire.ends) <= wire.plan.nic.rx_buffers
             assert 0 <= nic.qdisc.count <= plan.host.txqueuelen
-            probes = nic.tx_packets + nic.qdisc_drops + nic.qdisc.count - produced(wire.ends)
+            probes = nic.tx.sent + nic.qdisc_drops + nic.qdisc.count - produced(wire.ends)
             assert 0 <= probes <= len(wire.ends) * (1 + lab.sim.now // (plan.host.rto_min_ms * MS))
             assert probes == 0 or not all(wire.plan.directions)
 
@@ -162,7 +162,7 @@ def test_all_that_was_sent_arrives(plan: Plan) -> None:
             (wire.peer, wire.out, wire.far),
         ):
             assert nic.rx_packets == handed_over(sockets) == path.frames - nic.drops
-            assert nic.tx_packets + nic.qdisc_drops >= produced(sockets)
+            assert nic.tx.sent + nic.qdisc_drops >= produced(sockets)
             assert nic.qdisc.count == 0
             assert not nic.scheduled
             for socket in sockets:

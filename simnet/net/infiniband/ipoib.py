@@ -389,9 +389,7 @@ class Ipoib(Nic):
             self.lost += 1
             return 0
         skb.wire_bytes = length + self._overhead_bytes(length)
-        end_ps = self.tx.post(skb, self.sim.now)
-        self.tx_packets += 1
-        self.tx_bytes += length
+        end_ps = self.tx.post(skb, self.sim.now, length)
         if self.tx.sent - self.tx.reclaimed == self.tx.size:
             self.stopped = True
             if not self.connected:

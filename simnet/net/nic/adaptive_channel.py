@@ -45,12 +45,12 @@ class AdaptiveChannel(Channel):
         raise NotImplementedError(self.path)
 
     def _tx_counted(self) -> cython.longlong:
-        """Sent frames in the driver's counter."""
-        return self.tx_packets
+        """Frames handed to the ring, in the driver's counter."""
+        return self.tx.sent
 
     def _tx_counted_bytes(self) -> cython.longlong:
         """Their bytes, as the driver counts them."""
-        return self.tx_bytes - UNCOUNTED_BYTES * self.tx_packets
+        return self.tx.sent_bytes - UNCOUNTED_BYTES * self.tx.sent
 
     def _rx_counted_bytes(self) -> cython.longlong:
         """Bytes of the frames that polls have taken, as the driver counts them."""

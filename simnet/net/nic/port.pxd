@@ -55,8 +55,6 @@ cdef class Nic(Port):
     cdef readonly long long drops
     cdef readonly long long rx_packets
     cdef readonly long long rx_bytes
-    cdef readonly long long tx_packets
-    cdef readonly long long tx_bytes
     cdef public long long qdisc_drops
 
     cpdef int advance(self, long long now) except -1

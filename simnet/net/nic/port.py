@@ -96,8 +96,6 @@ class Nic(Port):
         self.drops = 0
         self.rx_packets = 0
         self.rx_bytes = 0
-        self.tx_packets = 0
-        self.tx_bytes = 0
         self.qdisc_drops = 0
 
     def disconnect(self) -> cython.int:
@@ -111,6 +109,16 @@ class Nic(Port):
     def uncounted_bytes(self) -> int:
         """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts."""
         return UNCOUNTED_BYTES
+
+    @property
+    def tx_packets(self) -> int:
+        """Frames that have left: what is still in the ring is not sent."""
+        return self.tx.packets_left(self.sim.now)
+
+    @property
+    def tx_bytes(self) -> int:
+        """Bytes of the frames that have left."""
+        return self.tx.bytes_left(self.sim.now)
 
     @property
     def lines(self) -> list[IrqLine]:
@@ -261,8 +269,8 @@ class Nic(Port):
         self.access.count_moved(
             cpu,
             self.buffer_node,
-            self.rx_packets + self.tx_packets,
-            self.rx_bytes + self.tx_bytes,
+            self.rx_packets + self.tx.sent,
+            self.rx_bytes + self.tx.sent_bytes,
         )
         self.done = 0
         self.returned = 0
@@ -419,9 +427,7 @@ class Nic(Port):
         return 0
 
     def _send_now(self, skb: Skb) -> cython.int:
-        end_ps: cython.longlong = self.tx.post(skb, self.sim.now)
-        self.tx_packets += 1
-        self.tx_bytes += skb.wire_bytes
+        end_ps: cython.longlong = self.tx.post(skb, self.sim.now, skb.wire_bytes)
         if self.capture is not None:
             self.capture.frame(skb, end_ps, True)
         self.path_out.send(skb, end_ps)

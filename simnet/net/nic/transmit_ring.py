@@ -32,6 +32,8 @@ class TransmitRing:
         size: usable descriptors.
         serializer: the sending end of the link; rings of one port share it.
         report_ps: from a frame's last bit until the chip takes note.
+        sent_bytes: of all frames posted, as the driver counts them.
+        counted: likewise, of each descriptor's frame; by `number & mask`.
         charges: a frame's memory becomes its socket's here; else a queueing discipline has done so.
         ends: when it does so of each descriptor's frame; by `number & mask`.
         freer: the CPU that has freed frames last; None before the first.
@@ -49,6 +51,7 @@ class TransmitRing:
         self.charges = True
         self.lines = SharedLines(device.memory, device.queue_lines)
         self.sent = 0
+        self.sent_bytes = 0
         self.seen = 0
         self.announced = 0
         self.reclaimed = 0
@@ -56,6 +59,7 @@ class TransmitRing:
         self.writers: list[Cpu | None] = [None] * slots
         self.owners: list[Endpoint | None] = [None] * slots
         self.lengths = array("q", [0]) * slots
+        self.counted = array("q", [0]) * slots
         self.freer: Cpu = None
 
     def use_ps(self, cpu: Cpu) -> cython.longlong:
@@ -67,16 +71,22 @@ class TransmitRing:
             lines_ps += self.buffers.allocated_ps(cpu, self.freer)
         return lines_ps
 
-    def post(self, skb: Skb, now: cython.longlong) -> cython.longlong:
+    def post(
+        self, skb: Skb, now: cython.longlong, counted_bytes: cython.longlong
+    ) -> cython.longlong:
         """Take a frame from the CPU that has written it; return when its last bit leaves."""
         end_ps: cython.longlong = self.serializer.end_ps(now + self.fetch_ps, skb.wire_bytes)
-        self.hold(skb, end_ps + self.report_ps)
+        self.hold(skb, end_ps + self.report_ps, counted_bytes)
         return end_ps
 
-    def hold(self, skb: Skb, noted_ps: cython.longlong) -> cython.int:
+    def hold(
+        self, skb: Skb, noted_ps: cython.longlong, counted_bytes: cython.longlong
+    ) -> cython.int:
         """Take a frame of which the device takes note at `noted_ps`."""
         slot: cython.longlong = self.sent & self.mask
         self.sent += 1
+        self.sent_bytes += counted_bytes
+        self.counted[slot] = counted_bytes
         self.ends[slot] = noted_ps
         self.writers[slot] = skb.toucher
         if skb.owner is not None:
@@ -85,6 +95,31 @@ class TransmitRing:
             if self.charges:
                 skb.owner.queued(self.lengths[slot])
         return 0
+
+    def passed(self, counted_bytes: cython.longlong) -> cython.int:
+        """A frame has left without a descriptor, and its buffer is the sender's again."""
+        self.sent += 1
+        self.sent_bytes += counted_bytes
+        self.seen = self.announced = self.reclaimed = self.sent
+        return 0
+
+    def packets_left(self, now: cython.longlong) -> cython.longlong:
+        """Frames whose last bit has left by `now`: what was posted last may have to wait."""
+        number: cython.longlong = self.sent
+        while number > self.reclaimed:
+            if self.ends[(number - 1) & self.mask] - self.report_ps <= now:
+                break
+            number -= 1
+        return number
+
+    def bytes_left(self, now: cython.longlong) -> cython.longlong:
+        """Their bytes, as the driver counts them."""
+        number: cython.longlong = self.packets_left(now)
+        left: cython.longlong = self.sent_bytes
+        while number < self.sent:
+            left -= self.counted[number & self.mask]
+            number += 1
+        return left
 
     def free(self, cpu: Cpu) -> cython.longlong:
         """Free the oldest frame on `cpu`; return what its buffer's lines cost."""

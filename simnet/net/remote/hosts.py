@@ -75,6 +75,10 @@ class RemoteHosts(Port):
     def path_out(self, path: Path) -> None:
         self.uplink.link.path_out = path
 
+    def waiting_bytes(self, now: int) -> int:
+        """What their link has taken and what has not left by `now`."""
+        return self.uplink.link.waiting_bytes(now)
+
     def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""
         skb: Skb

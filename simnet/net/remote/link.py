@@ -33,6 +33,12 @@ class RemoteLink:
         self.path_out.send(skb, self.free_ps)
         return 0
 
+    def waiting_bytes(self, now: cython.longlong) -> cython.longlong:
+        """What it has taken and what has not left by `now`."""
+        if self.free_ps <= now:
+            return 0
+        return (self.free_ps - now + self.byte_ps - 1) // self.byte_ps
+
 
 @cython.final
 @cython.cclass

@@ -177,9 +177,7 @@ class VirtioNet(Channel):
         """Add a frame to the ring; `virtqueue_enable_cb_delayed` comes before that."""
         self._delay_tx()
         self.tx_cq.arm(self.sim.now, self.tx.announced - self.tx.reclaimed)
-        self.tx.hold(skb, NEVER)
-        self.tx_packets += 1
-        self.tx_bytes += skb.wire_bytes
+        self.tx.hold(skb, NEVER, skb.wire_bytes)
         if self.capture is not None:
             self.capture.frame(skb, self.sim.now, True)
         self.avail.append(skb)

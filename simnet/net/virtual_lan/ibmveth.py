@@ -154,8 +154,7 @@ class Ibmveth(Nic):
 
     def transmit(self, skb: Skb) -> cython.int:
         """The call has returned: the frame is in the receiver's buffer, or dropped."""
-        self.tx_packets += 1
-        self.tx_bytes += skb.wire_bytes
+        self.tx.passed(skb.wire_bytes)
         return self.far._deliver(skb)  # noqa: SLF001 - C method of this class
 
     def flush(self) -> cython.int:

@@ -140,7 +140,7 @@ class BondLab:
 
     def sent(self) -> list[int]:
         """Frames that each slave has sent."""
-        return [nic.tx_packets for nic in self.nics]
+        return [nic.tx.sent for nic in self.nics]
 
     def received(self) -> list[int]:
         """Frames that the switch has sent to each slave."""

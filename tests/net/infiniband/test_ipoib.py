@@ -158,7 +158,7 @@ def test_sends_of_a_connection_interrupt_and_do_not_count_for_the_weight() -> No
     # 125 bytes with the headers: sends complete after 1, 2 and 3 us, all in the second poll
     assert bed.interrupts_us == [1]
     assert bed.polls == 2
-    assert (bed.nic.tx_packets, bed.nic.rx_packets) == (3, 1)
+    assert (bed.nic.tx.sent, bed.nic.rx_packets) == (3, 1)
     assert bed.machine.costs.ledger.completion == 3 * US
 
 
@@ -184,26 +184,26 @@ def test_datagrams_are_reclaimed_by_the_sender_beyond_16_and_never_interrupt() -
 def test_a_full_send_queue_stops_and_starts_again_when_half_is_free(*, connected: bool) -> None:
     bed = Bed({"driver_rx": 1_000}, connected=connected, tx_ring=2 * WAKES_AT)
     bed.send(3 * WAKES_AT)
-    before = (bed.nic.stopped, bed.nic.tx_packets, bed.nic.qdisc.count)
+    before = (bed.nic.stopped, bed.nic.tx.sent, bed.nic.qdisc.count)
     assert before == (True, 2 * WAKES_AT, WAKES_AT)
     bed.run()
     assert (bed.nic.stopped, bed.nic.qdisc.count) == (False, 0)
-    assert (bed.nic.tx_packets, bed.nic.qdisc_drops) == (3 * WAKES_AT, 0)
+    assert (bed.nic.tx.sent, bed.nic.qdisc_drops) == (3 * WAKES_AT, 0)
 
 
 def test_a_datagram_queue_that_is_full_is_drained_at_the_next_jiffy() -> None:
     bed = Bed(connected=False, tx_ring=4)
     bed.send(6)
     bed.run(999)
-    assert bed.nic.tx_packets == 4
+    assert bed.nic.tx.sent == 4
     bed.run(1001)
-    assert bed.nic.tx_packets == 6
+    assert bed.nic.tx.sent == 6
 
 
 def test_what_the_queue_discipline_cannot_hold_is_dropped() -> None:
     bed = Bed(tx_ring=4, qdisc_limit=3)
     bed.send(10)
-    assert (bed.nic.tx_packets, bed.nic.qdisc.count, bed.nic.qdisc_drops) == (4, 3, 3)
+    assert (bed.nic.tx.sent, bed.nic.qdisc.count, bed.nic.qdisc_drops) == (4, 3, 3)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_a_message_carries_the_headers_of_its_packets(
     bed.send(1, size)
     sent = on_wire(bed.nic)[0]
     assert sent.wire_bytes == wire
-    assert bed.nic.tx_bytes == size
+    assert bed.nic.tx.sent_bytes == size
     far = Bed(connected=connected)
     sent.endpoint = far.sink
     far.nic.incoming.append(sent)
@@ -337,9 +337,9 @@ def test_every_packet_is_received_once_or_dropped_and_every_send_reclaimed(
     assert len(set(got)) == len(got)
     assert len(got) + bed.nic.drops + held == len(times)
     assert window or got == sorted(got)
-    assert bed.nic.tx_packets + bed.nic.qdisc_drops == sum(count for _, count in bursts)
+    assert bed.nic.tx.sent + bed.nic.qdisc_drops == sum(count for _, count in bursts)
     assert bed.nic.qdisc.count == 0
-    assert len(bed.interrupts_us) <= bed.nic.rx_packets + bed.nic.tx_packets
+    assert len(bed.interrupts_us) <= bed.nic.rx_packets + bed.nic.tx.sent
 
 
 @pytest.mark.parametrize(("by_cpu", "expected"), [(False, 0), (True, 8 * 7_000)])
@@ -377,4 +377,4 @@ def test_as_many_packets_of_a_million_are_lost_as_said(more: int) -> None:
     drawn = stream(1, "loss").below(10**6)
     bed = Bed(loss_ppm=drawn + more)
     bed.send(1)
-    assert (bed.nic.lost, bed.nic.tx_packets) == (more, 1 - more)
+    assert (bed.nic.lost, bed.nic.tx.sent) == (more, 1 - more)

@@ -153,7 +153,7 @@ class TestReceive:
     def test_at_first_it_has_done_nothing(self) -> None:
         nic = Bench().nic
         assert (nic.lost, nic.rearms, nic.missed_events) == (0, 0, 0)
-        assert (nic.rx_packets, nic.rx_bytes, nic.tx_packets, nic.tx_bytes) == (0, 0, 0, 0)
+        assert (nic.rx_packets, nic.rx_bytes, nic.tx.sent, nic.tx.sent_bytes) == (0, 0, 0, 0)
         assert (nic.stopped, nic.uncounted_bytes, nic.has_work()) == (False, 0, False)
 
 
@@ -242,12 +242,12 @@ class TestDrain:
         self, sent_ps: int, drained_ms: int
     ) -> None:
         bench = self.full(sent_ps)
-        assert (bench.nic.stopped, bench.nic.tx_packets, bench.nic.qdisc.count) == (True, 4, 3)
+        assert (bench.nic.stopped, bench.nic.tx.sent, bench.nic.qdisc.count) == (True, 4, 3)
         bench.sim.run_until(drained_ms * MS - 1)
-        assert bench.nic.tx_packets == 4
+        assert bench.nic.tx.sent == 4
         bench.sim.run_until(drained_ms * MS)
         # all four are reclaimed; with half the ring free the others go, one is left of room
-        assert (bench.nic.stopped, bench.nic.tx_packets, bench.nic.qdisc.count) == (False, 7, 0)
+        assert (bench.nic.stopped, bench.nic.tx.sent, bench.nic.qdisc.count) == (False, 7, 0)
         bench.sim.run_until(drained_ms * MS + 10 * US)
         times = bench.near.times()
         assert times["irq_ps"] == 4 * 90_000
@@ -261,7 +261,7 @@ class TestDrain:
         seen = []
         for jiffy in (1, 2, 3):
             bench.sim.run_until(jiffy * MS)
-            seen.append(bench.nic.tx_packets)
+            seen.append(bench.nic.tx.sent)
         assert seen == rest
         assert len(on_wire(bench.nic)) == 7
         assert asserted_ps(bench.nic) == []
@@ -275,6 +275,6 @@ class TestDrain:
         bench.nic.flush()
         # completions at 1, 2, ... us; handler 1.4, poll 0.54, each 0.09, doorbell 0.2
         bench.sim.run_until(4900 * NS)
-        assert (bench.nic.stopped, bench.nic.tx_packets) == (True, 8)
+        assert (bench.nic.stopped, bench.nic.tx.sent) == (True, 8)
         bench.sim.run_until(MS)
-        assert (bench.nic.stopped, bench.nic.tx_packets) == (False, 9)
+        assert (bench.nic.stopped, bench.nic.tx.sent) == (False, 9)

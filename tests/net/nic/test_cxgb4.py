@@ -171,7 +171,7 @@ class TestTransmit:
         bench.nic.flush()
         assert bench.nic.qdisc.count == 24
         bench.sim.run_until(10 * MS)
-        assert bench.nic.tx_packets == 40
+        assert bench.nic.tx.sent == 40
         # 16 frames of 0.1 us; the interrupt waits 5; the poll reclaims with its first 100 ns
         assert bench.line.asserted_ps == [6600 * NS, (6600 + 500 + 1600 + 5000) * NS]
 
@@ -182,7 +182,7 @@ class TestTransmit:
             bench.nic.transmit(frame(sink))
         bench.nic.flush()
         bench.sim.run_until(10 * MS)
-        assert (bench.nic.tx_packets, bench.line.asserted_ps) == (17, [6600 * NS])
+        assert (bench.nic.tx.sent, bench.line.asserted_ps) == (17, [6600 * NS])
 
     def test_a_look_at_the_ring_does_not_change_when_it_reports(self) -> None:
         bench = Bench(tx_ring=16)

@@ -82,7 +82,7 @@ class TestSend:
     ) -> None:
         bench = self.sent(tso=tso)
         assert bench.machine.costs.ledger.completion == completions * 40 * NS
-        assert bench.nic.tx_packets == 3
+        assert bench.nic.tx.sent == 3
 
     def test_a_later_burst_is_another(self) -> None:
         bench = self.sent(tso=True)

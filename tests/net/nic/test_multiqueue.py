@@ -175,7 +175,11 @@ class TestCounters:
                 skb.arrival_ps = US
                 nic.incoming.append(skb)
         port.advance(US)
-        assert (port.tx_packets, port.tx_bytes, port.qdisc_drops) == (3, 270, 1 + 2)
+        assert (port.tx_packets, port.tx_bytes, port.qdisc_drops) == (0, 0, 1 + 2)
+        sim.run_until(2 * US)
+        assert (port.tx_packets, port.tx_bytes) == (2, 180)
+        sim.run_until(3 * US)
+        assert (port.tx_packets, port.tx_bytes) == (3, 270)
         assert (port.rx_packets, port.rx_bytes, port.drops) == (1 + 2 + 2, 500, 1 + 2)
         assert port.drops_by_queue() == {"eth0-0": 0, "eth0-1": 1, "eth0-2": 0, "eth0-3": 2}
         assert port.out_of_order() == ()
@@ -196,7 +200,9 @@ class TestTransmit:
         assert [skb.seq for skb in frames] == list(range(6))
         # each is serialised here and once more in the switch
         assert [skb.arrival_ps for skb in frames] == [(2 + number) * US for number in range(6)]
-        assert (port.tx_packets, port.tx_bytes) == (6, 750)
+        for us in range(1, 8):
+            sim.run_until(us * US)
+            assert (port.tx_packets, port.tx_bytes) == (min(us, 6), 125 * min(us, 6))
 
     def test_each_ring_reports_what_it_has_sent_to_its_own_interrupt(self) -> None:
         sim = Simulator()
@@ -258,7 +264,7 @@ def test_a_frame_of_no_socket_leaves_by_the_first_queue() -> None:
     sim = Simulator()
     port = make_port(sim, make_machine(sim))
     port.transmit(new_skb(Sink(sim), 7, 8, 0, 0, 90, push=False))
-    assert [nic.tx_packets for nic in port.queues] == [1, 0, 0, 0]
+    assert [nic.tx.sent for nic in port.queues] == [1, 0, 0, 0]
     port.flush()
     assert [skb.seq for skb in wire(port)] == [7]
 

@@ -292,24 +292,24 @@ class TestCounters:
         bench.sim.run_until(MS)
         assert [seq for _, _, seq in sink.log] == [0, 1, 2, 5, 6]
         assert (nic.rx_packets, nic.rx_bytes, nic.drops) == (5, 3 * FULL + 2 * SHORT, 2)
-        assert (nic.tx_packets, nic.tx_bytes, nic.qdisc_drops) == (0, 0, 0)
+        assert (nic.tx.sent, nic.tx.sent_bytes, nic.qdisc_drops) == (0, 0, 0)
 
     def test_frames_are_sent_or_dropped(self, chip: type[Nic]) -> None:
         bench = Bench(chip, tx_ring=2, qdisc_limit=3)
         nic, sink = bench.nics[0], Sink(bench.sim)
         for seq, size in enumerate((FULL, SHORT, SHORT, FULL, SHORT, FULL, FULL)):
             nic.transmit(frame(sink, seq, wire_bytes=size))
-        assert (nic.tx_packets, nic.qdisc.count, nic.qdisc_drops) == (2, 3, 2)
+        assert (nic.tx.sent, nic.qdisc.count, nic.qdisc_drops) == (2, 3, 2)
         nic.flush()
         bench.sim.run_until(MS)
         assert [skb.seq for skb in on_wire(nic)] == [0, 1, 2, 3, 4]
-        assert (nic.tx_packets, nic.tx_bytes) == (5, 2 * FULL + 3 * SHORT)
+        assert (nic.tx.sent, nic.tx.sent_bytes) == (5, 2 * FULL + 3 * SHORT)
         assert (nic.rx_packets, nic.rx_bytes, nic.drops) == (0, 0, 0)
 
     def test_a_fresh_port_has_done_nothing(self, chip: type[Nic]) -> None:
         nic = Bench(chip).nics[0]
         assert (nic.rx_packets, nic.rx_bytes, nic.drops) == (0, 0, 0)
-        assert (nic.tx_packets, nic.tx_bytes, nic.qdisc_drops) == (0, 0, 0)
+        assert (nic.tx.sent, nic.tx.sent_bytes, nic.qdisc_drops) == (0, 0, 0)
         assert nic.out_of_order() == ()
         assert nic.uncounted_bytes == 24
         assert nic.lines == [nic.line]

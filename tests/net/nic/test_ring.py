@@ -61,11 +61,11 @@ class TestTransmitRing:
         sim = Simulator()
         nic = make_tg3(sim, make_machine(sim))
         for length in (125, 250, 125):
-            nic.transmit(frame(Sink(sim, f"sink{nic.tx_packets}"), wire_bytes=length))
+            nic.transmit(frame(Sink(sim, f"sink{nic.tx.sent}"), wire_bytes=length))
         nic.flush()
         # each is serialised here and once more in the switch
         assert [skb.arrival_ps for skb in on_wire(nic)] == [2 * US, 5 * US, 6 * US]
-        assert (nic.tx_packets, nic.tx_bytes) == (3, 500)
+        assert (nic.tx.sent, nic.tx.sent_bytes) == (3, 500)
 
     def test_full_ring_leaves_them_to_the_queueing_discipline(self) -> None:
         sim = Simulator()
@@ -73,9 +73,9 @@ class TestTransmitRing:
         for seq in range(10):
             nic.transmit(frame(Sink(sim, f"sink{seq}"), seq))
         nic.flush()
-        assert (nic.tx_packets, nic.qdisc_drops) == (4, 3)
+        assert (nic.tx.sent, nic.qdisc_drops) == (4, 3)
         sim.run_until(MS)
-        assert nic.tx_packets == 7
+        assert nic.tx.sent == 7
         assert [skb.seq for skb in on_wire(nic)] == list(range(7))
 
     def test_nothing_overtakes_what_waits(self) -> None:

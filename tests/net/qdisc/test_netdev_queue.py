@@ -73,17 +73,17 @@ def test_the_first_packet_stops_the_queue_and_its_completion_lets_more_go() -> N
     for _ in range(5):
         bench.nic.transmit(frame(bench.sink, wire_bytes=1538))
     bench.nic.flush()
-    assert bench.nic.tx_packets == 1
+    assert bench.nic.tx.sent == 1
     assert queue.waiting() == 4
     bench.run(1000)
-    assert bench.nic.tx_packets == 5
+    assert bench.nic.tx.sent == 5
     assert queue.dql.limit >= 1538 - OVERHEAD
 
 
 def test_without_byte_queue_limits_the_ring_takes_all() -> None:
     bench, _ = made()
     bench.send(5, wire_bytes=1538)
-    assert bench.nic.tx_packets == 5
+    assert bench.nic.tx.sent == 5
 
 
 def test_the_segments_of_a_large_one_are_one_packet() -> None:
@@ -91,7 +91,7 @@ def test_the_segments_of_a_large_one_are_one_packet() -> None:
     owner = Owner(bench.sim)
     send(bench, owner, [0, 1448, 2896, 10_000])
     # the first packet is three segments; the one after the gap waits
-    assert bench.nic.tx_packets == 3
+    assert bench.nic.tx.sent == 3
     assert queue.waiting() == 1
     assert owner.wmem == 4 * 1448
 
@@ -100,10 +100,10 @@ def test_a_large_one_for_which_there_are_no_descriptors_goes_on_later() -> None:
     bench, queue = made(tx_ring=4)
     owner = Owner(bench.sim)
     send(bench, owner, [1448 * i for i in range(10)])
-    assert bench.nic.tx_packets == 4
+    assert bench.nic.tx.sent == 4
     assert queue.waiting() == 6
     bench.run(1000)
-    assert bench.nic.tx_packets == 10
+    assert bench.nic.tx.sent == 10
 
 
 def test_what_is_dropped_is_the_socket_s_memory_again() -> None:

@@ -45,15 +45,15 @@ class TestSend:
         bench = Bench(tso=True)
         Uplink([bench.nic]).enqueue(large(bench, segments, tail=tail))
         bench.run(1000)
-        assert bench.nic.tx_packets == frames
+        assert bench.nic.tx.sent == frames
         # each has headers of its own
-        assert bench.nic.tx_bytes == segments * MSS + tail + frames * OVERHEAD
+        assert bench.nic.tx.sent_bytes == segments * MSS + tail + frames * OVERHEAD
 
     def test_an_acknowledgement_is_a_frame_without_payload(self) -> None:
         bench = Bench()
         Uplink([bench.nic]).enqueue(new_skb(bench.sink, 5, 5, 7, 9, OVERHEAD, push=False))
         bench.run(1000)
-        assert (bench.nic.tx_packets, bench.nic.tx_bytes) == (1, OVERHEAD)
+        assert (bench.nic.tx.sent, bench.nic.tx.sent_bytes) == (1, OVERHEAD)
 
     def test_no_thread_wakes(self) -> None:
         bench = Bench()

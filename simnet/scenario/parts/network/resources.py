@@ -147,7 +147,8 @@ class NetworkPath:
         for name, link, rate, flows in self.far_links:
             path = link.path_out
             if isinstance(path, SwitchedPath):
-                yield _port(f"{name} send", "peer port", path.bytes, rate, flows)
+                sent = path.bytes - link.waiting_bytes(path.sim.now)
+                yield _port(f"{name} send", "peer port", sent, rate, flows)
         for name, end, flow in self.ends:
             yield busy(f"{name} cpu", "peer cpu", end.busy_ps, flows=(flow,))
         for fabric, flows in self.fabrics:
