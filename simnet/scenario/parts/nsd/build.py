@@ -12,7 +12,6 @@ from simnet.storage.nsd.cluster import NsdCluster
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.disks.schema import Disk
 
 __all__ = ["make_cluster"]
 
@@ -27,7 +26,7 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
         seed: of its random streams.
 
     Raises:
-        InputError: disks that cannot be an array's or a log's, or too small for their vdisks.
+        InputError: disks too small for their vdisks.
     """
     lpars, scale = effective.lpars, effective.scale
     storage, filesystem = effective.storage, effective.filesystem
@@ -40,7 +39,7 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
             filesystem,
             effective.lan,
             lpars,
-            (_model(disk, "disk"), _model(log_disk, "log_disk")),
+            (DiskModel(**disk.model_dump()), DiskModel(**log_disk.model_dump())),
             clients=clients,
             block_bytes=scale.block_bytes,
         )
@@ -55,10 +54,3 @@ def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: in
             rebuild=filesystem.nsd_raid_reconstruct_aggressiveness,
         )
     return cluster
-
-
-def _model(disk: Disk, key: str) -> DiskModel:
-    try:
-        return DiskModel(**disk.model_dump())
-    except ValueError as error:
-        raise InputError(str(error), key=key) from error

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.checks import check_message
 from simnet.scenario.core.tree import dotted
+from simnet.scenario.parts.storage.checks import check_disk_model
 
 if TYPE_CHECKING:
     from simnet.errors import InputError
@@ -16,6 +17,7 @@ __all__ = ["check_clients"]
 _MIB: Final = 1 << 20
 _PERMILLE: Final = 1000
 _GRAIN_BYTES: Final = 4096
+_DISKS: Final = ("disk", "log_disk")
 _TESTS: Final = {
     "sas": ("20-test", "30-test"),
     "gpfsperf": ("create-seq", "read-seq", "mixrw-seq"),
@@ -28,13 +30,15 @@ def check_clients(tree: Tree, table: Table) -> None:
     Raises:
         InputError: more cores or memory than the server has, a pagepool that a partition has no
             memory for, a block size that there is not, tracks, threads or a log that the servers
-            cannot have, a test of another workload.
+            cannot have, disks that are none, a test of another workload.
     """
     check_message(tree, table)
     _check_parts(tree, table)
     _check_cores(tree, table)
     _check_scale(tree, table)
     _check_servers(tree, table)
+    for name in _DISKS:
+        check_disk_model((name,), tree.get((name,)), name, table)
     _check_workload(tree, table)
 
 

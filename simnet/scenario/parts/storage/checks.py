@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_disk", "check_storage", "check_tunables"]
+__all__ = ["check_disk", "check_disk_model", "check_storage", "check_tunables"]
 
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)
@@ -57,15 +57,20 @@ def check_storage(tree: Tree, table: Table) -> None:
 
 
 def check_disk(here: Path, disk: Mapping[str, Any], table: Table) -> None:
+    """Refuse a disk of a host that is none."""
+    check_disk_model((*here, "disk"), disk["disk"], disk["name"], table)
+
+
+def check_disk_model(here: Path, values: Mapping[str, Any], name: str, table: Table) -> None:
     """Refuse what no disk is, as seeks that take less time the farther they go."""
     try:
-        model = DiskModel(**disk["disk"])
+        model = DiskModel(**values)
         if model.medium == "magnetic":
             Geometry(model)
     except ValueError as error:
-        places: list[Path] = [(*here, "disk", field) for field in disk["disk"]]
+        places: list[Path] = [(*here, field) for field in values]
         changed = [place for place in places if dotted(place) in table.origins]
-        message = f"{disk['name']}: {error}"
+        message = f"{name}: {error}"
         raise table.error((changed or places)[0], "system", message) from None
 
 
