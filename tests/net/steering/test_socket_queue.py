@@ -30,11 +30,11 @@ class Pair:
 
     def write(self, cpu: int, length: int = 100) -> int:
         """Send a message from a CPU; return the queue that it goes by."""
-        sent = [nic.tx_packets for nic in self.port.queues]
+        sent = [nic.tx.sent for nic in self.port.queues]
         self.socket.sender.seq.write(length, end_of_send=True)
         self.socket.output(self.machine.cpus[cpu])
         changed = [
-            number for number, nic in enumerate(self.port.queues) if nic.tx_packets != sent[number]
+            number for number, nic in enumerate(self.port.queues) if nic.tx.sent != sent[number]
         ]
         assert len(changed) == 1
         return changed[0]
@@ -152,4 +152,4 @@ class TestSocketQueue:
         pair = Pair(xps=EACH_ITS_OWN)
         assert isinstance(pair.socket, TcpSocket)
         pair.socket.send_ack(pair.machine.cpus[3])
-        assert pair.port.queues[3].tx_packets == 1
+        assert pair.port.queues[3].tx.sent == 1

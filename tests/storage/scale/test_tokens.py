@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.storage.scale.tokens import EVERYTHING, TokenManager
@@ -77,3 +77,75 @@ def test_one_writes_or_many_read(asked: list[tuple[int, int, int, bool]]) -> Non
         assert all(
             node in tokens.holders(1, block, write=write) for block in range(first, first + length)
         )
+
+
+BLOCKS = 50
+
+
+class Model:
+    """Who may do what, block by block; the last block stands for all that follow."""
+
+    def __init__(self) -> None:
+        self.writers: dict[int, set[int]] = {node: set() for node in range(4)}
+        self.readers: dict[int, set[int]] = {node: set() for node in range(4)}
+
+    def acquire(self, node: int, needed: set[int], *, write: bool) -> set[tuple[int, int]] | None:
+        """Return (node, block) of what others lose; None if nobody is asked."""
+        writers, readers = self.writers, self.readers
+        if needed <= (writers[node] if write else writers[node] | readers[node]):
+            return None
+        conflicting = [writers, readers] if write else [writers]
+        others = [table[other] for table in conflicting for other in table if other != node]
+        lost = {
+            (other, block)
+            for table in conflicting
+            for other in table
+            if other != node
+            for block in table[other] & needed
+        }
+        for held in others:
+            held.difference_update(needed)
+        taken = set().union(*others)
+        first, last = min(needed), max(needed)
+        while first > 0 and first - 1 not in taken:
+            first -= 1
+        while last < BLOCKS and last + 1 not in taken:
+            last += 1
+        (writers if write else readers)[node] |= set(range(first, last + 1))
+        return lost
+
+
+@given(requests)
+@settings(max_examples=200)
+def test_each_grant_is_as_wide_as_others_allow(asked: list[tuple[int, int, int, bool]]) -> None:
+    tokens, model = TokenManager(100), Model()
+    for node, first, length, write in asked:
+        before = tokens.revocations
+        grant = tokens.acquire(node, 7, (first, first + length), write=write)
+        lost = model.acquire(node, set(range(first, first + length)), write=write)
+        assert grant.delay_ps == (0 if lost is None else 100 * (1 + len({n for n, _ in lost})))
+        assert {
+            (other, block) for other, start, end in grant.revoked for block in range(start, end)
+        } == (lost or set())
+        assert all(start < end for _, start, end in grant.revoked)
+        assert len(set(grant.revoked)) == len(grant.revoked) <= tokens.revocations - before
+        for block in range(BLOCKS + 1):
+            place = EVERYTHING[1] - 1 if block == BLOCKS else block
+            writers = {other for other in range(4) if block in model.writers[other]}
+            readers = {other for other in range(4) if block in model.readers[other]}
+            assert tokens.holders(7, place, write=True) == sorted(writers)
+            assert tokens.holders(7, place, write=False) == sorted(writers | readers)
+    assert tokens.holders(7, EVERYTHING[1], write=False) == []
+    assert tokens.holders(8, 0, write=False) == []
+
+
+def test_a_reader_is_taken_from_only_by_writers_and_keeps_what_was_not_needed() -> None:
+    tokens = TokenManager(100)
+    tokens.acquire(2, 1, (0, 5), write=False)
+    tokens.acquire(3, 1, (0, 5), write=False)
+    grant = tokens.acquire(1, 1, (10, 20), write=True)
+    assert (grant.delay_ps, grant.revoked) == (300, ((2, 10, 20), (3, 10, 20)))
+    assert tokens.revocations == 2
+    assert [tokens.holders(1, block, write=False) for block in (9, 10, 19, 20)] == [
+        *([2, 3], [1], [1], [2, 3])
+    ]
