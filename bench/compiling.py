@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib import import_module
@@ -13,7 +14,6 @@ from simnet import _engine
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "simnet" / "_build" / "extensions.py"
-KERNEL = ROOT / "simnet" / "kernel"
 OUT = ROOT / "out" / "bench"
 
 
@@ -22,18 +22,19 @@ def load(name: str) -> ModuleType:
     if _engine.active() == "interpreted":
         return import_module(f"bench.{name}")
     module = f"bench.{name}"
-    declarations = [f"simnet/kernel/{file.name}" for file in sorted(KERNEL.glob("*.pxd"))]
-    sources = [f"bench/{name}.py", f"bench/{name}.pxd", *declarations]
-    digest = _engine.digest(ROOT, sources, {"python": sys.version})
-    target = OUT / _engine.file_name(module, digest)
+    sources = _engine.core_sources() | {module: (ROOT / "bench" / f"{name}.py").read_bytes()}
+    target = OUT / _engine.file_name(module, _engine.digest(sources, {"python": sys.version}))
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, str(BUILD), module, str(target)], check=True, cwd=ROOT)
-    spec = spec_from_file_location(module, target)
+    made = json.loads(target.with_suffix(".json").read_text("utf-8"))
+    room = made["room"]
+    spec = spec_from_file_location(room, target)
     if spec is None or spec.loader is None:
         message = f"{target} is no module"
         raise ImportError(message)
-    made = module_from_spec(spec)
-    sys.modules[module] = made
-    spec.loader.exec_module(made)
-    return made
+    sys.modules[room] = module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[room])
+    compiled = ModuleType(module)
+    _engine.fill(compiled, made)
+    return compiled

@@ -11,56 +11,61 @@ from dataclasses import dataclass
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
+from simnet.kernel.priority import NIC
 from simnet.kernel.simulator import Simulator
 
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
-
 # The expected clock tells that ports start this much apart.
-STAGGER_PS = cython.declare(cython.longlong, 137_000)
-NS = cython.declare(cython.longlong, 1000)
-RING = cython.declare(cython.int, 511)
-COALESCE_PS = cython.declare(cython.longlong, 20_000_000)
-COALESCE_FRAMES = cython.declare(cython.int, 5)
-HARDIRQ_PS = cython.declare(cython.longlong, 2_000_000)
-BUDGET = cython.declare(cython.int, 64)
-WAKE_PS = cython.declare(cython.longlong, 4_000_000)
-COPY_PS = cython.declare(cython.longlong, 1_500_000)
-ACK_PS = cython.declare(cython.longlong, 50_000_000)
+STAGGER_PS: cython.longlong = 137_000
+NS: cython.longlong = 1000
+RING: cython.int = 511
+COALESCE_PS: cython.longlong = 20_000_000
+COALESCE_FRAMES: cython.int = 5
+HARDIRQ_PS: cython.longlong = 2_000_000
+BUDGET: cython.int = 64
+WAKE_PS: cython.longlong = 4_000_000
+COPY_PS: cython.longlong = 1_500_000
+ACK_PS: cython.longlong = 50_000_000
 
-ARRIVAL = cython.declare(cython.int, 0)
-TIMER = cython.declare(cython.int, 1)
-HARDIRQ = cython.declare(cython.int, 2)
-SOFTIRQ = cython.declare(cython.int, 3)
-FRAME = cython.declare(cython.int, 4)
-WAKE = cython.declare(cython.int, 5)
-COPY = cython.declare(cython.int, 6)
-ACK = cython.declare(cython.int, 7)
+ARRIVAL: cython.int = 0
+TIMER: cython.int = 1
+HARDIRQ: cython.int = 2
+SOFTIRQ: cython.int = 3
+FRAME: cython.int = 4
+WAKE: cython.int = 5
+COPY: cython.int = 6
+ACK: cython.int = 7
 
 
+@cython.freelist(8192)
+@cython.final
+@cython.cclass
 class Packet:
     """One frame on its way."""
 
-    port: cython.int
-    sequence: cython.longlong
-    size_bytes: cython.int
-    arrived_ps: cython.longlong
-    behind: Packet
+    port: Public[cython.int] = 0
+    sequence: Public[cython.longlong] = 0
+    size_bytes: Public[cython.int] = 0
+    arrived_ps: Public[cython.longlong] = 0
+    behind: Packet = None
 
 
+@cython.final
+@cython.cclass
 class PacketQueue:
     """Packets in order, linked through themselves."""
 
-    length: cython.int
-    head: Packet
-    tail: Packet
+    length: Public[cython.int] = 0
+    head: Packet = None
+    tail: Packet = None
 
     def __init__(self) -> None:
         self.length = 0
         self.head = None
         self.tail = None
 
+    @cython.cfunc
     def push(self, packet: Packet) -> cython.int:
         packet.behind = None
         if self.length == 0:
@@ -71,6 +76,7 @@ class PacketQueue:
         self.length += 1
         return 0
 
+    @cython.cfunc
     def pop(self) -> Packet:
         packet: Packet = self.head
         self.head = packet.behind
@@ -79,36 +85,40 @@ class PacketQueue:
         return packet
 
 
+@cython.final
+@cython.cclass
 class Cpu(Component):
     """Serves what is submitted one after the other."""
 
-    free_ps: cython.longlong
+    free_ps: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path)
         self.free_ps = 0
 
+    @cython.cfunc
     def submit(self, cost_ps: cython.longlong, target: Component, kind: cython.int) -> cython.int:
         self.free_ps = max(self.free_ps, self.sim.now) + cost_ps
         self.sim.at(self.free_ps, target, kind, 0, NIC)
         return 0
 
 
+@cython.cclass
 class Nic(Component):
     """Receives a frame each gap; interrupts after 5 frames, or 20 us after the first."""
 
-    arrivals: cython.longlong
-    drops: cython.longlong
-    irqs: cython.longlong
-    port: cython.int
-    end_ps: cython.longlong
-    gap_ps: cython.longlong
-    ring: PacketQueue
-    napi: Napi
-    irq_enabled: cython.bint
-    armed: cython.bint
-    coalesced: cython.int
-    generation: cython.longlong
+    arrivals: cython.longlong = 0
+    drops: cython.longlong = 0
+    irqs: cython.longlong = 0
+    port: cython.int = 0
+    end_ps: cython.longlong = 0
+    gap_ps: cython.longlong = 0
+    ring: PacketQueue = None
+    napi: Napi = None
+    irq_enabled: cython.bint = False
+    armed: cython.bint = False
+    coalesced: cython.int = 0
+    generation: cython.longlong = 0
 
     def __init__(self, sim: Simulator, port: int, end_ps: int, gap_ps: int) -> None:
         super().__init__(sim, f"port{port}.nic")
@@ -154,6 +164,7 @@ class Nic(Component):
         if self.sim.now + self.gap_ps < self.end_ps:
             self.sim.after(self.gap_ps, self, ARRIVAL, 0, NIC)
 
+    @cython.cfunc
     def fire(self) -> cython.int:
         self.armed = False
         self.irq_enabled = False
@@ -163,18 +174,19 @@ class Nic(Component):
         return 0
 
 
+@cython.cclass
 class Napi(Component):
     """Hard interrupt, then polls of up to 64 frames."""
 
-    polls: cython.longlong
-    delivered: cython.longlong
-    acks: cython.longlong
-    nic: Nic
-    cpu: Cpu
-    application: Application
-    frame_cost_ps: cython.longlong
-    done: cython.int
-    frame: Packet
+    polls: cython.longlong = 0
+    delivered: cython.longlong = 0
+    acks: cython.longlong = 0
+    nic: Nic = None
+    cpu: Cpu = None
+    application: Application = None
+    frame_cost_ps: cython.longlong = 0
+    done: cython.int = 0
+    frame: Packet = None
 
     def __init__(
         self, sim: Simulator, nic: Nic, cpu: Cpu, application: Application, frame_cost_ps: int
@@ -206,6 +218,7 @@ class Napi(Component):
             self.done = 0
             self.next_frame()
 
+    @cython.cfunc
     def next_frame(self) -> cython.int:
         if self.nic.ring.length == 0:
             self.nic.irq_enabled = True
@@ -217,15 +230,16 @@ class Napi(Component):
         return 0
 
 
+@cython.cclass
 class Application(Component):
     """Copies from its socket until that is empty, then sleeps."""
 
-    wakeups: cython.longlong
-    copied: cython.longlong
-    latency_ps: cython.longlong
-    cpu: Cpu
-    socket: PacketQueue
-    blocked: cython.bint
+    wakeups: cython.longlong = 0
+    copied: cython.longlong = 0
+    latency_ps: cython.longlong = 0
+    cpu: Cpu = None
+    socket: PacketQueue = None
+    blocked: cython.bint = False
 
     def __init__(self, sim: Simulator, port: int, cpu: Cpu) -> None:
         super().__init__(sim, f"port{port}.application")
@@ -234,10 +248,12 @@ class Application(Component):
         self.socket = PacketQueue()
         self.blocked = True
 
+    @cython.cfunc
     def receive(self, packet: Packet) -> cython.int:
         self.socket.push(packet)
         return 0
 
+    @cython.cfunc
     def wake(self) -> cython.int:
         if self.blocked:
             self.blocked = False
@@ -251,6 +267,7 @@ class Application(Component):
             self.latency_ps += self.sim.now - self.socket.pop().arrived_ps
         self.copy_next()
 
+    @cython.cfunc
     def copy_next(self) -> cython.int:
         if self.socket.length == 0:
             self.blocked = True

@@ -5,16 +5,16 @@ from __future__ import annotations
 import cython
 
 from simnet.kernel.component import Component
+from simnet.kernel.priority import NIC
 from simnet.kernel.simulator import Simulator
 
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
 
-
+@cython.final
+@cython.cclass
 class Ticker(Component):
     """Has an event each period."""
 
-    period_ps: cython.longlong
+    period_ps: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str, period_ps: int) -> None:
         super().__init__(sim, path)
@@ -24,10 +24,12 @@ class Ticker(Component):
         self.sim.after(self.period_ps, self, kind, arg, NIC)
 
 
+@cython.final
+@cython.cclass
 class Holder(Component):
     """Replaces every event that happens by one at a random time: the hold model of a queue."""
 
-    state: cython.ulonglong
+    state: cython.ulonglong = 0
 
     def __init__(self, sim: Simulator, path: str, seed: int) -> None:
         super().__init__(sim, path)
@@ -38,10 +40,12 @@ class Holder(Component):
         self.sim.after(self.state, self, kind, arg, NIC)
 
 
+@cython.final
+@cython.cclass
 class Restarter(Component):
     """Restarts a long timer at every event, as a NIC does at every frame."""
 
-    timer: cython.longlong
+    timer: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path)

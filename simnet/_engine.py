@@ -1,10 +1,11 @@
 """Chooses between the compiled and the interpreted engine when simnet is imported.
 
-A core module is one with a ``.pxd`` beside its ``.py``. Its compiled form does not lie beside
-it but in ``simnet/_compiled``, under a name that carries a digest of everything the machine code
-depends on. The finder installed here serves all core modules from there if every digest
-matches the sources as they are now, and otherwise none: an edited source never meets the
-machine code of an older one, and the two engines never mix.
+A core module is one that imports `cython`. Those of a folder are compiled into one extension, their
+room, which does not lie beside them but in ``simnet/_compiled``, under a name that carries a digest
+of everything the machine code depends on (`simnet/_build/rooms.py` says what is in a room). The
+finder installed here serves rooms and core modules from there if the sources are those that were
+compiled, and otherwise none: an edited source never meets the machine code of an older one, and the
+two engines never mix. A core module is then a list of names, each of something in its room.
 
 With ``SIMNET_ENGINE=checked`` both the build and the import deal with another compiled form, in
 ``simnet/_checked``: bounds, None, overflow and division are looked at before every use, so that a
@@ -21,6 +22,8 @@ import json
 import os
 import sys
 import warnings
+from importlib import import_module
+from importlib.abc import Loader
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -28,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from types import ModuleType
 
 __all__ = ["active", "install"]
 
@@ -53,26 +57,17 @@ DIRECTIVES: dict[str, bool | int] = {
     # Components belong to a simulation and never travel; without it a fifth less to compile.
     "auto_pickle": False,
 }
-"""Cython's directives for every core module."""
+"""Cython's directives for every room."""
 
-FLAGS: tuple[str, ...] = ("-O3", "-fno-plt", "-ffp-contract=off", "-fwrapv", "-g0")
+FLAGS: tuple[str, ...] = (
+    "-O1",
+    "-fno-plt",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-g0",
+    '-DCYTHON_SMALL_CODE=__attribute__((cold,optimize("O0")))',
+)
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
-
-SMALL_CODE = """\
-#if defined(__GNUC__) && !defined(__clang__)
-#define CYTHON_SMALL_CODE __attribute__((cold, optimize("O0")))
-#endif
-"""
-"""What Cython's mark of a function that need not be fast means to gcc; others have Cython's own."""
-
-FOR_PYTHON = "__pyx_(?:p[wf]|[gs]etprop|specialmethod)"
-"""How names of C functions begin that get that mark: compiled code calls past them.
-
-Not among them are those that make and free objects, and Cython's helpers: simulations call these.
-"""
-
-CALLED_FOR_EACH_EVENT = ("simnet.kernel.", "simnet.net.link.skb")
-"""Modules whose wrappers and properties simulations do call: processes do, and packets."""
 
 if CHECKED:
     DIRECTIVES |= {
@@ -88,12 +83,13 @@ if CHECKED:
         "-fsanitize-undefined-trap-on-error",
     )
 
-SHARED = "simnet._cyutility"
-"""The module without source that holds the C functions of Cython that core modules share."""
+SHARED = f"{PACKAGE.name}._cyutility"
+"""The extension that holds what Cython needs in every other one, such as memory views."""
 
-MANIFEST_FORMAT = 1
+MANIFEST_FORMAT = 2
 
-_UNSEARCHED = frozenset({"__pycache__", "_build", "_checked", "_compiled", "_share"})
+FOLDERS = ("host", "kernel", "net", "storage", "workload")
+"""Where core modules are."""
 
 Engine = Literal["compiled", "interpreted"]
 
@@ -105,49 +101,32 @@ def active() -> Engine:
     return _active
 
 
-def core_modules(package: Path = PACKAGE) -> dict[str, str]:
-    """Return the core modules: dotted name to source file, relative to the package.
+def core_sources(package: Path = PACKAGE) -> dict[str, bytes]:
+    """Return the text of each file that the core is made from, by its path in the package.
 
-    A package's ``__init__`` is never one, whatever lies beside it.
+    Modules that are not compiled are among them: they may lie between two that are.
     """
-    found: dict[str, str] = {}
-    for directory, folders, files in os.walk(package):
-        folders[:] = sorted(set(folders) - _UNSEARCHED)
-        names = set(files)
-        for file in sorted(names):
-            stem, _, extension = file.rpartition(".")
-            if extension == "pxd" and stem != "__init__" and f"{stem}.py" in names:
-                source = Path(directory, f"{stem}.py").relative_to(package)
-                found[".".join((package.name, *source.with_suffix("").parts))] = source.as_posix()
-    return found
+    return {
+        file.relative_to(package).as_posix(): file.read_bytes()
+        for folder in FOLDERS
+        for pattern in ("*.py", "*.h")
+        for file in sorted((package / folder).rglob(pattern))
+    }
 
 
-def digest(
-    package: Path,
-    sources: Iterable[str],
-    toolchain: Mapping[str, str],
-    contents: dict[str, bytes] | None = None,
-) -> str:
-    """Return the digest of source files (relative to the package) and of how they are compiled.
-
-    `contents` holds what was read before, and gets what is read now: modules share most sources.
-    """
-    contents = {} if contents is None else contents
-    marks = [SMALL_CODE, FOR_PYTHON, CALLED_FOR_EACH_EVENT]
-    settings = [dict(toolchain), DIRECTIVES, FLAGS, marks, EXTENSION_SUFFIX, SHARED]
+def digest(contents: Mapping[str, bytes], toolchain: Mapping[str, str]) -> str:
+    """Return the digest of texts, each under its name, and of how they are compiled."""
+    settings = [dict(toolchain), DIRECTIVES, FLAGS, EXTENSION_SUFFIX, SHARED]
     state = hashlib.blake2b(json.dumps(settings, sort_keys=True).encode(), digest_size=16)
-    for source in sorted(sources):
-        content = contents.get(source)
-        if content is None:
-            content = contents[source] = (package / source).read_bytes()
-        state.update(f"\0{source}\0{len(content)}\0".encode())
+    for name, content in sorted(contents.items()):
+        state.update(f"\0{name}\0{len(content)}\0".encode())
         state.update(content)
     return state.hexdigest()
 
 
-def file_name(module: str, digest_: str) -> str:
-    """Return the name of a module's compiled form."""
-    return f"{module.replace('.', '_')}_{digest_}{EXTENSION_SUFFIX}"
+def file_name(room: str, digest_: str) -> str:
+    """Return the name of a room's compiled form."""
+    return f"{room.rpartition('.')[2]}_{digest_}{EXTENSION_SUFFIX}"
 
 
 def manifest_path(directory: Path) -> Path:
@@ -170,35 +149,31 @@ class Unusable(Exception):  # noqa: N818 - a state to report, not an error to ra
     """The compiled core cannot be used; the text says why."""
 
 
-def compiled_files(package: Path, directory: Path) -> dict[str, Path]:
-    """Return the compiled core modules, all of them, and what they share.
+def usable(package: Path, directory: Path) -> dict[str, Any]:
+    """Return the record of the compiled core in a directory, which is whole and up to date.
 
     Raises:
-        Unusable: one is missing, stale or damaged.
+        Unusable: a part is missing, stale or damaged.
     """
     manifest = read_manifest(directory)
     if manifest is None:
         raise Unusable("it has not been built for this Python")
     if manifest["failure"]:
         raise Unusable(f"it could not be built: {manifest['failure']}")
-    recorded: dict[str, dict[str, Any]] = manifest["modules"]
-    if changed := sorted({*core_modules(package), SHARED} ^ recorded.keys()):
-        raise Unusable(f"it is out of date: {changed[0]} was added or removed since")
-    files: dict[str, Path] = {}
-    contents: dict[str, bytes] = {}
-    for module, made in recorded.items():
-        try:
-            current = digest(package, made["sources"], manifest["toolchain"], contents)
-        except OSError as error:
-            raise Unusable(f"it is out of date: {error.filename}: {error.strerror}") from None
-        file = directory / file_name(module, current)
+    try:
+        sources = core_sources(package)
+    except OSError as error:
+        raise Unusable(f"it is out of date: {error.filename}: {error.strerror}") from None
+    if digest(sources, manifest["toolchain"]) != manifest["sources"]:
+        raise Unusable("it is out of date: a source was edited, added or removed since")
+    for made in manifest["rooms"].values():
+        file = directory / made["file"]
         if not file.is_file():
-            raise Unusable(f"it is out of date: {module} or what it includes was edited since")
+            raise Unusable(f"it is incomplete: {file} is missing")
         # The dynamic loader does not refuse a file that was cut short: it crashes.
         if file.stat().st_size != made["bytes"]:
             raise Unusable(f"it is damaged: {file} is not as long as it was made")
-        files[module] = file
-    return files
+    return manifest
 
 
 def check_loading(files: Iterable[Path]) -> None:
@@ -217,20 +192,57 @@ def check_loading(files: Iterable[Path]) -> None:
 
 
 class _CompiledFinder:
-    """Serves the core modules from their compiled files."""
+    """Serves rooms from their files, and core modules from their rooms."""
 
-    def __init__(self, files: Mapping[str, Path]) -> None:
-        self.files = files
+    def __init__(self, manifest: Mapping[str, Any], directory: Path) -> None:
+        self.rooms = {
+            room: str(directory / made["file"]) for room, made in manifest["rooms"].items()
+        }
+        self.modules: dict[str, dict[str, Any]] = manifest["modules"]
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
         """Implement ``importlib.abc.MetaPathFinder``."""
         del path, target
-        file = self.files.get(name)
-        if file is None:
-            return None
-        return spec_from_file_location(name, file, loader=ExtensionFileLoader(name, str(file)))
+        if file := self.rooms.get(name):
+            return spec_from_file_location(name, file, loader=ExtensionFileLoader(name, file))
+        if made := self.modules.get(name):
+            source = str(PACKAGE.parent / made["source"])
+            return spec_from_file_location(name, source, loader=_NamesOfRoom(made))
+        return None
+
+
+class _NamesOfRoom(Loader):
+    """Makes a core module of what its room holds."""
+
+    def __init__(self, made: Mapping[str, Any]) -> None:
+        self.made = made
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Implement ``importlib.abc.Loader``."""
+        fill(module, self.made)
+
+
+def fill(module: ModuleType, made: Mapping[str, Any]) -> None:
+    """Give a module the names that its record says its room has for it.
+
+    While a room is being made, other modules may import one of its modules: names that are not
+    there yet are looked up again when they are asked for.
+    """
+    there = vars(import_module(made["room"]))
+    called: dict[str, str] = made["names"]
+    names = vars(module)
+    names.update(made["numbers"])
+    names.update({name: there[room_s] for name, room_s in called.items() if room_s in there})
+
+    def missing(name: str) -> object:
+        if called.get(name) in there:
+            return there[called[name]]
+        message = f"module {module.__name__!r} has no attribute {name!r}"
+        raise AttributeError(message, name=name, obj=module)
+
+    names["__getattr__"] = missing
 
 
 def install() -> None:
@@ -277,12 +289,13 @@ def _install(wanted: str) -> str:
         message = f"SIMNET_ENGINE: expected auto, checked, compiled or interpreted, not {wanted!r}"
         raise EngineError(message)
     try:
-        files = compiled_files(PACKAGE, PACKAGE / COMPILED)
-        check_loading(files.values())
+        directory = PACKAGE / COMPILED
+        manifest = usable(PACKAGE, directory)
+        check_loading(directory / made["file"] for made in manifest["rooms"].values())
     except Unusable as error:
         problem = str(error)
     else:
-        sys.meta_path.insert(0, _CompiledFinder(files))
+        sys.meta_path.insert(0, _CompiledFinder(manifest, directory))
         _active = "compiled"
         return ""
     if (PACKAGE / "_build").is_dir():

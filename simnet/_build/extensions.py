@@ -1,4 +1,4 @@
-"""Compiles the core modules with Cython, each to a file named by what it was made from.
+"""Compiles the rooms of the core with Cython, each to a file named by what it was made from.
 
 Nothing here imports simnet: it must work before anything is installed, and while the
 sources are broken.
@@ -7,7 +7,6 @@ sources are broken.
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib.util
 import json
 import os
@@ -17,26 +16,23 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from hashlib import blake2b
 from importlib import metadata
 from multiprocessing import get_context
-from multiprocessing.connection import wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from multiprocessing.process import BaseProcess
-    from typing import Self
+    from collections.abc import Iterator, Mapping
 
     from simnet import _engine
-    from simnet._build import translation
+    from simnet._build import rooms
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "simnet"
 
 _MOST_LINES = 40
-_WORTH_A_REHEARSAL = 16
-"""Modules of which each takes a twentieth of a second less after a first translation."""
 
 
 class BuildError(Exception):
@@ -45,18 +41,19 @@ class BuildError(Exception):
 
 def _load(file: str) -> Any:
     path = PACKAGE / file
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(f"simnet_build_{path.stem}", path)
     if spec is None or spec.loader is None:
         message = f"simnet/{file} is missing"
         raise BuildError(message)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
 
 if not TYPE_CHECKING:
     _engine = _load("_engine.py")
-    translation = _load("_build/translation.py")
+    rooms = _load("_build/rooms.py")
 
 COMPILED = _engine.COMPILED
 
@@ -95,7 +92,7 @@ def _compiler_version(command: str) -> str:
 
 
 def build(directory: Path, *, cache: Path | None = None) -> int:
-    """Bring the compiled core in a directory up to date and return how many modules it compiled.
+    """Bring the compiled core in a directory up to date and return how many rooms it compiled.
 
     Args:
         directory: where the files and their manifest go; files of older builds for this
@@ -109,49 +106,93 @@ def build(directory: Path, *, cache: Path | None = None) -> int:
     with _one_build_at_a_time():
         try:
             tools = toolchain()
-        except BuildError as error:
+            # Which sources are made of the modules is for this file's version to say.
+            maker = {"rooms": blake2b(Path(rooms.__file__).read_bytes()).hexdigest()[:32]}
+            if _is_current(directory, tools | maker):
+                return 0
+            sources = _engine.core_sources(PACKAGE)
+            core = _core(sources)
+            made = [rooms.Room(_engine.SHARED), *core.rooms()]
+        except (BuildError, rooms.SourceError) as error:
             record_failure(directory, str(error))
-            raise
-        if _is_current(directory, tools):
-            return 0
-        sources = _dependencies()
+            raise BuildError(str(error)) from None
         files = {
-            module: directory / _engine.file_name(module, _engine.digest(PACKAGE, used, tools))
-            for module, used in sources.items()
+            room.name: directory / _engine.file_name(room.name, _engine.digest(contents, tools))
+            for room, contents in _contents(made, sources).items()
         }
         kept = _keep_sound(set(files.values()), [directory, *([cache] if cache else [])])
-        missing = {module: file for module, file in files.items() if file not in kept}
-        failure = _compile(missing, sources) if missing else ""
-        made = {
-            module: {"file": file.name, "bytes": file.stat().st_size, "sources": sources[module]}
-            for module, file in files.items()
-            if file.is_file()
+        missing = [room for room in made if files[room.name] not in kept]
+        failure = _compile(missing, made, sources, files) if missing else ""
+        manifest = {
+            "failure": failure,
+            "toolchain": tools | maker,
+            "sources": _engine.digest(sources, tools | maker),
+            "rooms": {
+                room: {"file": file.name, "bytes": file.stat().st_size}
+                for room, file in files.items()
+                if file.is_file()
+            },
+            "modules": {name: members for room in made for name, members in room.modules.items()},
         }
-        manifest = {"failure": failure, "toolchain": tools, "modules": made}
         _write_manifest(directory, _empty_manifest() | manifest)
         if failure:
             raise BuildError(failure)
         _remove_others(directory, {file.name for file in files.values()})
-        return len(missing.keys() - {_engine.SHARED})
+        return sum(room.name != _engine.SHARED for room in missing)
+
+
+def _core(
+    sources: Mapping[str, bytes], others: Mapping[str, tuple[str, bytes]] | None = None
+) -> rooms.Core:
+    return rooms.Core(
+        {
+            **(others or {}),
+            **{
+                ".".join((PACKAGE.name, *Path(file).with_suffix("").parts)): (
+                    f"{PACKAGE.name}/{file}",
+                    text,
+                )
+                for file, text in sources.items()
+                if file.endswith(".py") and not file.endswith("__init__.py")
+            },
+        }
+    )
+
+
+def _contents(
+    made: list[rooms.Room], sources: Mapping[str, bytes]
+) -> dict[rooms.Room, dict[str, bytes]]:
+    """Return for each room all that its machine code depends on: of other rooms, declarations."""
+    by_name = {room.name: room for room in made}
+    return {
+        room: room.files
+        | {
+            file: text
+            for used in room.all_used(by_name)
+            for file, text in by_name[used].files.items()
+            if file.endswith(".pxd")
+        }
+        | {f"{PACKAGE.name}/{file}": text for file, text in sources.items() if file.endswith(".h")}
+        for room in made
+    }
 
 
 def _is_current(directory: Path, tools: dict[str, str]) -> bool:
-    recorded = _engine.read_manifest(directory)
-    if not recorded or recorded["toolchain"] != tools:
-        return False
     try:
-        _engine.check_loading(_engine.compiled_files(PACKAGE, directory).values())
+        recorded = _engine.usable(PACKAGE, directory)
+        files = [directory / made["file"] for made in recorded["rooms"].values()]
+        _engine.check_loading(files)
     except _engine.Unusable:
         return False
-    return True
+    return bool(recorded["toolchain"] == tools)
 
 
 def _keep_sound(wanted: set[Path], directories: list[Path]) -> set[Path]:
     """Return which files exist as an earlier build made them, copied if need be; drop others."""
     sound: set[Path] = set()
     for directory in directories:
-        recorded = _engine.read_manifest(directory) or {"modules": {}}
-        lengths = {made["file"]: made["bytes"] for made in recorded["modules"].values()}
+        recorded = _engine.read_manifest(directory) or {"rooms": {}}
+        lengths = {made["file"]: made["bytes"] for made in recorded["rooms"].values()}
         for target in wanted - sound:
             file = directory / target.name
             if not file.is_file() or file.stat().st_size != lengths.get(file.name):
@@ -174,7 +215,13 @@ def record_failure(directory: Path, cause: str) -> None:
 
 
 def _empty_manifest() -> dict[str, Any]:
-    return {"format": _engine.MANIFEST_FORMAT, "failure": "", "toolchain": {}, "modules": {}}
+    return {
+        "format": _engine.MANIFEST_FORMAT,
+        "failure": "",
+        "toolchain": {},
+        "rooms": {},
+        "modules": {},
+    }
 
 
 @contextlib.contextmanager
@@ -194,126 +241,112 @@ def _one_build_at_a_time() -> Iterator[None]:
         os.close(tree)
 
 
-def _dependencies() -> dict[str, list[str]]:
-    """Return, for each module to compile, the files of the package that Cython reads for it."""
-    from Cython.Build.Dependencies import create_dependency_tree
-
-    with contextlib.chdir(ROOT):
-        tree = create_dependency_tree(quiet=True)
-        used = {
-            module: sorted(
-                Path(used).resolve().relative_to(PACKAGE).as_posix()
-                for used in tree.all_dependencies(f"{PACKAGE.name}/{source}")
-                if Path(used).resolve().is_relative_to(PACKAGE)
-            )
-            for module, source in _engine.core_modules(PACKAGE).items()
-        }
-    return {_engine.SHARED: [], **used}
-
-
-def _compile(targets: dict[str, Path], sources: dict[str, list[str]]) -> str:
-    """Compile modules, each in a process of its own, and keep what succeeds.
+def _compile(
+    missing: list[rooms.Room],
+    made: list[rooms.Room],
+    sources: Mapping[str, bytes],
+    targets: Mapping[str, Path],
+) -> str:
+    """Compile rooms, as many at a time as there are processors, and keep what succeeds.
 
     Returns:
-        Which modules failed and the first one's cause; empty when all succeeded. What the
+        Which rooms failed and the first one's cause; empty when all succeeded. What the
         compilers said is on stderr.
     """
-    sys.stderr.write(f"simnet: compiling {len(targets)} modules\n")
-    with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch, contextlib.chdir(ROOT):
-        with _Forks(scratch) as forks:
-            # What they share takes longest, and includes nothing.
-            if _engine.SHARED in targets:
-                forks.start(_engine.SHARED, targets[_engine.SHARED], None)
-            others = sorted(targets.keys() - {_engine.SHARED}, key=_length, reverse=True)
-            if len(others) >= _WORTH_A_REHEARSAL:
-                # What Cython itself reads and computes at its first translation is then there.
-                translation.rehearse(others[0], _source(others[0]), scratch, _engine)
-            declarations = translation.Declarations(
-                {module: sources[module] for module in others}, _engine
-            )
-            for module in others:
-                forks.start(module, targets[module], declarations)
-        causes = forks.causes
-    failed = [module for module in targets if module in causes]
-    return f"{', '.join(failed)}: {causes[failed[0]]}" if failed else ""
+    sys.stderr.write(f"simnet: compiling {len(missing)} rooms\n")
+    with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
+        _write_sources(Path(scratch), made, sources)
+        largest_first = sorted(missing, key=lambda room: -sum(map(len, room.files.values())))
+        with ProcessPoolExecutor(os.cpu_count() or 1, mp_context=get_context("fork")) as pool:
+            tasks = {
+                room.name: pool.submit(compile_room, room.name, scratch, targets[room.name])
+                for room in largest_first
+            }
+            causes = {name: task.result() for name, task in tasks.items()}
+    failed = {name: cause for name, cause in causes.items() if cause}
+    return f"{', '.join(failed)}: {next(iter(failed.values()))}" if failed else ""
 
 
-class _Forks:
-    """Processes that each compile a module, as many at a time as there are processors.
+def _write_sources(scratch: Path, made: list[rooms.Room], sources: Mapping[str, bytes]) -> None:
+    texts = {f"{PACKAGE.name}/__init__.py": b""}
+    texts |= {f"{PACKAGE.name}/{file}": text for file, text in sources.items() if file[-2:] == ".h"}
+    for room in made:
+        texts |= room.files
+    for file, text in texts.items():
+        (scratch / file).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / file).write_bytes(text)
 
-    Args:
-        scratch: a directory for what they say.
 
-    Attributes:
-        causes: why a module failed, for those that did.
+def compile_room(name: str, scratch: str, target: Path) -> str:
+    """Compile one room from a folder with sources, in a process of the pool.
+
+    The working directory is that folder, so that tracebacks name files from the root.
+
+    Returns:
+        The cause of a failure; what the compilers said is on stderr.
     """
-
-    def __init__(self, scratch: str) -> None:
-        self.causes: dict[str, str] = {}
-        self._scratch = Path(scratch)
-        self._processes: dict[object, BaseProcess] = {}
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        while self._processes:
-            self._wait()
-
-    def start(
-        self, module: str, target: Path, declarations: translation.Declarations | None
-    ) -> None:
-        """Start another process, as soon as a processor is free."""
-        if len(self._processes) >= _processors():
-            self._wait()
-        process = get_context("fork").Process(
-            target=_compile_apart,
-            args=(module, target, declarations, self._said(module)),
-            name=module,
-        )
-        process.start()
-        self._processes[process.sentinel] = process
-
-    def _said(self, module: str) -> Path:
-        return self._scratch / f"{module}.txt"
-
-    def _wait(self) -> None:
-        for sentinel in wait([process.sentinel for process in self._processes.values()]):
-            process = self._processes.pop(sentinel)
-            process.join()
-            file = self._said(process.name)
-            said = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-            sys.stderr.write(_shortened(said))
-            if process.exitcode:
-                cause = said.strip().rpartition("\n")[2]
-                self.causes[process.name] = cause or f"exit status {process.exitcode}"
+    said = Path(scratch, f"{name}.txt")
+    with contextlib.chdir(scratch), _output_to(said):
+        cause = _translated_and_compiled(name, target)
+    text = said.read_text(encoding="utf-8", errors="replace")
+    if cause:
+        sys.stderr.write(_shortened(text))
+    return cause
 
 
-def _compile_apart(
-    module: str, target: Path, declarations: translation.Declarations | None, said: Path
-) -> None:
-    # The process ends before its garbage is worth a look.
-    gc.disable()
-    file = os.open(said, os.O_WRONLY | os.O_CREAT)
-    os.dup2(file, 1)
-    os.dup2(file, 2)
+def _translated_and_compiled(name: str, target: Path) -> str:
+    from Cython.Build.SharedModule import generate_shared_module
+    from Cython.Compiler.Errors import CompileError
+    from Cython.Compiler.Main import compile_single
+    from Cython.Compiler.Options import CompilationOptions
+    from setuptools import Distribution, Extension
+    from setuptools.command.build_ext import build_ext
+    from setuptools.errors import BaseError
+
+    path = name.replace(".", "/")
+    directives: dict[str, Any] = {
+        "compiler_directives": dict(_engine.DIRECTIVES),
+        "include_path": [str(Path.cwd())],
+    }
     try:
-        compile_module(module, target, declarations)
-    except BuildError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
+        if name == _engine.SHARED:
+            generate_shared_module(CompilationOptions(shared_c_file_path=f"{path}.c", **directives))
+        else:
+            options = CompilationOptions(shared_utility_qualified_name=_engine.SHARED, **directives)
+            if compile_single(f"{path}.pyx", options, name).num_errors:
+                return f"Cython does not accept {name}"
+        extension = Extension(name, [f"{path}.c"], include_dirs=["."])
+        extension.extra_compile_args = list(_engine.FLAGS) if os.name == "posix" else []
+        command = build_ext(Distribution({"ext_modules": [extension]}))
+        command.build_lib, command.build_temp = "lib", f"o/{name}"
+        command.ensure_finalized()
+        command.run()
+    except CompileError:
+        return f"Cython does not accept {name}"
+    except BaseError as error:
+        return " ".join(str(error).split())
+    _place(Path("lib", *name.split(".")).with_suffix(_engine.EXTENSION_SUFFIX), target)
+    return ""
 
 
-def _processors() -> int:
-    return os.cpu_count() or 1
-
-
-def _length(module: str) -> int:
-    return (ROOT / _source(module)).stat().st_size
-
-
-def _source(module: str) -> str:
-    return f"{module.replace('.', '/')}.py"
+@contextlib.contextmanager
+def _output_to(file: Path) -> Iterator[None]:
+    """Write what this process and those that it starts say to a file."""
+    kept = os.dup(1), os.dup(2)
+    there = os.open(file, os.O_WRONLY | os.O_CREAT)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.dup2(there, 1)
+    os.dup2(there, 2)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, original in zip((1, 2), kept, strict=True):
+            os.dup2(original, number)
+        for each in (*kept, there):
+            os.close(each)
 
 
 def _shortened(text: str) -> str:
@@ -322,38 +355,6 @@ def _shortened(text: str) -> str:
     if len(lines) <= _MOST_LINES:
         return text
     return "".join([*lines[:_MOST_LINES], f"... and {len(lines) - _MOST_LINES} more lines\n"])
-
-
-def compile_module(
-    module: str, target: Path, declarations: translation.Declarations | None = None
-) -> None:
-    """Compile one module. The working directory is the root, as tracebacks name files from it.
-
-    Raises:
-        BuildError: Cython or the C compiler refuses; they have said why on stderr.
-    """
-    from Cython.Compiler.Errors import CompileError as CythonError
-    from setuptools import Distribution
-    from setuptools.command.build_ext import build_ext
-    from setuptools.errors import BaseError
-
-    with tempfile.TemporaryDirectory(prefix="simnet-build-") as scratch:
-        try:
-            extension = translation.translate(
-                module, _source(module), f"{scratch}/c", _engine, declarations
-            )
-            extension.extra_compile_args = list(_engine.FLAGS) if os.name == "posix" else []
-            command = build_ext(Distribution({"ext_modules": [extension]}))
-            command.build_lib, command.build_temp = f"{scratch}/lib", f"{scratch}/o"
-            command.ensure_finalized()
-            command.run()
-        except CythonError:
-            message = f"Cython does not accept {_source(module)}"
-            raise BuildError(message) from None
-        except BaseError as error:
-            raise BuildError(" ".join(str(error).split())) from None
-        made = Path(scratch, "lib", *module.split(".")).with_suffix(_engine.EXTENSION_SUFFIX)
-        _place(made, target)
 
 
 def _place(source: Path, target: Path) -> None:
@@ -376,26 +377,46 @@ def _remove_others(directory: Path, keep: set[str]) -> None:
             file.unlink(missing_ok=True)
 
 
+def build_beside(module: str, target: Path) -> None:
+    """Compile one module that is no part of the core, such as a benchmark's, against the core.
+
+    Beside the target goes a file in JSON that says what its names are called there.
+
+    Raises:
+        BuildError: it cannot be compiled.
+    """
+    file = f"{module.replace('.', '/')}.py"
+    sources = _engine.core_sources(PACKAGE)
+    try:
+        made = _core(sources, {module: (file, (ROOT / file).read_bytes())}).rooms()
+    except rooms.SourceError as error:
+        raise BuildError(str(error)) from None
+    (room,) = (room for room in made if module in room.modules)
+    target.with_suffix(".json").write_text(json.dumps(room.modules[module]), encoding="utf-8")
+    if failure := _compile([room], made, sources, {room.name: target}):
+        raise BuildError(failure)
+
+
 def main(module: str = "", target: str = "") -> int:
     """Build in the checkout, say what was done, and return the exit status.
 
     ``SIMNET_ENGINE=checked`` builds the form that checks itself, beside the other.
 
     Args:
-        module: one that is no part of the core, such as a benchmark's, to compile alone.
+        module: one that is no part of the core, to compile alone.
         target: the file for it.
     """
     try:
         if module:
-            with contextlib.chdir(ROOT):
-                compile_module(module, Path(target))
+            build_beside(module, Path(target))
             return 0
         made = build(PACKAGE / COMPILED)
     except BuildError as error:
         sys.stderr.write(f"simnet: the core is not compiled: {error}\n")
         return 1
-    total = len(_engine.core_modules(PACKAGE))
-    sys.stdout.write(f"simnet: {made} of {total} core modules compiled, the rest up to date\n")
+    recorded = _engine.read_manifest(PACKAGE / COMPILED) or _empty_manifest()
+    total = len(recorded["rooms"].keys() - {_engine.SHARED})
+    sys.stdout.write(f"simnet: {made} of {total} rooms of the core compiled, the rest up to date\n")
     return 0
 
 

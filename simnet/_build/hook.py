@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ def _load_extensions() -> ModuleType:
         message = f"{path} is missing"
         raise ImportError(message)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # its pool's processes look for it there
     spec.loader.exec_module(module)
     return module
 

@@ -1,19 +1,17 @@
 """What a CPU is doing: at which level, and what the kernel's accounting calls it.
 
-A context of a higher level interrupts one of a lower. Compiled modules take the names from
-`accounting.pxd`.
+A context of a higher level interrupts one of a lower.
 """
 
 import cython
 
-if not cython.compiled:
-    PROCESS_LEVEL = 0
-    SOFT_LEVEL = 1
-    HARD_LEVEL = 2
+PROCESS_LEVEL: cython.int = 0
+SOFT_LEVEL: cython.int = 1
+HARD_LEVEL: cython.int = 2
 
-    IDLE = 0
-    USER = 1
-    SYSTEM = 2
-    SOFTIRQ = 3
-    IRQ = 4
-    STEAL = 5
+IDLE: cython.int = 0
+USER: cython.int = 1
+SYSTEM: cython.int = 2
+SOFTIRQ: cython.int = 3
+IRQ: cython.int = 4
+STEAL: cython.int = 5

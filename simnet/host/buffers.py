@@ -29,6 +29,11 @@ class Buffers:
         slab_lines: of the slab, when a buffer is freed on another node than it came from.
     """
 
+    memory: Memory = None
+    ledger: Ledger = None
+    skb_lines: cython.int = 0
+    slab_lines: cython.int = 0
+
     def __init__(self, memory: Memory, ledger: Ledger, skb_lines: int, slab_lines: int) -> None:
         self.memory = memory
         self.ledger = ledger

@@ -25,12 +25,14 @@ from array import array
 
 import cython
 
+from simnet.kernel.compiled import Array, Public
+
 __all__ = ["CacheWays"]
 
 # the curve, in steps of a share; beyond its end all is lost
-_STEPS = cython.declare(cython.longlong, 64)
+_STEPS: cython.longlong = 64
 _SHARES = 8
-_ALL = cython.declare(cython.longlong, 1000)
+_ALL: cython.longlong = 1000
 
 
 @cython.final
@@ -47,10 +49,14 @@ class CacheWays:
         waiting: bytes that have been written and that nobody has copied.
     """
 
+    share_bytes: cython.longlong = 0
+    miss_ps: cython.longlong = 0
+    waiting: Public[cython.longlong] = 0
+    lost: Array[cython.longlong] = None
+
     def __init__(self, share_bytes: int, ways: int, miss_ps: int) -> None:
         self.share_bytes = share_bytes
         self.miss_ps = miss_ps
-        self.waiting = 0
         self.lost = array("q", [_lost_permille(ways, step) for step in range(_SHARES * _STEPS + 1)])
 
     def lost_permille(self) -> cython.longlong:

@@ -51,6 +51,7 @@ def whole_ns(time_ps: int) -> int:
     return (time_ps + 500) // 1000 * 1000
 
 
+@cython.cclass
 class Costs:
     """Work of each step at full speed, and the ledger in which it is booked.
 
@@ -60,6 +61,42 @@ class Costs:
         line_bytes: cache line.
         copy_overlap: how many line fetches a copy keeps in flight.
     """
+
+    hardirq_ps: cython.longlong = 0
+    softirq_entry_ps: cython.longlong = 0
+    poll_ps: cython.longlong = 0
+    driver_rx_ps: cython.longlong = 0
+    skb_alloc_ps: cython.longlong = 0
+    skb_free_ps: cython.longlong = 0
+    ip_rx_ps: cython.longlong = 0
+    tcp_rx_ps: cython.longlong = 0
+    backlog_ps: cython.longlong = 0
+    ack_tx_ps: cython.longlong = 0
+    ack_rx_ps: cython.longlong = 0
+    tcp_tx_ps: cython.longlong = 0
+    bond_tx_ps: cython.longlong = 0
+    tx_completion_ps: cython.longlong = 0
+    wakeup_ps: cython.longlong = 0
+    context_switch_ps: cython.longlong = 0
+    ipi_ps: cython.longlong = 0
+    syscall_ps: cython.longlong = 0
+    user_recv_ps: cython.longlong = 0
+    user_send_ps: cython.longlong = 0
+    user_relay_ps: cython.longlong = 0
+    user_request_ps: cython.longlong = 0
+    user_loop_ps: cython.longlong = 0
+    epoll_event_ps: cython.longlong = 0
+    copy_line_ps: cython.longlong = 0
+    csum_line_ps: cython.longlong = 0
+    rx_page_ps: cython.longlong = 0
+    page_zone_ps: cython.longlong = 0
+    rps_ps: cython.longlong = 0
+    gso_ps: cython.longlong = 0
+    bio_ps: cython.longlong = 0
+    page_ps: cython.longlong = 0
+    line_bytes: cython.int = 0
+    copy_overlap: cython.int = 0
+    ledger: Ledger = None
 
     def __init__(
         self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
@@ -101,14 +138,17 @@ class Costs:
         self.copy_overlap = copy_overlap
         self.ledger = Ledger()
 
+    @cython.cfunc
     def lines(self, length: cython.longlong) -> cython.longlong:
         """Cache lines that `length` bytes take."""
         return (length + self.line_bytes - 1) // self.line_bytes
 
+    @cython.cfunc
     def overlapping_ps(self, fetches_ps: cython.longlong) -> cython.longlong:
         """What a copy waits for lines whose fetches last `fetches_ps` in all, in whole ns."""
         return fetches_ps // 1000 // self.copy_overlap * 1000
 
+    @cython.cfunc
     def checksum_ps(self, length: cython.longlong) -> cython.longlong:
         """Book the CPU's checksum of a payload, and return its work."""
         work: cython.longlong = self.lines(length) * self.csum_line_ps
@@ -129,9 +169,13 @@ class Spread:
         permille: largest deviation, in 1/1000.
     """
 
+    state: cython.longlong = 0
+    permille: cython.longlong = 0
+
     def __init__(self, seed: int, permille: int) -> None:
         self.init(seed, permille)
 
+    @cython.cfunc
     def init(self, seed: cython.ulonglong, permille: cython.longlong) -> cython.int:
         """Begin, as `__init__` says, without Python's numbers in between."""
         self.state = seed & 0x7FFFFFFF

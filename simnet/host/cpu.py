@@ -25,22 +25,21 @@ from typing import Any
 
 import cython
 
+from simnet.host.accounting import (
+    HARD_LEVEL,
+    IDLE,
+    IRQ,
+    PROCESS_LEVEL,
+    SOFT_LEVEL,
+    SOFTIRQ,
+    STEAL,
+    SYSTEM,
+    USER,
+)
 from simnet.host.idle import IdleStates
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.host.accounting import (
-        HARD_LEVEL,
-        IDLE,
-        IRQ,
-        PROCESS_LEVEL,
-        SOFT_LEVEL,
-        SOFTIRQ,
-        STEAL,
-        SYSTEM,
-        USER,
-    )
 
 __all__ = [
     "Context",
@@ -51,17 +50,19 @@ __all__ = [
     "VirtualProcessor",
 ]
 
-_FULL_SPEED = cython.declare(cython.longlong, 1000)
+_FULL_SPEED: cython.longlong = 1000
 # events: the running piece of work ends; an idle state has been left
-_ENDS = cython.declare(cython.int, 0)
-_WAKES = cython.declare(cython.int, 1)
+_ENDS: cython.int = 0
+_WAKES: cython.int = 1
 
 _MODE_NAMES = ("idle", "user", "system", "softirq", "hard interrupt", "stolen")
 
 
+@cython.cclass
 class Context(Component):
     """Something that a CPU executes."""
 
+    @cython.ccall
     def step(self, cpu: Cpu) -> None:
         """Continue after the work asked for with `Cpu.run` has been executed."""
         raise NotImplementedError(self.path)
@@ -76,16 +77,19 @@ class Occupation(Context):
         """Nothing beyond the time it took."""
 
 
+@cython.cclass
 class Softirqs(Context):
     """The softirqs of one CPU, as the CPU sees them."""
 
-    pending: cython.bint
+    pending: Public[cython.bint] = False
 
+    @cython.ccall
     def begin(self, cpu: Cpu) -> None:
         """Start executing pending softirqs (called at interrupt exit)."""
         raise NotImplementedError(self.path)
 
 
+@cython.cclass
 class VirtualProcessor(Component):
     """What a hypervisor dispatches: one logical CPU, or the two threads of one processor."""
 
@@ -102,9 +106,11 @@ class VirtualProcessor(Component):
         raise NotImplementedError(self.path)
 
 
+@cython.cclass
 class Dispatcher(Component):
     """Chooses the next task of a CPU."""
 
+    @cython.ccall
     def switch_in(self, cpu: Cpu) -> None:
         """Take a task off `cpu.runqueue` and give it to the CPU."""
         raise NotImplementedError(self.path)
@@ -126,9 +132,73 @@ class Cpu(Component):
         tick_ps: timer tick (1 / HZ).
     """
 
+    cpu_id: cython.int = 0
+    node: cython.int = 0
+    socket: cython.int = 0
+    bus: cython.int = 0
+    core: Public[cython.int] = 0
+    online: Public[cython.bint] = False
+    sibling: Public[Cpu] = None
+    softirqs: Public[Softirqs] = None
+    dispatcher: Public[Dispatcher] = None
+    virtual: Public[VirtualProcessor] = None
+    away: cython.bint = False
+    wants: cython.bint = False
+    interrupted: cython.int = 0
+    current: Public[Any] = None
+    runqueue: Public[list[Any]] = None
+    need_resched: Public[cython.bint] = False
+    idle_states: Public[IdleStates] = None
+    waking: cython.bint = False
+    level: cython.int = 0
+    slow_permille: cython.longlong = 0
+    tick_ps: cython.longlong = 0
+    context0: Context = None
+    context1: Context = None
+    context2: Context = None
+    set0: cython.bint = False
+    set1: cython.bint = False
+    set2: cython.bint = False
+    work0: cython.longlong = 0
+    work1: cython.longlong = 0
+    work2: cython.longlong = 0
+    mode0: cython.int = 0
+    mode1: cython.int = 0
+    mode: cython.int = 0
+    running: cython.bint = False
+    stepping: cython.bint = False
+    stretch_permille: cython.longlong = 0
+    alone_permille: cython.longlong = 0
+    full_slow_permille: cython.longlong = 0
+    given_ps: cython.longlong = 0
+    irq_exit: cython.bint = False
+    irq_contexts: list[Context] = None
+    irq_works: list[int] = None
+    irqs_waiting: cython.int = 0
+    end_ps: cython.longlong = 0
+    system_left_ps: cython.longlong = 0
+    system_from_ps: cython.longlong = 0
+    timer: cython.longlong = 0
+    timer_ps: cython.longlong = 0
+    since_ps: cython.longlong = 0
+    next_tick_ps: cython.longlong = 0
+    idle_ps: cython.longlong = 0
+    user_ps: cython.longlong = 0
+    system_ps: cython.longlong = 0
+    softirq_ps: cython.longlong = 0
+    irq_ps: cython.longlong = 0
+    steal_ps: cython.longlong = 0
+    purr_ps: Public[cython.longlong] = 0
+    idle_ticks: cython.longlong = 0
+    user_ticks: cython.longlong = 0
+    system_ticks: cython.longlong = 0
+    softirq_ticks: cython.longlong = 0
+    irq_ticks: cython.longlong = 0
+    hard_interrupts: cython.longlong = 0
+
     needs = ("dispatcher",)
 
-    def __init__(  # noqa: PLR0915 - a statement an attribute
+    def __init__(
         self,
         sim: Simulator,
         path: str,
@@ -146,68 +216,27 @@ class Cpu(Component):
         self.bus = bus
         self.core = cpu_id
         self.online = True
-        self.sibling: Cpu = None
-        self.softirqs: Softirqs = None
-        self.dispatcher: Dispatcher = None
         # the thread of a virtual processor that it is, if any; whether that is not running, and
         # whether there is something to execute nevertheless; the mode that ticks count for then
-        self.virtual: VirtualProcessor = None
-        self.away = self.wants = False
         self.interrupted = IDLE
-        self.current: Any = None
-        self.runqueue: list[Any] = []
+        self.runqueue = []
         # without idle states it is never late; waking: an interrupt waits for it to leave one
-        self.idle_states: IdleStates = None
-        self.need_resched = self.waking = False
         self.level = -1
         # how long work takes while the sibling is busy, while it idles, and the first at full pace
         self.slow_permille = slow_permille
         self.alone_permille = 1000
         self.full_slow_permille = slow_permille
         self.tick_ps = tick_ps
-        self.context0: Context = None
-        self.context1: Context = None
-        self.context2: Context = None
-        self.set0 = False
-        self.set1 = False
-        self.set2 = False
-        self.work0 = 0
-        self.work1 = 0
-        self.work2 = 0
         self.mode0 = SYSTEM
         self.mode1 = SOFTIRQ
         self.mode = IDLE
-        self.running = False
-        self.stepping = False
         # how long the running piece of work takes, in 1/1000 of what it would at full speed
         self.stretch_permille = 1000
-        self.given_ps = 0
-        self.irq_exit = False
-        self.irq_contexts: list[Context] = []
-        self.irq_works: list[int] = []
-        self.irqs_waiting = 0
-        self.end_ps = 0
+        self.irq_contexts = []
+        self.irq_works = []
         # of the running process in the kernel, at full speed, as of `system_from_ps`
-        self.system_left_ps = 0
-        self.system_from_ps = 0
-        self.timer = 0
-        self.timer_ps = 0
-        self.since_ps = 0
         # ticks of different CPUs are spread over the jiffy, as the kernel's per-CPU timers are
         self.next_tick_ps = (cpu_id * 7919 % 64) * tick_ps // 64 + 1
-        self.idle_ps = 0
-        self.user_ps = 0
-        self.system_ps = 0
-        self.softirq_ps = 0
-        self.irq_ps = 0
-        self.steal_ps = 0
-        self.purr_ps = 0
-        self.idle_ticks = 0
-        self.user_ticks = 0
-        self.system_ticks = 0
-        self.softirq_ticks = 0
-        self.irq_ticks = 0
-        self.hard_interrupts = 0
 
     def run(
         self, level: cython.int, context: Context, work_ps: cython.longlong, mode: cython.int

@@ -14,12 +14,14 @@ from array import array
 
 import cython
 
+from simnet.kernel.compiled import Array
+
 __all__ = ["IdleStates"]
 
-_INTERVALS = cython.declare(cython.int, 8)
-_MOST_US = cython.declare(cython.longlong, 1 << 30)
+_INTERVALS: cython.int = 8
+_MOST_US: cython.longlong = 1 << 30
 # variance, in us^2, below which intervals count as equal
-_EVEN_US = cython.declare(cython.longlong, 400)
+_EVEN_US: cython.longlong = 400
 
 
 @cython.final
@@ -39,6 +41,18 @@ class IdleStates:
         awake_ps: time that it executed on the way into idle.
     """
 
+    enter_ps: cython.longlong = 0
+    shallow_exit_ps: cython.longlong = 0
+    deep_exit_ps: cython.longlong = 0
+    deep_residency_us: cython.longlong = 0
+    intervals: Array[cython.longlong] = None
+    next: cython.int = 0
+    deep: cython.bint = False
+    since_ps: cython.longlong = 0
+    entries: cython.longlong = 0
+    deep_entries: cython.longlong = 0
+    awake_ps: cython.longlong = 0
+
     def __init__(
         self,
         enter_ps: int,
@@ -51,13 +65,8 @@ class IdleStates:
         self.deep_exit_ps = deep_exit_ps
         self.deep_residency_us = deep_residency_ps // 10**6
         self.intervals = array("q", [0]) * _INTERVALS
-        self.next = 0
-        self.deep = False
-        self.since_ps = 0
-        self.entries = 0
-        self.deep_entries = 0
-        self.awake_ps = 0
 
+    @cython.cfunc
     def entered(self, now: cython.longlong) -> cython.int:
         """The CPU has nothing to do: choose a state."""
         self.since_ps = now
@@ -68,6 +77,7 @@ class IdleStates:
             self.deep_entries += self.deep
         return 0
 
+    @cython.cfunc
     def left_ps(self, now: cython.longlong) -> cython.longlong:
         """An interrupt has come: return the time until its handler begins."""
         halts: cython.longlong = self.since_ps + self.enter_ps

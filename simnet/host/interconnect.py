@@ -23,25 +23,27 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
+from typing import Any
 
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
 __all__ = ["Bandwidths", "Included", "Interconnect", "links_between"]
 
 _PS = 10**12
-_EPOCH_PS = cython.declare(cython.longlong, 10**9)
-_EPOCHS_PER_S = cython.declare(cython.longlong, 1000)
+_EPOCH_PS: cython.longlong = 10**9
+_EPOCHS_PER_S: cython.longlong = 1000
 # Lines behind a carrier that is asked for more than it has wait as behind one this full.
-_FULLEST_PPM = cython.declare(cython.longlong, 950_000)
-_ALL_PPM = cython.declare(cython.longlong, 1_000_000)
+_FULLEST_PPM: cython.longlong = 950_000
+_ALL_PPM: cython.longlong = 1_000_000
 # PCI-X moves 512 bytes in a burst (default of its maximum memory read byte count), PCI Express
 # 128 to 512 bytes in a packet.
-_BURST_BYTES = cython.declare(cython.int, 512)
-_HALF_NS = cython.declare(cython.longlong, 500)
+_BURST_BYTES: cython.int = 512
+_HALF_NS: cython.longlong = 500
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,37 @@ class Interconnect(Component):
         version: changes whenever waiting times may have.
     """
 
+    buses: cython.int = 0
+    nodes: cython.int = 0
+    line_bytes: cython.int = 0
+    bus_nodes: Array[cython.int] = None
+    burst_lines: cython.int = 0
+    carriers: cython.int = 0
+    first_link: cython.int = 0
+    version: cython.longlong = 0
+    awake: cython.bint = False
+    names: tuple[Any, ...] = None
+    included: Any = None
+    stall_permille: cython.longlong = 0
+    included_line_ps: cython.longlong = 0
+    included_late_ps: cython.longlong = 0
+    cpus: list[Cpu] = None
+    given_ps: Array[cython.longlong] = None
+    bandwidth: Public[Array[cython.longlong]] = None
+    service_ps: Array[cython.longlong] = None
+    bytes: Array[cython.longlong] = None
+    batched: Array[cython.longlong] = None
+    batch: Public[Array[cython.longlong]] = None
+    load_ppm: Public[Array[cython.longlong]] = None
+    wait_ps: Public[Array[cython.longlong]] = None
+    carried: Public[Array[cython.longlong]] = None
+    pair_ends: Array[cython.longlong] = None
+    pair_links: Array[cython.longlong] = None
+    moved: Array[cython.longlong] = None
+    moved_batched: Array[cython.longlong] = None
+    pair_wait_ps: Array[cython.longlong] = None
+    all_waits_ps: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -134,14 +167,12 @@ class Interconnect(Component):
         self.nodes = nodes
         self.line_bytes = line_bytes
         self.burst_lines = (_BURST_BYTES + line_bytes - 1) // line_bytes
-        self.version = 0
         self.included = included
         self.stall_permille = included.stall_permille
         self.included_line_ps = included.line_ps
         self.included_late_ps = included.local_ps - included.line_ps
-        self.cpus: list[Cpu] = []
+        self.cpus = []
         self.given_ps = array("q")
-        self.awake = False
         self.names = (
             *(
                 ("bus", f"node {b // buses_per_node} bus {b % buses_per_node}")
@@ -175,7 +206,6 @@ class Interconnect(Component):
         self.moved = array("q", [0] * len(pairs))
         self.moved_batched = array("q", [0] * len(pairs))
         self.pair_wait_ps = array("q", [0] * len(pairs))
-        self.all_waits_ps = 0
 
     def watch(self, cpus: Sequence[Cpu]) -> None:
         """Count what the work of these CPUs carries, and slow them when their memory is slow."""

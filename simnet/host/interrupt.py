@@ -19,14 +19,15 @@ import cython
 
 from simnet.errors import SimulationError
 from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Public
 
 __all__ = ["ARBITRATIONS", "Arbiter", "IrqLine"]
 
 #: one CPU of the mask after the other, whichever line it is for; always the first; any
 ARBITRATIONS = ("rotating", "first", "random")
 
-_ROTATING = cython.declare(cython.int, 0)
-_FIRST = cython.declare(cython.int, 1)
+_ROTATING: cython.int = 0
+_FIRST: cython.int = 1
 
 
 @cython.final
@@ -38,6 +39,10 @@ class Arbiter:
         rule: one of `ARBITRATIONS`.
         random: for "random": has `below(count)`.
     """
+
+    rule: cython.int = 0
+    last: cython.int = 0
+    random: Any = None
 
     def __init__(self, rule: str, random: Any = None) -> None:
         self.rule = ARBITRATIONS.index(rule)
@@ -62,6 +67,7 @@ class Arbiter:
         return cpu
 
 
+@cython.cclass
 class IrqLine:
     """One interrupt line.
 
@@ -76,17 +82,28 @@ class IrqLine:
         affinity_notify: called with each mask that is written (`irq_set_affinity_notifier`).
     """
 
+    irq: Public[cython.int] = 0
+    name: str = None
+    cpus: list[Any] = None
+    apic: Any = None
+    arbiter: Arbiter = None
+    targets: list[Cpu] = None
+    target: Cpu = None
+    several: cython.bint = False
+    mask: Any = None
+    pending_mask: Any = None
+    counts: Public[list[Any]] = None
+    total: Public[cython.longlong] = 0
+    affinity_notify: Public[Any] = None
+
     def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int, apic: Any = None) -> None:
         self.irq = irq
         self.name = name
         self.cpus = cpus
         self.apic = apic
-        self.arbiter: Arbiter = apic.arbiter if apic is not None else None
-        self.targets: list[Cpu] = []
-        self.pending_mask: Any = None
+        self.arbiter = apic.arbiter if apic is not None else None
+        self.targets = []
         self.counts = [0] * len(cpus)
-        self.total = 0
-        self.affinity_notify: Any = None
         self._program(mask)
 
     @property
@@ -121,7 +138,7 @@ class IrqLine:
             self.targets = [self.cpus[_first_cpu(mask, len(self.cpus), self.irq)]]
         else:
             self.targets = self.apic.program(self.irq, self.mask, self.targets)
-        self.target: Cpu = self.targets[0]
+        self.target = self.targets[0]
         self.several = len(self.targets) > 1
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+
 __all__ = ["KINDS", "MECHANISMS", "PLACEMENT", "Ledger"]
 
 MECHANISMS = {
@@ -51,29 +53,31 @@ class Ledger:
         ip: IP's receive work, part of `driver`.
     """
 
-    hardirq: cython.longlong
-    softirq: cython.longlong
-    driver: cython.longlong
-    tcp_receive: cython.longlong
-    tcp_ack: cython.longlong
-    tcp_send: cython.longlong
-    completion: cython.longlong
-    copy: cython.longlong
-    checksum: cython.longlong
-    device_lines: cython.longlong
-    copy_lines: cython.longlong
-    socket_lines: cython.longlong
-    skb_lines: cython.longlong
-    wakeup: cython.longlong
-    syscall: cython.longlong
-    application: cython.longlong
-    pages: cython.longlong
-    copy_misses: cython.longlong
-    storage: cython.longlong
-    hypervisor: cython.longlong
+    hardirq: Public[cython.longlong] = 0
+    softirq: Public[cython.longlong] = 0
+    driver: Public[cython.longlong] = 0
+    tcp_receive: Public[cython.longlong] = 0
+    tcp_ack: Public[cython.longlong] = 0
+    tcp_send: Public[cython.longlong] = 0
+    completion: Public[cython.longlong] = 0
+    copy: Public[cython.longlong] = 0
+    checksum: Public[cython.longlong] = 0
+    device_lines: Public[cython.longlong] = 0
+    copy_lines: Public[cython.longlong] = 0
+    socket_lines: Public[cython.longlong] = 0
+    skb_lines: Public[cython.longlong] = 0
+    wakeup: Public[cython.longlong] = 0
+    syscall: Public[cython.longlong] = 0
+    application: Public[cython.longlong] = 0
+    storage: Public[cython.longlong] = 0
+    hypervisor: Public[cython.longlong] = 0
+    pages: Public[cython.longlong] = 0
+    copy_misses: Public[cython.longlong] = 0
+    skb: Public[cython.longlong] = 0
+    skb_freed: Public[cython.longlong] = 0
+    ip: Public[cython.longlong] = 0
 
     def __init__(self) -> None:
-        self.skb = self.skb_freed = self.ip = 0
         for name in MECHANISMS:
             setattr(self, name, 0)
 

@@ -23,17 +23,16 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Array
 from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
 
 __all__ = ["Burst", "LparCores", "LparCpu"]
 
-_PERMILLE = cython.declare(cython.longlong, 1000)
+_PERMILLE: cython.longlong = 1000
 # rounding of the clock that all bursts share: a burst this near its end is over
-_NEAR_PS = cython.declare(cython.longlong, 1000)
+_NEAR_PS: cython.longlong = 1000
 
 
 @dataclass(frozen=True)
@@ -81,15 +80,17 @@ class Burst:
         next: the one that ends with it.
     """
 
-    owner: Component
-    kind: cython.int
-    work_ps: cython.longlong
-    system_ps: cython.longlong
-    used_ps: cython.longlong
-    end_ps: cython.longlong
-    order: cython.longlong
-    next: Burst
+    owner: Component = None
+    kind: cython.int = 0
+    work_ps: cython.longlong = 0
+    system_ps: cython.longlong = 0
+    used_ps: cython.longlong = 0
+    end_ps: cython.longlong = 0
+    order: cython.longlong = 0
+    next: Burst = None
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def before(self, other: Burst) -> cython.bint:
         """Whether it is done before another one."""
         if self.end_ps != other.end_ps:
@@ -113,15 +114,25 @@ class LparCpu(Component):
         done_ps, system_done_ps: work that is done, and of that the kernel's and the daemon's.
     """
 
+    cores: Any = None
+    busy: cython.longlong = 0
+    hardware: cython.longlong = 0
+    done_ps: cython.longlong = 0
+    system_done_ps: cython.longlong = 0
+    _clock_ps: cython.longlong = 0
+    _threads_ps: cython.longlong = 0
+    _last_ps: cython.longlong = 0
+    _order: cython.longlong = 0
+    _timer: cython.longlong = 0
+    _queue: list[Any] = None
+    _speeds: Array[cython.longlong] = None
+    _by_busy_ps: Array[cython.longlong] = None
+
     def __init__(self, sim: Simulator, path: str, cores: LparCores) -> None:
         super().__init__(sim, path)
         self.cores = cores
         self.hardware = cores.hardware_threads
-        self.busy = 0
-        self.done_ps = self.system_done_ps = 0
-        self._clock_ps = self._threads_ps = self._last_ps = 0
-        self._order = self._timer = 0
-        self._queue: list[Any] = []
+        self._queue = []
         levels = range(self.hardware + 1)
         self._speeds = array("q", [cores.of_all(cores.throughput_permille, n) for n in levels])
         self._by_busy_ps = array("q", [0 for _ in levels])

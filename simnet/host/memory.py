@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import cython
 
@@ -16,6 +17,7 @@ from simnet.errors import SimulationError
 from simnet.host.cache import CacheWays
 from simnet.host.cpu import Cpu
 from simnet.host.interconnect import Interconnect
+from simnet.kernel.compiled import Array, Public
 
 __all__ = ["Memory", "SharedLines", "distances"]
 
@@ -67,6 +69,16 @@ class Memory:
         core_cache: the private cache of a core, where those are modelled.
     """
 
+    included_ps: cython.longlong = 0
+    interconnect: Interconnect | None = None
+    caches: list[Any] = None
+    core_cache: Public[CacheWays] = None
+    same_bus_dirty_ps: cython.longlong = 0
+    nodes: cython.int = 0
+    latency: Array[cython.longlong] = None
+    dirty: Array[cython.longlong] = None
+    mmio: Array[cython.longlong] = None
+
     def __init__(
         self,
         hops: list[list[int]],
@@ -84,7 +96,7 @@ class Memory:
         caches: Sequence[CacheWays] = (),
         core_cache: CacheWays | None = None,
     ) -> None:
-        self.core_cache: CacheWays = core_cache
+        self.core_cache = core_cache
         self.caches = list(caches)
         self.included_ps = included_ps
         self.interconnect = interconnect
@@ -173,11 +185,14 @@ class SharedLines:
         lines: how many lines one use of the structure writes.
     """
 
+    memory: Memory = None
+    lines: cython.int = 0
+    owner: Cpu = None
+    transfers: cython.longlong = 0
+
     def __init__(self, memory: Memory, lines: int) -> None:
         self.memory = memory
         self.lines = lines
-        self.owner: Cpu = None
-        self.transfers = 0
 
     def touch(self, cpu: Cpu) -> cython.longlong:
         """Cost of bringing the lines to `cpu`, which owns them afterwards."""

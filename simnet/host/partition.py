@@ -24,22 +24,20 @@ import cython
 
 from simnet.host.cpu import Cpu, VirtualProcessor
 from simnet.kernel.component import Component
+from simnet.kernel.sentinel import NEVER
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["LogicalPartition", "ProcessorPool", "SharedProcessor"]
 
 # states of a virtual processor
-_CEDED = cython.declare(cython.int, 0)
-_READY = cython.declare(cython.int, 1)
-_ARRIVING = cython.declare(cython.int, 2)
-_RUNNING = cython.declare(cython.int, 3)
+_CEDED: cython.int = 0
+_READY: cython.int = 1
+_ARRIVING: cython.int = 2
+_RUNNING: cython.int = 3
 # events of a virtual processor and of the pool, after whatever CPUs do at that time
-_PRIORITY = cython.declare(cython.int, 3)
+_PRIORITY: cython.int = 3
 # of the time that a weight of one would have had
-_SHARE = cython.declare(cython.longlong, 256)
+_SHARE: cython.longlong = 256
 
 
 @cython.final
@@ -58,6 +56,14 @@ class LogicalPartition:
         spare: what it has had of spare time, for its weight.
     """
 
+    name: Any = None
+    entitled_ps: cython.longlong = 0
+    takes_spare: cython.bint = False
+    weight: cython.longlong = 0
+    phase_ps: cython.longlong = 0
+    spare: cython.longlong = 0
+    processors: list[Any] = None
+
     def __init__(
         self, name: str, *, entitled_ps: int, capped: bool, weight: int, phase_ps: int = 0
     ) -> None:
@@ -66,8 +72,7 @@ class LogicalPartition:
         self.takes_spare = not capped and weight > 0
         self.weight = weight
         self.phase_ps = phase_ps
-        self.spare = 0
-        self.processors: list[Any] = []
+        self.processors = []
 
     @property
     def consumed_ps(self) -> int:
@@ -91,6 +96,23 @@ class SharedProcessor(VirtualProcessor):
         dispatches, cedes: how often it was given a processor, and gave it up.
     """
 
+    pool: ProcessorPool = None
+    partition: LogicalPartition = None
+    cpus: list[Any] = None
+    part_ps: cython.longlong = 0
+    left_ps: cython.longlong = 0
+    window_end_ps: cython.longlong = 0
+    state: cython.int = 0
+    since_ps: cython.longlong = 0
+    used_ps: cython.longlong = 0
+    slice_end_ps: cython.longlong = 0
+    ready_number: cython.longlong = 0
+    timer: cython.longlong = 0
+    counted_ps: cython.longlong = 0
+    executing: cython.int = 0
+    dispatches: cython.longlong = 0
+    cedes: cython.longlong = 0
+
     def __init__(
         self,
         pool: ProcessorPool,
@@ -102,20 +124,9 @@ class SharedProcessor(VirtualProcessor):
         super().__init__(pool.sim, path)
         self.pool = pool
         self.partition = partition
-        self.cpus: list[Any] = list(cpus)
+        self.cpus = list(cpus)
         self.part_ps = part_ps
-        self.left_ps = 0
-        self.window_end_ps = 0
         self.state = _CEDED
-        self.since_ps = 0
-        self.used_ps = 0
-        self.slice_end_ps = 0
-        self.ready_number = 0
-        self.timer = 0
-        self.counted_ps = 0
-        self.executing = 0
-        self.dispatches = 0
-        self.cedes = 0
         partition.processors.append(self)
         pool.processors.append(self)
         for cpu in self.cpus:
@@ -274,6 +285,17 @@ class ProcessorPool(Component):
         phase_ps: by how much a partition's windows lag behind those of the one added before.
     """
 
+    count: cython.int = 0
+    window_ps: cython.longlong = 0
+    dispatch_ps: cython.longlong = 0
+    slice_ps: cython.longlong = 0
+    phase_ps: cython.longlong = 0
+    processors: list[Any] = None
+    partitions: list[Any] = None
+    number: cython.longlong = 0
+    timer: cython.longlong = 0
+    timer_ps: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -291,11 +313,8 @@ class ProcessorPool(Component):
         self.dispatch_ps = dispatch_ps
         self.slice_ps = slice_ps
         self.phase_ps = phase_ps
-        self.processors: list[Any] = []
-        self.partitions: list[Any] = []
-        self.number = 0
-        self.timer = 0
-        self.timer_ps = 0
+        self.processors = []
+        self.partitions = []
 
     def add(self, partition: LogicalPartition, threads: list[list[Cpu]]) -> None:
         """Give a partition its virtual processors.

@@ -16,25 +16,25 @@ from typing import Any
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.costs import Costs
 from simnet.host.cpu import Context, Cpu, Dispatcher, Occupation
+from simnet.kernel.compiled import Array, Public
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
-    from simnet.kernel.priority import CPU
 
 __all__ = ["Scheduler", "Task"]
 
-_LOAD_SCALE = cython.declare(cython.longlong, 128)
-_NICE_0 = cython.declare(cython.int, 120)
-_LEAST_PRIORITY = cython.declare(cython.int, 140)
-_LEAST_SLICE_PS = cython.declare(cython.longlong, 5_000_000_000)
+_LOAD_SCALE: cython.longlong = 128
+_NICE_0: cython.int = 120
+_LEAST_PRIORITY: cython.int = 140
+_LEAST_SLICE_PS: cython.longlong = 5_000_000_000
 _PERCENT = 100
 # 100 + (imbalance_pct - 100) / 2 of a domain with imbalance_pct 125
 _EXEC_IMBALANCE = 112
 
 
+@cython.cclass
 class Task(Context):
     """A process. Subclasses implement `step`: ask the CPU for work, or sleep.
 
@@ -53,6 +53,22 @@ class Task(Context):
         recent: the CPU that it was on before its last one.
     """
 
+    cpu: Public[Cpu] = None
+    scheduler: Scheduler = None
+    priority: cython.int = 0
+    sleeping: cython.bint = False
+    expired: cython.bint = False
+    allowed: Public[Any] = None
+    switched_in_ps: cython.longlong = 0
+    virtual_ps: Public[cython.longlong] = 0
+    deadline_ps: Public[cython.longlong] = 0
+    lag_ps: Public[cython.longlong] = 0
+    runs_softirqs: Public[cython.bint] = False
+    sync: Public[cython.bint] = False
+    recent: Cpu = None
+    wakeups: cython.longlong = 0
+    migrations: cython.longlong = 0
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -67,13 +83,6 @@ class Task(Context):
         self.priority = 120 + nice
         self.allowed = allowed
         self.sleeping = True
-        self.expired = False
-        self.switched_in_ps = 0
-        self.virtual_ps = self.deadline_ps = self.lag_ps = 0
-        self.runs_softirqs = self.sync = False
-        self.recent: Cpu = None
-        self.wakeups = 0
-        self.migrations = 0
 
     def sleep(self) -> cython.int:
         """Leave the CPU; called from `step`, which then asks for no more work."""
@@ -124,6 +133,20 @@ class Scheduler(Dispatcher):
         idle_balance: an idle CPU takes a waiting task from another.
     """
 
+    cpus: list[Any] = None
+    costs: Costs = None
+    tick_ps: cython.longlong = 0
+    timeslice_ps: cython.longlong = 0
+    loads: Array[cython.longlong] = None
+    load_ticks: Array[cython.longlong] = None
+    running_counts: Array[cython.longlong] = None
+    resched: Occupation = None
+    idle_balance: cython.bint = False
+    balance_timer: cython.longlong = 0
+    ipis: cython.longlong = 0
+    executed: list[Any] = None
+    switches: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -137,8 +160,7 @@ class Scheduler(Dispatcher):
     ) -> None:
         super().__init__(sim, path)
         self.idle_balance = idle_balance
-        self.balance_timer = 0
-        self.cpus: list[Any] = cpus
+        self.cpus = cpus
         self.costs = costs
         self.tick_ps = tick_ps
         self.timeslice_ps = timeslice_ps
@@ -146,10 +168,8 @@ class Scheduler(Dispatcher):
         self.load_ticks = array("q", [0]) * len(cpus)
         self.running_counts = array("q", [0]) * len(cpus)
         self.resched = Occupation(sim, path + ".resched")
-        self.ipis = 0
         # the last task of each CPU, None for its idle task; `nr_switches`
-        self.executed: list[Any] = [None] * len(cpus)
-        self.switches = 0
+        self.executed = [None] * len(cpus)
         for cpu in cpus:
             cpu.dispatcher = self
 

@@ -14,8 +14,7 @@ import math
 import operator
 from typing import Any
 
-LATEST_PS = (1 << 62) - 1
-"""Last instant of the clock, 53 days from its start."""
+from simnet.kernel.sentinel import LATEST_PS
 
 
 def to_ps(time: Any, unit_ps: int) -> int:

@@ -10,12 +10,15 @@ from simnet.kernel.simulator import Simulator
 from simnet.kernel.target import Target
 
 
+@cython.cclass
 class Component(Target):
     """A part of the model with a dotted path, unique in its simulation.
 
     Subclasses override `on_event(kind, arg)`, which the simulator calls at the times asked for
     with `sim.at` or `sim.after`. A subclass may be plain Python, in the compiled build too.
     """
+
+    sim: Simulator = None
 
     def __init__(self, sim: Any, path: str) -> None:
         """Register under `path` with a `Simulator`, or with that of an `Environment`.
@@ -26,7 +29,7 @@ class Component(Target):
 
     def _register(self, sim: Any, path: str) -> cython.int:
         """Begin, as `__init__` says, without a call of Python's."""
-        self.sim: Simulator = sim if isinstance(sim, Simulator) else sim.sim
+        self.sim = sim if isinstance(sim, Simulator) else sim.sim
         return self.sim.register(self, path)
 
     def counters(self) -> dict[str, int]:

@@ -19,17 +19,15 @@ from simpy.events import PENDING
 
 from simnet.errors import SimulationError
 from simnet.kernel.clock import to_ps
+from simnet.kernel.compiled import Public
 from simnet.kernel.failures import failure
-from simnet.kernel.simulator import Simulator
+from simnet.kernel.sentinel import LATEST_PS
+from simnet.kernel.simulator import OBJECT, OCCURRENCE, Simulator
 from simnet.kernel.target import CallbackEvent
-
-if not cython.compiled:
-    from simnet.kernel.clock import LATEST_PS
-    from simnet.kernel.simulator import OBJECT, OCCURRENCE
 
 _PENDING = cython.declare(object, PENDING)
 
-_NORMAL = cython.declare(cython.int, 1)
+_NORMAL: cython.int = 1
 
 # The joined class, as `simnet.kernel.environment` declares it.
 _timeout_class: Any = cython.declare(type, object)
@@ -41,15 +39,16 @@ def declare(timeout: type) -> None:
     _timeout_class = timeout
 
 
+@cython.cclass
 class EnvironmentCore:
     """Time in units, scheduling and dispatching."""
 
-    sim: Simulator
-    unit_ps: cython.longlong
-    _active_proc: Any
-    _alive: dict[Any, None]
-    _scheduled: cython.longlong
-    _unfinished: list[Any]
+    sim: Simulator = None
+    unit_ps: cython.longlong = 0
+    _active_proc: Public[Any] = None
+    _alive: dict[Any, None] = None
+    _scheduled: cython.longlong = 0
+    _unfinished: list[Any] = None
 
     def _start(self, initial_time: Any, unit_ps: int) -> None:
         self.unit_ps = 1
@@ -109,6 +108,7 @@ class EnvironmentCore:
         event._value = None
         self.post(event, priority, self.delay_ps(time) - self.sim.now)
 
+    @cython.cfunc
     def post(self, event: object, priority: cython.int, delay_ps: cython.longlong) -> cython.int:
         """Let an event happen `delay_ps` from now."""
         self._scheduled += 1
@@ -121,6 +121,7 @@ class EnvironmentCore:
             self.sim.post(self.sim.now + delay_ps, event, OBJECT, priority)
         return 0
 
+    @cython.cfunc
     def delay_ps(self, delay: Any) -> cython.longlong:
         """Return a delay, or a time, in ps; raise ValueError if it is none."""
         whole: cython.longlong
@@ -166,20 +167,22 @@ class EnvironmentCore:
             raise
 
 
+@cython.cclass
 class EventCore(CallbackEvent):
     """State and life of an event."""
 
-    env: EnvironmentCore
-    _value: Any
-    _ok: cython.bint
-    _defused: cython.bint
-    _processed: cython.bint
-    _callbacks: list[Any]
-    _waiter: EventCore
+    env: Public[EnvironmentCore] = None
+    _value: Public[Any] = None
+    _ok: Public[cython.bint] = False
+    _defused: Public[cython.bint] = False
+    _processed: cython.bint = False
+    _callbacks: list[Any] = None
+    _waiter: EventCore = None
 
     def __init__(self, env: EnvironmentCore) -> None:
         self.prepare(env, _PENDING, False)
 
+    @cython.cfunc
     def prepare(self, env: EnvironmentCore, value: object, ok: cython.bint) -> cython.int:
         """Set all there is of a new event."""
         self.env = env
@@ -288,10 +291,12 @@ class EventCore(CallbackEvent):
             self.crash()
         return 0
 
+    @cython.cfunc
     def crash(self) -> cython.int:
         """Raise the failure that no process has handled."""
         raise failure(self, self.env.sim.now)
 
+    @cython.cfunc
     def forget(self, process: EventCore) -> cython.int:
         """Strike a process from those who wait."""
         if self._waiter is process:
@@ -300,6 +305,7 @@ class EventCore(CallbackEvent):
             self._callbacks.remove(process._resume)
         return 0
 
+    @cython.cfunc
     def resume(self, event: object) -> cython.int:
         """Go on with the outcome of another event, as a process does."""
         raise NotImplementedError
@@ -308,8 +314,11 @@ class EventCore(CallbackEvent):
         self.resume(event)
 
 
+@cython.cclass
 class TimeoutCore(EventCore):
     """Happens when a delay has passed."""
+
+    _delay: Public[Any] = None
 
     def __init__(self, env: EnvironmentCore, delay: Any, value: Any = None) -> None:
         delay_ps: cython.longlong = env.delay_ps(delay)

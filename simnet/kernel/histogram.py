@@ -11,14 +11,16 @@ from array import array
 
 import cython
 
-if not cython.compiled:
-    from simnet.kernel.queue import highest_bit
+from simnet.kernel.compiled import Array
+from simnet.kernel.queue import highest_bit
 
-    FINE_BITS = 7
-    FINE = 1 << FINE_BITS
-    BUCKETS = (63 - FINE_BITS + 1) * FINE
+FINE_BITS: cython.int = 7
+FINE: cython.int = 1 << FINE_BITS
+BUCKETS: cython.int = (63 - FINE_BITS + 1) * FINE
 
 
+@cython.final
+@cython.cclass
 class LogHistogram:
     """Counts of values, such as latencies in ps.
 
@@ -26,6 +28,10 @@ class LogHistogram:
         count: number of values added.
         largest: the largest value added, 0 if there is none.
     """
+
+    count: cython.longlong = 0
+    largest: cython.longlong = 0
+    _counts: Array[cython.longlong] = None
 
     def __init__(self) -> None:
         self.clear()

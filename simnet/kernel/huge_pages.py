@@ -15,13 +15,15 @@ Source: CPython, `PyObject_SetArenaAllocator`; Linux, Documentation/admin-guide/
 
 import cython
 
+from simnet.kernel.compiled import native
+
 __all__ = ["use_huge_pages"]
 
-if not cython.compiled:
 
-    def install() -> bool:
-        """Nothing: there is no way to it from Python."""
-        return False
+@native
+def install() -> cython.bint:
+    """Nothing: there is no way to it from Python."""
+    return False
 
 
 def use_huge_pages() -> bool:

@@ -10,19 +10,20 @@ import cython
 from simpy.events import PENDING, _describe_frame
 from simpy.exceptions import Interrupt
 
+from simnet.kernel.compiled import Pointer, Public, native
 from simnet.kernel.events import EnvironmentCore, EventCore
 from simnet.kernel.failures import copied, stripped
 
-if not cython.compiled:
 
-    def send(generator: Any, value: Any, returned: Any) -> Any:
-        """Stand for PyIter_Send, which needs no StopIteration: of use to machine code only."""
-        raise NotImplementedError
+@native
+def send(generator: object, value: object, returned: Pointer[cython.int]) -> object:
+    """Stand for PyIter_Send, which needs no StopIteration: of use to machine code only."""
+    raise NotImplementedError
 
 
 _PENDING = cython.declare(object, PENDING)
-_URGENT = cython.declare(cython.int, 0)
-_NORMAL = cython.declare(cython.int, 1)
+_URGENT: cython.int = 0
+_NORMAL: cython.int = 1
 
 # The joined classes, as `simnet.kernel.environment` declares them.
 _initialize_class: Any = cython.declare(type, object)
@@ -36,10 +37,13 @@ def declare(initialize: type, interruption: type) -> None:
     _interruption_class = interruption
 
 
+@cython.cclass
 class ProcessCore(EventCore):
     """Runs a generator that yields the events it waits for, and happens when that returns."""
 
-    _returned: cython.int
+    _generator: Public[Any] = None
+    _target: Public[Any] = None
+    _returned: cython.int = 0
 
     def __init__(self, env: EnvironmentCore, generator: Any) -> None:
         if not hasattr(generator, "throw"):
@@ -90,6 +94,7 @@ class ProcessCore(EventCore):
         self.env._active_proc = None
         return 0
 
+    @cython.cfunc
     def advance(self, event: Any) -> Any:
         """Return what the generator yields, or returns if `_returned` is set."""
         outcome: Any
@@ -111,9 +116,10 @@ class ProcessCore(EventCore):
             self._returned = True
             return stop.value
 
+    @cython.cfunc
     def _send(self, value: Any) -> Any:
         if cython.compiled:
-            return send(self._generator, value, cython.address(self._returned))
+            return send(self._generator, value, cython.address(self._returned))  # type: ignore[arg-type]
         else:  # noqa: RET505 - the other engine's code, as Cython sees it
             self._returned = False
             try:
@@ -122,6 +128,7 @@ class ProcessCore(EventCore):
                 self._returned = True
                 return stop.value
 
+    @cython.cfunc
     def wait_for(self, event: Any) -> cython.bint:
         """Join those who wait for an event; False if it has happened already."""
         if isinstance(event, EventCore):
@@ -142,6 +149,7 @@ class ProcessCore(EventCore):
         callbacks.append(self._resume)
         return True
 
+    @cython.cfunc
     def end(self, value: object, ok: cython.bint) -> cython.int:
         """Let what waits for the process know that the generator has returned or raised."""
         self._value = value
@@ -151,10 +159,11 @@ class ProcessCore(EventCore):
         return 0
 
 
+@cython.cclass
 class InitializeCore(EventCore):
     """Starts a process."""
 
-    _process: ProcessCore
+    _process: ProcessCore = None
 
     def __init__(self, env: EnvironmentCore, process: ProcessCore) -> None:
         self.prepare(env, None, True)
@@ -162,8 +171,11 @@ class InitializeCore(EventCore):
         env.post(self, _URGENT, 0)
 
 
+@cython.cclass
 class InterruptionCore(EventCore):
     """Throws an `Interrupt` into a process."""
+
+    process: ProcessCore = None
 
     def __init__(self, process: ProcessCore, cause: Any) -> None:
         self.prepare(process.env, Interrupt(cause), False)

@@ -24,42 +24,52 @@ from typing import Any
 import cython
 
 from simnet.errors import SimulationError
+from simnet.kernel.compiled import Array, native
+from simnet.kernel.prefetch import prefetch
 
-if not cython.compiled:
-    # The compiled queue has these as constants, in queue.pxd: where a slot's links lie in the
-    # array that it shares with its time, the words of its entry, and sizes.
-    NEXT, PREVIOUS, LINKS = 2, 3, 4
-    TARGET, KIND, ARG, GENERATION, WORDS = range(5)
-    # The target's number is shifted by this, and the priority is below.
-    PRIORITY_BITS = 2
-    PRIORITIES = 1 << PRIORITY_BITS
-    DIGIT_BITS = 9
-    DIGITS = 1 << DIGIT_BITS
-    LEVELS = 7
-    HEADS = PRIORITIES + LEVELS * DIGITS
-    FIRST_CAPACITY = 4096
-    # With more entries than this, what is needed to dispatch one is fetched ahead.
-    CACHED = 4096
-    # A list that is shorter than this is searched rather than spread.
-    FEW = 4
-    NEVER_PS = (1 << 63) - 1
-    # A handle is the number of a slot in its low bits, and how often that was freed above.
-    SLOT_BITS = 24
-    MOST_SLOTS = 1 << SLOT_BITS
-    GENERATION_MASK = (1 << (63 - SLOT_BITS)) - 1
-
-    def lowest_bit(word: int) -> int:
-        """Return the index of the lowest bit set in `word`, which is not 0."""
-        return (word & -word).bit_length() - 1
-
-    def highest_bit(word: int) -> int:
-        """Return the index of the highest bit set in `word`, which is not 0."""
-        return word.bit_length() - 1
-
-    def prefetch(address: object) -> None:
-        """Have the cache line at `address` fetched: of use to machine code only."""
+# where a slot's links lie in the array that it shares with its time
+NEXT: cython.int = 2
+PREVIOUS: cython.int = 3
+LINKS: cython.int = 4
+# the words of its entry
+TARGET: cython.int = 0
+KIND: cython.int = 1
+ARG: cython.int = 2
+GENERATION: cython.int = 3
+WORDS: cython.int = 4
+# The target's number is shifted by this, and the priority is below.
+PRIORITY_BITS: cython.int = 2
+PRIORITIES: cython.int = 1 << PRIORITY_BITS
+DIGIT_BITS: cython.int = 9
+DIGITS: cython.int = 1 << DIGIT_BITS
+LEVELS: cython.int = 7
+HEADS: cython.int = PRIORITIES + LEVELS * DIGITS
+FIRST_CAPACITY: cython.int = 4096
+# With more entries than this, what is needed to dispatch one is fetched ahead.
+CACHED: cython.int = 4096
+# A list that is shorter than this is searched rather than spread.
+FEW: cython.int = 4
+NEVER_PS: cython.longlong = (1 << 63) - 1
+# A handle is the number of a slot in its low bits, and how often that was freed above.
+SLOT_BITS: cython.int = 24
+MOST_SLOTS: cython.int = 1 << SLOT_BITS
+GENERATION_MASK: cython.longlong = (1 << (63 - SLOT_BITS)) - 1
 
 
+@native
+def lowest_bit(word: cython.ulonglong) -> cython.int:
+    """Return the index of the lowest bit set in `word`, which is not 0."""
+    return (word & -word).bit_length() - 1
+
+
+@native
+def highest_bit(word: cython.ulonglong) -> cython.int:
+    """Return the index of the highest bit set in `word`, which is not 0."""
+    return word.bit_length() - 1
+
+
+@cython.final
+@cython.cclass
 class EventQueue:
     """Future events, each a time, a priority, a target, a kind and an argument, all integers.
 
@@ -68,24 +78,30 @@ class EventQueue:
     list's head is not after its earliest entry's; cancelling may leave it before.
     """
 
+    base_ps: cython.longlong = 0
+    pending: cython.longlong = 0
+    times: Array[cython.longlong] = None
+    links: Array[cython.int] = None
+    words: Array[cython.longlong] = None
+    capacity: cython.longlong = 0
+    free: cython.longlong = 0
+    near: cython.ulonglong = 0
+    far: cython.ulonglong = 0
+    groups: Array[cython.ulonglong] = None
+
     def __init__(self) -> None:
         """Make an empty queue at time 0."""
         head: cython.longlong
-        self.base_ps = 0
-        self.pending = 0
         # priorities that have entries at `base_ps`
-        self.near = 0
         # groups that have entries; for each 64 of the other lists, which of them have entries
-        self.far = 0
         self.groups = array("Q", [0] * (HEADS // 64))
-        self.capacity = 0
-        self.free = 0
         self._grow()
         for head in range(HEADS):
             self.links[head * LINKS + NEXT] = head
             self.links[head * LINKS + PREVIOUS] = head
             self.times[head * 2] = NEVER_PS
 
+    @cython.cfunc
     def push(
         self,
         time_ps: cython.longlong,
@@ -111,6 +127,8 @@ class EventQueue:
         generation: cython.longlong = self.words[word + GENERATION]
         return (generation << SLOT_BITS) | slot
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def take(self, limit_ps: cython.longlong) -> cython.longlong:
         """Unlink and free the first entry and return its slot; 0 if none is due by `limit_ps`.
 
@@ -133,6 +151,7 @@ class EventQueue:
                 return slot
         return self._take_of_several(limit_ps)
 
+    @cython.exceptval(check=False)
     def _take_of_several(self, limit_ps: cython.longlong) -> cython.longlong:
         """Do as `take`, where entries lie at the base or the first list has more than one."""
         head: cython.longlong
@@ -157,6 +176,7 @@ class EventQueue:
         self.release(slot)
         return slot
 
+    @cython.exceptval(check=False)
     def _first_of_few(self, head: cython.longlong) -> cython.longlong:
         """Return the first entry of a list, 0 if there are too many to look at each."""
         slot: cython.longlong = self.links[head * LINKS + NEXT]
@@ -181,12 +201,15 @@ class EventQueue:
         self.times[head * 2] = second_ps
         return first
 
+    @cython.exceptval(check=False)
     def _precedes(self, slot: cython.longlong, other: cython.longlong) -> cython.bint:
         """Whether an entry has a smaller priority than one of the same time."""
         one: cython.longlong = self.words[slot * WORDS + TARGET] & (PRIORITIES - 1)
         another: cython.longlong = self.words[other * WORDS + TARGET] & (PRIORITIES - 1)
         return one < another
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def release(self, slot: cython.longlong) -> None:
         """Free a slot that was removed; its handles are stale from here on."""
         word: cython.longlong = slot * WORDS + GENERATION
@@ -194,6 +217,8 @@ class EventQueue:
         self.links[slot * LINKS + NEXT] = self.free
         self.free = slot
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def find(self, handle: cython.longlong) -> cython.longlong:
         """Return the slot of a handle's entry; 0 if that was taken or cancelled."""
         slot: cython.longlong = handle & (MOST_SLOTS - 1)
@@ -203,6 +228,8 @@ class EventQueue:
             return 0
         return slot
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def remove(self, slot: cython.longlong) -> None:
         """Unlink an entry that is waiting, wherever it is."""
         before: cython.longlong = self.links[slot * LINKS + PREVIOUS]
@@ -214,6 +241,8 @@ class EventQueue:
             self._list_is_empty(before)
         self.pending -= 1
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def ahead(self, slot: cython.longlong) -> cython.longlong:
         """Return the entry at `base_ps` that follows a slot, or the first one if that is 0.
 
@@ -228,6 +257,8 @@ class EventQueue:
         slot = self.links[slot * LINKS + NEXT]
         return slot if slot >= HEADS else 0
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def peek(self) -> cython.longlong:
         """Return the time of the first entry in ps, -1 if there is none. Nothing moves."""
         if self.near != 0:
@@ -236,6 +267,8 @@ class EventQueue:
             return -1
         return self._earliest(self._first_list())
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _append(self, slot: cython.longlong) -> None:
         time_ps: cython.longlong = self.times[slot * 2]
         difference: cython.ulonglong = time_ps ^ self.base_ps
@@ -260,10 +293,13 @@ class EventQueue:
         self.links[tail * LINKS + NEXT] = slot
         self.links[head * LINKS + PREVIOUS] = slot
 
+    @cython.exceptval(check=False)
     def _first_list(self) -> cython.longlong:
         group: cython.longlong = lowest_bit(self.far)
         return PRIORITIES + group * 64 + lowest_bit(self.groups[group])
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _list_is_empty(self, head: cython.longlong) -> None:
         one: cython.ulonglong = 1
         group: cython.longlong = (head - PRIORITIES) >> 6
@@ -275,11 +311,15 @@ class EventQueue:
             self.far = self.far ^ (one << group)
         self.times[head * 2] = NEVER_PS
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _clear(self, head: cython.longlong) -> None:
         self.links[head * LINKS + NEXT] = head
         self.links[head * LINKS + PREVIOUS] = head
         self._list_is_empty(head)
 
+    @cython.cfunc
+    @cython.exceptval(check=False)
     def _spread(self, head: cython.longlong) -> None:
         """Move on to the earliest time of a list."""
         slot: cython.longlong = self.links[head * LINKS + NEXT]
@@ -292,9 +332,10 @@ class EventQueue:
             self._append(slot)
             if uncached and self.links[slot * LINKS + PREVIOUS] < HEADS:
                 # The first of its list is likely to be taken soon.
-                prefetch(cython.address(self.words[slot * WORDS]))
+                prefetch(cython.address(self.words[slot * WORDS]), 8 * WORDS)
             slot = after
 
+    @cython.exceptval(check=False)
     def _earliest(self, head: cython.longlong) -> cython.longlong:
         slot: cython.longlong = self.links[head * LINKS + NEXT]
         earliest_ps: cython.longlong = self.times[slot * 2]
@@ -310,17 +351,19 @@ class EventQueue:
         if self.capacity >= MOST_SLOTS:
             message = f"more than {MOST_SLOTS - HEADS} events are pending"
             raise SimulationError(message, time_ps=self.base_ps)
-        nodes = memoryview(array("q", [0]) * (2 * capacity))
+        nodes: Any = memoryview(array("q", [0]) * (2 * capacity))
         block = array("q", [0]) * (WORDS * (capacity + 1))
         # No slot's words lie in two cache lines.
         offset = -block.buffer_info()[0] // 8 % WORDS
-        words = memoryview(block)[offset : offset + WORDS * capacity]
+        words: Any = memoryview(block)[offset : offset + WORDS * capacity]
         if self.capacity > 0:
-            nodes[: 2 * self.capacity] = memoryview(self.times)
-            words[: WORDS * self.capacity] = memoryview(self.words)
-        self.times: Any = nodes
-        self.links: Any = nodes.cast("B").cast("i")
-        self.words: Any = words
+            times: Any = self.times
+            nodes[: 2 * self.capacity] = memoryview(times)
+            entries: Any = self.words
+            words[: WORDS * self.capacity] = memoryview(entries)
+        self.times = nodes
+        self.links = nodes.cast("B").cast("i")
+        self.words = words
         self.capacity = capacity
         # Low numbers are handed out first.
         for slot in range(capacity - 1, first - 1, -1):

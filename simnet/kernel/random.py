@@ -14,34 +14,39 @@ from typing import Any
 import cython
 import numpy as np
 
-if not cython.compiled:
-    BLOCK = 64
+from simnet.kernel.compiled import ConstArray, native
 
-    def high_product(a: int, b: int) -> int:
-        """Return the high half of the 128-bit product of two 64-bit numbers."""
-        return a * b >> 64
+BLOCK: cython.int = 64
 
 
-_LARGEST_RAW = cython.declare(cython.ulonglong, (1 << 64) - 1)
+@native
+def high_product(a: cython.ulonglong, b: cython.ulonglong) -> cython.ulonglong:
+    """Return the high half of the 128-bit product of two 64-bit numbers."""
+    return a * b >> 64
+
+
+_LARGEST_RAW: cython.ulonglong = (1 << 64) - 1
 # An exponential draw stays below 64 times its mean as surely as anything does.
-_LARGEST_MEAN_PS = cython.declare(cython.longlong, 1 << 55)
+_LARGEST_MEAN_PS: cython.longlong = 1 << 55
 
 # copying it takes half the time of making another
 _EMPTY = blake2b(digest_size=16)
 
 # of NumPy's SeedSequence
-_WORD = cython.declare(cython.ulonglong, 0xFFFFFFFF)
-_INIT_A = cython.declare(cython.ulonglong, 0x43B0D7E5)
-_MULTIPLY_A = cython.declare(cython.ulonglong, 0x931E8875)
-_INIT_B = cython.declare(cython.ulonglong, 0x8B51F9DD)
-_MULTIPLY_B = cython.declare(cython.ulonglong, 0x58F38DED)
-_MIX_LEFT = cython.declare(cython.ulonglong, 0xCA01F9DD)
-_MIX_RIGHT = cython.declare(cython.ulonglong, 0x4973F715)
+_WORD: cython.ulonglong = 0xFFFFFFFF
+_INIT_A: cython.ulonglong = 0x43B0D7E5
+_MULTIPLY_A: cython.ulonglong = 0x931E8875
+_INIT_B: cython.ulonglong = 0x8B51F9DD
+_MULTIPLY_B: cython.ulonglong = 0x58F38DED
+_MIX_LEFT: cython.ulonglong = 0xCA01F9DD
+_MIX_RIGHT: cython.ulonglong = 0x4973F715
 # of PCG64
-_PCG_HIGH = cython.declare(cython.ulonglong, 0x2360ED051FC65DA4)
-_PCG_LOW = cython.declare(cython.ulonglong, 0x4385DF649FCCF645)
+_PCG_HIGH: cython.ulonglong = 0x2360ED051FC65DA4
+_PCG_LOW: cython.ulonglong = 0x4385DF649FCCF645
 
 
+@cython.final
+@cython.cclass
 class RandomStream:
     """Random numbers for one component.
 
@@ -50,11 +55,17 @@ class RandomStream:
         seed: the scenario's seed.
     """
 
+    path: str = None
+    seed: Any = None
+    _bits: Any = None
+    _generator: Any = None
+    _block: ConstArray[cython.ulonglong] = None
+    _next: cython.int = 0
+
     def __init__(self, seed: int, path: str) -> None:
         self.seed = seed
         self.path = path
-        self._bits: Any = np.random.PCG64(_entropy(seed, path, "integers"))
-        self._generator: Any = None
+        self._bits = np.random.PCG64(_entropy(seed, path, "integers"))
         self._next = BLOCK
 
     @property
@@ -124,6 +135,7 @@ class RandomStream:
         return mean_ps * whole + high_product(mean_ps, first)
 
 
+@cython.cfunc
 def _digest(seed: Any, path: str, purpose: str) -> bytes:
     hasher = _EMPTY.copy()
     hasher.update(f"{int(seed)}\0{path}\0{purpose}".encode())

@@ -8,32 +8,32 @@ from typing import Any
 import cython
 
 from simnet.errors import SimulationError
-from simnet.kernel.queue import EventQueue
+from simnet.kernel.compiled import Public
+from simnet.kernel.prefetch import prefetch, prefetch_item
+from simnet.kernel.queue import (
+    ARG,
+    KIND,
+    MOST_SLOTS,
+    PRIORITIES,
+    PRIORITY_BITS,
+    TARGET,
+    WORDS,
+    EventQueue,
+)
+from simnet.kernel.sentinel import LATEST_PS
 from simnet.kernel.target import CallbackEvent, Target
 
-if not cython.compiled:
-    # The compiled simulator has these as constants, from queue.pxd and simulator.pxd.
-    from simnet.kernel.clock import LATEST_PS
-    from simnet.kernel.prefetch import prefetch, prefetch_item
-    from simnet.kernel.queue import (
-        ARG,
-        KIND,
-        MOST_SLOTS,
-        PRIORITIES,
-        PRIORITY_BITS,
-        TARGET,
-        WORDS,
-    )
-
-    # Target numbers of what is not a component.
-    OBJECT = 0
-    OCCURRENCE = -1
-    NO_LIMIT = (1 << 63) - 1
+# Target numbers of what is not a component.
+OBJECT: cython.int = 0
+OCCURRENCE: cython.int = -1
+NO_LIMIT: cython.longlong = (1 << 63) - 1
 
 # of a component: where it keeps what it consists of
-_HEAD_BYTES = cython.declare(cython.int, 208)
+_HEAD_BYTES: cython.int = 208
 
 
+@cython.final
+@cython.cclass
 class Simulator:
     """One simulated time line in integer picoseconds, with its queue of future events.
 
@@ -43,24 +43,29 @@ class Simulator:
         tracer: None, or a `simnet.kernel.trace.Tracer`.
     """
 
+    now: cython.longlong = 0
+    events: cython.longlong = 0
+    tracer: Public[Any] = None
+    fire_python_event: Public[Any] = None
+    _queue: EventQueue = None
+    _targets: list[Any] = None
+    _objects: list[Any] = None
+    _numbers: dict[str, int] = None
+    _running: cython.bint = False
+    _stopped: cython.bint = False
+    _current: cython.longlong = 0
+
     def __init__(self) -> None:
         """Start at time 0 with nothing to do."""
-        self.now = 0
-        self.events = 0
-        self.tracer: Any = None
-        self.fire_python_event: Any = None
         self._queue = EventQueue()
         # Component numbers start at 1: see OBJECT.
-        self._targets: list[Any] = [None]
-        self._objects: list[Any] = []
-        self._numbers: dict[str, int] = {}
-        self._running = False
-        self._stopped = False
-        self._current = 0
+        self._targets = [None]
+        self._objects = []
+        self._numbers = {}
 
     def register(self, target: Target, path: str) -> cython.int:
         """Give a component its number under a path that must be new, else `SimulationError`."""
-        if target._sim_owner is not None if cython.compiled else hasattr(target, "_sim_owner"):
+        if target._sim_owner is not None:
             message = f"it is part of a simulation already, as {target.path!r}"
             raise SimulationError(message, component=path, time_ps=self.now)
         if path in self._numbers:
@@ -260,6 +265,7 @@ class Simulator:
             prefetch(cython.address(queue.words[slot * WORDS]), 8 * WORDS)
         return 0
 
+    @cython.cfunc
     def post(
         self, time_ps: cython.longlong, item: object, number: cython.longlong, priority: cython.int
     ) -> cython.longlong:

@@ -12,13 +12,15 @@ import cython
 from simnet.errors import SimulationError
 
 
+@cython.cclass
 class Target:
     """Receiver of events, known to one simulator by its path and by a number of its own."""
 
-    path: str
-    _sim_number: cython.longlong
-    _sim_owner: Any
+    path: str = None
+    _sim_number: cython.longlong = 0
+    _sim_owner: Any = None
 
+    @cython.ccall
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """Handle an event that was scheduled with `kind` and `arg`; subclasses override this."""
         message = f"{type(self).__name__} does not handle events (kind {kind}, argument {arg})"
@@ -28,14 +30,17 @@ class Target:
         """The simulation is over: let go of what refers back here, so that all can be freed."""
         return 0
 
+    @cython.cfunc
     def expect(self, kind: cython.int) -> cython.int:
         """An event of this kind is next: ask for the cache lines that it will need."""
         return 0
 
 
+@cython.cclass
 class CallbackEvent:
     """An event object with code of its own, scheduled once at a time."""
 
+    @cython.cfunc
     def fire(self) -> cython.int:
         """Run what follows from the event."""
         raise NotImplementedError

@@ -13,10 +13,9 @@ from functools import lru_cache
 
 import cython
 
+from simnet.kernel.compiled import ConstArray
+from simnet.kernel.prefetch import prefetch
 from simnet.kernel.random import RandomStream
-
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
 
 __all__ = ["Alias"]
 
@@ -57,14 +56,19 @@ class Alias:
         stream: random numbers.
     """
 
+    stream: RandomStream = None
+    count: cython.longlong = 0
+    position: cython.longlong = 0
+    bits: cython.ulonglong = 0
+    thresholds: ConstArray[cython.ulonglong] = None
+    others: ConstArray[cython.longlong] = None
+
     def __init__(self, weights: Sequence[int], stream: RandomStream) -> None:
         if sum(weights) <= 0 or min(weights) < 0:
             raise ValueError(f"{stream.path}: weights must not be negative, nor all 0")
         self.stream = stream
         self.count = len(weights)
         self.thresholds, self.others = _tables(tuple(weights))
-        self.position = 0
-        self.bits = 0
         self._draw()
 
     def _draw(self) -> cython.int:

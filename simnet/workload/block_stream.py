@@ -20,6 +20,7 @@ from typing import Any
 import cython
 
 from simnet.host.lpar import LparCpu
+from simnet.kernel.priority import CPU
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.storage.nsd.nsd import NsdRequest
@@ -27,19 +28,16 @@ from simnet.storage.scale.client import ScaleClient
 from simnet.storage.scale.files import BlockUser, Handle
 from simnet.storage.scale.pagepool import Buffer
 
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-
 __all__ = ["BlockStream", "CallCosts", "Pass"]
 
-_FS_PER_PS = cython.declare(cython.longlong, 1000)
-_PERMILLE = cython.declare(cython.longlong, 1000)
-_LONGEST_BURST_PS = cython.declare(cython.longlong, 10 * 10**12)
+_FS_PER_PS: cython.longlong = 1000
+_PERMILLE: cython.longlong = 1000
+_LONGEST_BURST_PS: cython.longlong = 10 * 10**12
 # what an event means
-_BLOCK = cython.declare(cython.int, 1)
-_COMPUTE = cython.declare(cython.int, 2)
-_PART = cython.declare(cython.int, 3)
-_PAUSED = cython.declare(cython.int, 4)
+_BLOCK: cython.int = 1
+_COMPUTE: cython.int = 2
+_PART: cython.int = 3
+_PAUSED: cython.int = 4
 
 
 @dataclass(frozen=True)
@@ -107,6 +105,38 @@ class BlockStream(BlockUser):
         io_wait_ps: time in which it waited for blocks or for room.
     """
 
+    client: ScaleClient = None
+    cpu: LparCpu = None
+    call_bytes: cython.longlong = 0
+    call_ps: cython.longlong = 0
+    copy_fs_per_byte: cython.longlong = 0
+    used_ps: cython.longlong = 0
+    read_bytes: cython.longlong = 0
+    written_bytes: cython.longlong = 0
+    io_wait_ps: cython.longlong = 0
+    _done: Any = None
+    _block_bytes: cython.longlong = 0
+    _reading: Handle = None
+    _writing: Handle = None
+    _buffer: Buffer = None
+    _tile: cython.longlong = 0
+    _tiles: cython.longlong = 0
+    _held: cython.longlong = 0
+    _first: cython.longlong = 0
+    _ways: cython.longlong = 0
+    _end_bytes: cython.longlong = 0
+    _tile_bytes: cython.longlong = 0
+    _place_bytes: cython.longlong = 0
+    _unwritten_bytes: cython.longlong = 0
+    _write_left: cython.longlong = 0
+    _work_fs: cython.longlong = 0
+    _pause_fs: cython.longlong = 0
+    _whole: cython.bint = False
+    _compute_ps: cython.longlong = 0
+    _parts: cython.longlong = 0
+    _random: RandomStream = None
+    _waits_from_ps: cython.longlong = 0
+
     def __init__(
         self, sim: Simulator, path: str, client: ScaleClient, cpu: LparCpu, costs: CallCosts
     ) -> None:
@@ -116,21 +146,9 @@ class BlockStream(BlockUser):
         self.call_bytes = costs.call_bytes
         self.call_ps = costs.call_ps
         self.copy_fs_per_byte = costs.copy_fs_per_byte
-        self.used_ps = self.read_bytes = self.written_bytes = self.io_wait_ps = 0
-        self._done: Any = None
         self._block_bytes = client.block_bytes
-        self._reading: Handle = None
-        self._writing: Handle = None
-        self._buffer: Buffer = None
-        self._random: RandomStream = None
         self._waits_from_ps = -1
-        self._tile = self._tiles = self._first = self._end_bytes = self._tile_bytes = 0
         self._ways = 1
-        self._held = 0
-        self._whole = False
-        self._pause_fs = 0
-        self._place_bytes = self._unwritten_bytes = self._write_left = self._work_fs = 0
-        self._compute_ps = self._parts = 0
 
     # -- a pass -------------------------------------------------------------------------------
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SYSTEM
+from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
 from simnet.host.softirq.busy_poll import BusyPoller
@@ -22,23 +24,21 @@ from simnet.net.link.skb import Skb
 from simnet.net.tcp.epoll import Epoll, EpollItem
 from simnet.net.tcp.socket import TcpSocket
 
-if not cython.compiled:
-    from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SYSTEM
-
 __all__ = ["EpollWorker"]
 
 
 # states: what the piece of work that has just been executed was
-_SCHEDULED_IN = cython.declare(cython.int, 0)
-_WAITED = cython.declare(cython.int, 1)
-_RECEIVED = cython.declare(cython.int, 2)
-_RECEIVED_BACKLOG = cython.declare(cython.int, 3)
-_APPLIED = cython.declare(cython.int, 4)
-_SENT = cython.declare(cython.int, 5)
-_SENT_BACKLOG = cython.declare(cython.int, 6)
-_BEFORE_SLEEP = cython.declare(cython.int, 7)
+_SCHEDULED_IN: cython.int = 0
+_WAITED: cython.int = 1
+_RECEIVED: cython.int = 2
+_RECEIVED_BACKLOG: cython.int = 3
+_APPLIED: cython.int = 4
+_SENT: cython.int = 5
+_SENT_BACKLOG: cython.int = 6
+_BEFORE_SLEEP: cython.int = 7
 
 
+@cython.cclass
 class EpollWorker(BusyPoller):
     """One worker.
 
@@ -56,6 +56,23 @@ class EpollWorker(BusyPoller):
         waits: calls of epoll_wait that returned events, which are counted in `events`.
         sleeps: how often it slept there.
     """
+
+    epoll: Epoll = None
+    costs: Costs = None
+    buffer_bytes: cython.longlong = 0
+    max_events: cython.int = 0
+    backlog_mode: cython.int = 0
+    state: cython.int = 0
+    ready: list[Any] = None
+    position: cython.int = 0
+    socket: TcpSocket = None
+    skb: Skb = None
+    piece: cython.longlong = 0
+    debt_ps: cython.longlong = 0
+    busy_from_ps: cython.longlong = 0
+    waits: cython.longlong = 0
+    events: cython.longlong = 0
+    sleeps: cython.longlong = 0
 
     def __init__(
         self,
@@ -76,16 +93,7 @@ class EpollWorker(BusyPoller):
         self.max_events = max_events
         self.backlog_mode = backlog_mode
         self.state = _SCHEDULED_IN
-        self.ready: list[Any] = []
-        self.position = 0
-        self.socket: TcpSocket = None
-        self.skb: Skb = None
-        self.piece = 0
-        self.debt_ps = 0
-        self.busy_from_ps = 0
-        self.waits = 0
-        self.events = 0
-        self.sleeps = 0
+        self.ready = []
         epoll.worker = self
 
     # -- the application: subclasses ------------------------------------------------------

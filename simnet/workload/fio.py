@@ -22,8 +22,10 @@ from typing import Any
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.costs import Spread
 from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
 from simnet.host.scheduler import Task
 from simnet.kernel.random import RandomStream
 from simnet.storage.block.request import Bio, IoContext
@@ -38,22 +40,19 @@ from simnet.workload.fio_stats import (
     depth_number,
 )
 
-if not cython.compiled:
-    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
-
 __all__ = ["FioJob"]
 
-_SYNC = cython.declare(cython.int, 0)
-_IO_URING = cython.declare(cython.int, 2)
-_PAGE_SECTORS = cython.declare(cython.int, 8)
-_PERCENT = cython.declare(cython.int, 100)
+_SYNC: cython.int = 0
+_IO_URING: cython.int = 2
+_PAGE_SECTORS: cython.int = 8
+_PERCENT: cython.int = 100
 # states: what the piece of work that has just been executed was
-_SCHEDULED_IN = cython.declare(cython.int, 0)
-_PREPARED = cython.declare(cython.int, 1)
-_SUBMITTED = cython.declare(cython.int, 2)
-_WAITING = cython.declare(cython.int, 3)
-_POLLING = cython.declare(cython.int, 4)
-_RETRYING = cython.declare(cython.int, 5)
+_SCHEDULED_IN: cython.int = 0
+_PREPARED: cython.int = 1
+_SUBMITTED: cython.int = 2
+_WAITING: cython.int = 3
+_POLLING: cython.int = 4
+_RETRYING: cython.int = 5
 
 
 @cython.final
@@ -61,12 +60,14 @@ _RETRYING = cython.declare(cython.int, 5)
 class IoUnit(Bio):
     """fio's `io_u`: used again and again."""
 
+    start_ps: cython.longlong = 0
+    issue_ps: cython.longlong = 0
+
     def __init__(self, job: FioJob, context: IoContext, sectors: int) -> None:
         super().__init__(0, sectors, write=False, context=context, done=job.completed, sync=True)
-        self.start_ps = 0
-        self.issue_ps = 0
 
 
+@cython.cclass
 class FioJob(Task):
     """One process of a job.
 
@@ -82,6 +83,39 @@ class FioJob(Task):
         spread: how much its own work varies.
         allowed: CPUs that it may run on.
     """
+
+    queue: MultiQueue = None
+    stats: FioStats = None
+    random: RandomStream = None
+    spread: Spread = None
+    ledger: Ledger = None
+    engine: cython.int = 0
+    hipri: cython.bint = False
+    iodepth: cython.longlong = 0
+    batch: cython.longlong = 0
+    complete_min: cython.longlong = 0
+    complete_max: cython.Py_ssize_t = 0
+    iodepth_low: cython.longlong = 0
+    bs_sectors: cython.longlong = 0
+    at_random: cython.bint = False
+    reads: cython.longlong = 0
+    first_sector: cython.longlong = 0
+    blocks: cython.longlong = 0
+    next_block: list[Any] = None
+    unit_ps: cython.longlong = 0
+    syscall_ps: cython.longlong = 0
+    engine_ps: cython.longlong = 0
+    reap_ps: cython.longlong = 0
+    state: cython.int = 0
+    free: list[Any] = None
+    queued: list[IoUnit] = None
+    position: cython.Py_ssize_t = 0
+    done: list[Any] = None
+    in_flight: cython.longlong = 0
+    needed: cython.longlong = 0
+    debt_ps: cython.longlong = 0
+    roused: cython.bint = False
+    draining: cython.bint = False
 
     def __init__(
         self,
@@ -124,13 +158,8 @@ class FioJob(Task):
         self.reap_ps = costs.reap_ps
         self.state = _SCHEDULED_IN
         self.free = [IoUnit(self, context, rules.bs_sectors) for _ in range(rules.iodepth)]
-        self.queued: list[IoUnit] = []
-        self.position = 0
-        self.done: list[Any] = []
-        self.in_flight = 0
-        self.needed = 0
-        self.debt_ps = 0
-        self.roused = self.draining = False
+        self.queued = []
+        self.done = []
 
     def counters(self) -> dict[str, int]:
         """Units in flight."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 
 __all__ = [
@@ -37,7 +38,7 @@ PATTERNS = {
     "rw": (False, True, True),
     "randrw": (True, True, True),
 }
-_NUMBERS = cython.declare(cython.int, 7)
+_NUMBERS: cython.int = 7
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,16 @@ class FioCosts:
     reap_ps: int
 
 
+@cython.cclass
 class Latency:
     """Latencies of one kind: histogram in ps, sum, and sum of the squares in ns."""
 
+    times: LogHistogram = None
+    sum_ps: cython.longlong = 0
+    squares: cython.double = 0.0
+
     def __init__(self) -> None:
         self.times = LogHistogram()
-        self.sum_ps = 0
-        self.squares = 0.0
 
     def add(self, time_ps: cython.longlong) -> cython.int:
         """Count one."""
@@ -105,6 +109,7 @@ class Latency:
         return 0
 
 
+@cython.cclass
 class FioStats:
     """What the jobs of one group have done; lists are of reads and writes.
 
@@ -118,6 +123,18 @@ class FioStats:
         switches: how often they slept.
     """
 
+    ios: list[Any] = None
+    sectors: list[Any] = None
+    slat: tuple[Any, ...] = None
+    clat: tuple[Any, ...] = None
+    lat: tuple[Any, ...] = None
+    depths: list[Any] = None
+    submits: list[Any] = None
+    completes: list[Any] = None
+    user_ps: Public[cython.longlong] = 0
+    system_ps: Public[cython.longlong] = 0
+    switches: Public[cython.longlong] = 0
+
     def __init__(self) -> None:
         self.ios = [0, 0]
         self.sectors = [0, 0]
@@ -127,7 +144,6 @@ class FioStats:
         self.depths = [0] * _NUMBERS
         self.submits = [0] * _NUMBERS
         self.completes = [0] * _NUMBERS
-        self.user_ps = self.system_ps = self.switches = 0
 
 
 def add_latency(latencies: Any, write: cython.bint, time_ps: cython.longlong) -> cython.int:

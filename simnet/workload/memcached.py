@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import SYSTEM
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
 from simnet.net.tcp.epoll import Epoll, EpollItem
@@ -23,12 +24,9 @@ from simnet.net.tcp.socket import TcpSocket
 from simnet.workload.epoll_worker import EpollWorker
 from simnet.workload.mutilate import MutilateConnection
 
-if not cython.compiled:
-    from simnet.host.accounting import SYSTEM
-
 __all__ = ["MemcachedConnection", "MemcachedWorker"]
 
-_WAITED = cython.declare(cython.int, 1)
+_WAITED: cython.int = 1
 # kernels since 2.6.37 count work on a backlog as time of the process (in_serving_softirq)
 
 
@@ -46,11 +44,14 @@ class MemcachedConnection(EpollItem):
         got: bytes that have been read.
     """
 
+    socket: TcpSocket = None
+    client: MutilateConnection = None
+    got: cython.longlong = 0
+
     def __init__(self, epoll: Epoll, socket: TcpSocket, client: MutilateConnection) -> None:
         super().__init__(epoll)
         self.socket = socket
         self.client = client
-        self.got = 0
         socket.poll = self
 
     def has_events(self) -> cython.bint:
@@ -75,6 +76,9 @@ class MemcachedWorker(EpollWorker):
         requests: that were answered.
     """
 
+    connection: MemcachedConnection = None
+    requests: cython.longlong = 0
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -95,8 +99,6 @@ class MemcachedWorker(EpollWorker):
             backlog_mode=SYSTEM,
             allowed=allowed,
         )
-        self.connection: MemcachedConnection = None
-        self.requests = 0
 
     def counters(self) -> dict[str, int]:
         """System calls and requests."""

@@ -19,33 +19,31 @@ from array import array
 
 import cython
 
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
 from simnet.kernel.histogram import LogHistogram
-from simnet.kernel.random import RandomStream
+from simnet.kernel.priority import CPU
+from simnet.kernel.random import RandomStream, high_product
 from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.workload.mutilate_sizes import fb_sizes, gap_shape, power_table
 
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-    from simnet.kernel.random import high_product
-
 __all__ = ["Gaps", "MutilateConnection", "MutilateThread", "Requests"]
 
-_PERMILLE = cython.declare(cython.longlong, 1000)
+_PERMILLE: cython.longlong = 1000
 # events of a thread
-_TIMER = cython.declare(cython.int, 0)
-_DONE = cython.declare(cython.int, 1)
-_WOKEN = cython.declare(cython.int, 2)
+_TIMER: cython.int = 0
+_DONE: cython.int = 1
+_WOKEN: cython.int = 2
 # states of a connection
-_WAITING = cython.declare(cython.int, 0)
-_ISSUING = cython.declare(cython.int, 1)
-_OUTSTANDING = cython.declare(cython.int, 2)
-_READING = cython.declare(cython.int, 3)
+_WAITING: cython.int = 0
+_ISSUING: cython.int = 1
+_OUTSTANDING: cython.int = 2
+_READING: cython.int = 3
 
-_PART_BITS = cython.declare(cython.int, 10)
-_FRACTION_BITS = cython.declare(cython.int, 20)
-_POWER_BITS = cython.declare(cython.int, 24)
+_PART_BITS: cython.int = 10
+_FRACTION_BITS: cython.int = 20
+_POWER_BITS: cython.int = 24
 
 
 @cython.final
@@ -58,6 +56,13 @@ class Gaps:
         mean_ps: their mean; 0 for none: a closed loop.
         stream: random numbers.
     """
+
+    stream: RandomStream = None
+    mean_ps: cython.longlong = 0
+    fixed: cython.bint = False
+    ratio: cython.longlong = 0
+    tail: cython.longlong = 0
+    powers: Array[cython.longlong] = None
 
     def __init__(self, arrivals: str, mean_ps: int, stream: RandomStream) -> None:
         self.stream = stream
@@ -107,6 +112,15 @@ class Requests:
         latency: histogram of the times from a request to its response, in ps.
     """
 
+    stream: RandomStream = None
+    update_permille: cython.longlong = 0
+    keys: Array[cython.longlong] = None
+    values: Array[cython.longlong] = None
+    offered: cython.longlong = 0
+    delivered: cython.longlong = 0
+    delivered_bytes: cython.longlong = 0
+    latency: LogHistogram = None
+
     def __init__(self, records: int, update_permille: int, stream: RandomStream) -> None:
         keys, values = fb_sizes(records)
         self.stream = stream
@@ -114,9 +128,6 @@ class Requests:
         self.keys = array("q", keys)
         # a value, and the number that says how long it is
         self.values = array("q", [size + len(str(size)) for size in values])
-        self.offered = 0
-        self.delivered = 0
-        self.delivered_bytes = 0
         self.latency = LogHistogram()
 
     def draw(self, connection: MutilateConnection) -> cython.int:
@@ -153,20 +164,24 @@ class MutilateConnection(Application):
         asked: bytes of all requests, that one included.
     """
 
+    thread: MutilateThread = None
+    endpoint: Public[TcpEndpoint] = None
+    following: MutilateConnection = None
+    number: cython.longlong = 0
+    state: cython.int = 0
+    due_ps: cython.longlong = 0
+    issued_ps: cython.longlong = 0
+    request_bytes: cython.longlong = 0
+    response_bytes: cython.longlong = 0
+    asked: cython.longlong = 0
+    unread: cython.longlong = 0
+
     needs = ("endpoint",)
 
     def __init__(self, thread: MutilateThread) -> None:
         self.thread = thread
-        self.endpoint: TcpEndpoint = None
-        self.following: MutilateConnection = None
         self.number = len(thread.connections)
         self.state = _WAITING
-        self.due_ps = 0
-        self.issued_ps = 0
-        self.request_bytes = 0
-        self.response_bytes = 0
-        self.asked = 0
-        self.unread = 0
         thread.connections.append(self)
 
     def readable(self, socket: TcpEndpoint) -> cython.int:
@@ -197,6 +212,16 @@ class MutilateThread(Component):
         write_ps: from issuing a request to its being sent.
     """
 
+    requests: Requests = None
+    gaps: Gaps = None
+    wake_ps: cython.longlong = 0
+    read_ps: cython.longlong = 0
+    write_ps: cython.longlong = 0
+    connections: list[MutilateConnection] = None
+    first: MutilateConnection = None
+    last: MutilateConnection = None
+    current: MutilateConnection = None
+
     def __init__(
         self,
         sim: Simulator,
@@ -214,10 +239,7 @@ class MutilateThread(Component):
         self.wake_ps = wake_ps
         self.read_ps = read_ps
         self.write_ps = write_ps
-        self.connections: list[MutilateConnection] = []
-        self.first: MutilateConnection = None
-        self.last: MutilateConnection = None
-        self.current: MutilateConnection = None
+        self.connections = []
 
     def start(self, connection: MutilateConnection, time_ps: cython.longlong) -> cython.int:
         """Have a connection's first request come some time after `time_ps`."""
@@ -231,6 +253,7 @@ class MutilateThread(Component):
         self.sim.at(connection.due_ps, self, _TIMER, connection.number, CPU)
         return 0
 
+    @cython.cfunc
     def wake(self, connection: MutilateConnection) -> cython.int:
         """A response is there: the thread will see it."""
         self.sim.after(
@@ -242,6 +265,7 @@ class MutilateThread(Component):
         )
         return 0
 
+    @cython.cfunc
     def add(self, connection: MutilateConnection) -> cython.int:
         """A connection needs the thread: it is served in its turn."""
         if self.last is None:

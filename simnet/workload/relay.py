@@ -12,22 +12,21 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import SOFTIRQ
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
+from simnet.kernel.compiled import Public
+from simnet.kernel.prefetch import prefetch
 from simnet.net.tcp.epoll import Epoll, EpollItem
 from simnet.net.tcp.socket import TcpSocket
 from simnet.workload.epoll_worker import EpollWorker
 
-if not cython.compiled:
-    from simnet.host.accounting import SOFTIRQ
-    from simnet.kernel.prefetch import prefetch
-
 __all__ = ["RelaySide", "RelayWorker"]
 
 # states beside those of EpollWorker
-_SCHEDULED_IN = cython.declare(cython.int, 0)
-_APPLIED = cython.declare(cython.int, 4)
-_BEFORE_SEND = cython.declare(cython.int, 8)
+_SCHEDULED_IN: cython.int = 0
+_APPLIED: cython.int = 4
+_BEFORE_SEND: cython.int = 8
 
 
 @cython.final
@@ -48,16 +47,18 @@ class RelaySide(EpollItem):
         unread: the socket may have more to read.
     """
 
+    socket: TcpSocket = None
+    partner: Public[RelaySide] = None
+    message_bytes: Public[cython.longlong] = 0
+    got: cython.longlong = 0
+    left: cython.longlong = 0
+    unread: cython.bint = False
+
     needs = ("partner",)
 
     def __init__(self, epoll: Epoll, socket: TcpSocket) -> None:
         EpollItem.__init__(self, epoll)
         self.socket = socket
-        self.partner: RelaySide = None
-        self.message_bytes = 0
-        self.got = 0
-        self.left = 0
-        self.unread = False
         socket.poll = self
 
     def disconnect(self) -> cython.int:
@@ -66,6 +67,7 @@ class RelaySide(EpollItem):
         self.partner = None
         return 0
 
+    @cython.cfunc
     def messages(self, count: cython.longlong) -> cython.longlong:
         """`count` more bytes have been received: return how many messages that completes."""
         before: cython.longlong = self.got
@@ -77,7 +79,7 @@ class RelaySide(EpollItem):
     def callback(self, cpu: Cpu) -> cython.longlong:
         """See `EpollItem.callback`."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.partner), 80)
+            prefetch(cython.cast(cython.p_void, self.partner), cython.sizeof(RelaySide))
         return self.epoll.ready(self, cpu)
 
     def has_events(self) -> cython.bint:
@@ -107,6 +109,16 @@ class RelayWorker(EpollWorker):
         full_sends: calls of send that took less than they were given.
     """
 
+    side: RelaySide = None
+    source: RelaySide = None
+    sink: RelaySide = None
+    receives: cython.longlong = 0
+    received: cython.longlong = 0
+    empty_receives: cython.longlong = 0
+    sends: cython.longlong = 0
+    sent: cython.longlong = 0
+    full_sends: cython.longlong = 0
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -128,15 +140,6 @@ class RelayWorker(EpollWorker):
             backlog_mode=SOFTIRQ,
             allowed=allowed,
         )
-        self.side: RelaySide = None
-        self.source: RelaySide = None
-        self.sink: RelaySide = None
-        self.receives = 0
-        self.received = 0
-        self.empty_receives = 0
-        self.sends = 0
-        self.sent = 0
-        self.full_sends = 0
 
     def counters(self) -> dict[str, int]:
         """System calls and bytes."""
@@ -184,7 +187,7 @@ class RelayWorker(EpollWorker):
         self.source = source
         self.sink = source.partner
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.sink.socket), 304)
+            prefetch(cython.cast(cython.p_void, self.sink.socket), cython.sizeof(TcpSocket))
         self.receives += 1
         return self._receive(cpu, source.socket)
 

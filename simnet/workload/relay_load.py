@@ -13,22 +13,23 @@ Times are integers; no draw that becomes one uses a platform's mathematical libr
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.prefetch import prefetch, prefetch_item
+from simnet.kernel.priority import CPU
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.workload.alias import Alias
 
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch, prefetch_item
-    from simnet.kernel.priority import CPU
-
 __all__ = ["Deliveries", "Message", "RelayLoad", "RemoteEnd"]
 
-_PERMILLE = cython.declare(cython.longlong, 1000)
+_PERMILLE: cython.longlong = 1000
 
 
 @cython.final
@@ -43,9 +44,9 @@ class Message:
         created_ps: when it was created.
     """
 
-    end: cython.longlong
-    created_ps: cython.longlong
-    following: Message
+    end: cython.longlong = 0
+    created_ps: cython.longlong = 0
+    following: Message = None
 
 
 @cython.final
@@ -61,15 +62,17 @@ class Deliveries:
             `changed_ps`.
     """
 
+    offered: cython.longlong = 0
+    delivered: cython.longlong = 0
+    offered_bytes: cython.longlong = 0
+    delivered_bytes: cython.longlong = 0
+    latency: LogHistogram = None
+    latency_ps: cython.longlong = 0
+    population_ps: cython.longlong = 0
+    changed_ps: cython.longlong = 0
+
     def __init__(self) -> None:
-        self.offered = 0
-        self.delivered = 0
-        self.offered_bytes = 0
-        self.delivered_bytes = 0
         self.latency = LogHistogram()
-        self.latency_ps = 0
-        self.population_ps = 0
-        self.changed_ps = 0
 
     def _settle(self, now: cython.longlong) -> cython.int:
         self.population_ps += (self.offered - self.delivered) * (now - self.changed_ps)
@@ -113,18 +116,21 @@ class RemoteEnd(Application):
         got: bytes that have been read.
     """
 
+    endpoint: Public[TcpEndpoint] = None
+    other: Public[RemoteEnd] = None
+    sends: Deliveries = None
+    gets: Deliveries = None
+    first: Message = None
+    last: Message = None
+    created: cython.longlong = 0
+    written: cython.longlong = 0
+    got: cython.longlong = 0
+
     needs = ("endpoint", "other")
 
     def __init__(self, sends: Deliveries, gets: Deliveries) -> None:
-        self.endpoint: TcpEndpoint = None
-        self.other: RemoteEnd = None
         self.sends = sends
         self.gets = gets
-        self.first: Message = None
-        self.last: Message = None
-        self.created = 0
-        self.written = 0
-        self.got = 0
 
     def disconnect(self) -> cython.int:
         """See `Target`."""
@@ -193,6 +199,22 @@ class RelayLoad(Component):
         batches: that have come.
     """
 
+    ends: list[Any] = None
+    clients: cython.longlong = 0
+    chosen: Alias = None
+    first: cython.longlong = 0
+    second: cython.longlong = 0
+    third: cython.longlong = 0
+    size: Alias = None
+    sizes: list[Any] = None
+    upstream_size: Alias = None
+    upstream_sizes: list[Any] = None
+    gaps: RandomStream = None
+    mean_ps: cython.longlong = 0
+    batch_permille: cython.longlong = 0
+    batches: cython.longlong = 0
+    running: cython.bint = False
+
     def __init__(
         self,
         sim: Simulator,
@@ -229,8 +251,6 @@ class RelayLoad(Component):
         self.gaps = RandomStream(seed, path)
         self.mean_ps = 10**12 * batch_permille // rate_mhz
         self.batch_permille = batch_permille
-        self.batches = 0
-        self.running = False
 
     def start(self, time_ps: int) -> None:
         """Have the first batch come some time after `time_ps`."""
@@ -252,7 +272,7 @@ class RelayLoad(Component):
             end = self.ends[self.first]
             end.endpoint.fetch_to_send()
             end = self.ends[self.second]
-            prefetch(cython.cast(cython.p_void, end.endpoint), 264)
+            prefetch(cython.cast(cython.p_void, end.endpoint), cython.sizeof(TcpEndpoint))
             prefetch_item(self.ends, self.third, cython.sizeof(RemoteEnd))
         return at
 

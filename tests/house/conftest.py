@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -13,29 +14,29 @@ BASE_PY = '''"""A base class."""
 
 import cython
 
+_STEP: cython.longlong = 1
 
+
+@cython.cclass
 class Base:
-    total: cython.longlong
-
-    def __init__(self) -> None:
-        self.total = 0
+    total: cython.longlong = 0
+    calls: cython.int = 2 - _STEP - 1
 
     def add(self, amount: cython.longlong) -> cython.longlong:
-        self.total += amount
+        self.total += amount * _STEP
         return self.total
 '''
-BASE_PXD = """cdef class Base:
-    cdef readonly long long total
-    cpdef long long add(self, long long amount) except? -1
-"""
-DERIVED_PY = '''"""Inherits and calls across modules."""
+DERIVED_PY = '''"""Inherits and calls across rooms."""
 
 import cython
 
 from simnet.kernel.base import Base
 
 
+@cython.cclass
 class Derived(Base):
+    first: cython.int = 7
+
     def add_twice(self, amount: cython.longlong) -> cython.longlong:
         self.add(amount)
         return self.add(amount)
@@ -44,11 +45,6 @@ class Derived(Base):
 def compiled() -> bool:
     return bool(cython.compiled)
 '''
-DERIVED_PXD = """from simnet.kernel.base cimport Base
-
-cdef class Derived(Base):
-    cpdef long long add_twice(self, long long amount) except? -1
-"""
 
 
 CLI_PY = '''"""Says what is installed."""
@@ -56,7 +52,7 @@ CLI_PY = '''"""Says what is installed."""
 import json
 
 from simnet import _engine, _share
-from simnet.kernel.derived import Derived, compiled
+from simnet.net.derived import Derived, compiled
 
 
 def main() -> None:
@@ -94,7 +90,7 @@ def built_miniature(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     engine = tree.package / "_engine.py"
     # Nothing here needs fast code, and the compiler takes half the time.
     engine.write_text(
-        engine.read_text(encoding="utf-8").replace('"-O3"', '"-O0"'), encoding="utf-8"
+        re.sub(r'"-O\d"', '"-O0"', engine.read_text(encoding="utf-8")), encoding="utf-8"
     )
     shutil.copytree(
         ROOT / "simnet" / "_build",
@@ -103,9 +99,9 @@ def built_miniature(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     )
     (kernel / "__init__.py").touch()
     (kernel / "base.py").write_text(BASE_PY, encoding="utf-8")
-    (kernel / "base.pxd").write_text(BASE_PXD, encoding="utf-8")
-    (kernel / "derived.py").write_text(DERIVED_PY, encoding="utf-8")
-    (kernel / "derived.pxd").write_text(DERIVED_PXD, encoding="utf-8")
+    (tree.package / "net").mkdir()
+    (tree.package / "net" / "__init__.py").touch()
+    (tree.package / "net" / "derived.py").write_text(DERIVED_PY, encoding="utf-8")
     (tree.package / "cli.py").write_text(CLI_PY, encoding="utf-8")
     (tree.package / "py.typed").touch()
     for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,9 +31,6 @@ BASE = (
 )
 # Stands on the roof: the public API, and what runs the command.
 ROOF = ("", "__main__")
-
-_CIMPORT = re.compile(r"^\s*from\s+([\w.]+)\s+c?import\b[ \t]*(\([^)]*\)|[^\n]*)", re.MULTILINE)
-_PLAIN_CIMPORT = re.compile(r"^\s*c?import\s+([\w., \t]+)", re.MULTILINE)
 
 
 def part_of(module: str) -> str:
@@ -80,18 +76,6 @@ def imports_of_python(source: str, module: str, *, is_package: bool = False) -> 
     return _of_simnet(found)
 
 
-def imports_of_declarations(source: str) -> set[str]:
-    """Return the modules of simnet that a ``.pxd`` imports or cimports."""
-    source = re.sub(r"#.*", "", source).replace("\\\n", " ")
-    found: set[str] = set()
-    for match in _CIMPORT.finditer(source):
-        origin, names = match.groups()
-        found.update(_from(origin, re.findall(r"\w+", names)))
-    for match in _PLAIN_CIMPORT.finditer(source):
-        found.update(name.split()[0] for name in match.group(1).split(",") if name.strip())
-    return _of_simnet(found)
-
-
 def _from(origin: str, names: list[str]) -> Iterator[str]:
     if origin.removeprefix("cython.cimports.") == "simnet":
         yield from (f"{origin}.{name}" for name in names if not _own(name))
@@ -112,17 +96,14 @@ def _of_simnet(names: set[str]) -> set[str]:
 def violations(package: Path) -> list[str]:
     """Return, for a package directory, each import that goes upward, as one line of text."""
     found = []
-    for file in sorted([*package.rglob("*.py"), *package.rglob("*.pxd")]):
+    for file in sorted(package.rglob("*.py")):
         relative = file.relative_to(package.parent)
         if {"_build", "_checked", "_compiled", "_share"} & set(relative.parts):
             continue
         is_package = file.stem == "__init__"
         module = ".".join(relative.parent.parts if is_package else relative.with_suffix("").parts)
         source = file.read_text(encoding="utf-8")
-        if file.suffix == ".pxd":
-            imported = imports_of_declarations(source)
-        else:
-            imported = imports_of_python(source, module, is_package=is_package)
+        imported = imports_of_python(source, module, is_package=is_package)
         found += [
             f"{relative.as_posix()} imports {name}"
             for name in sorted(imported)

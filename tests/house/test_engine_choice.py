@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,9 +21,9 @@ TOOLS = {"cython": "3.1"}
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with the core modules `pretended.a.b` and `pretended.c`, built by nobody."""
+    """A package with the core modules `pretended.host.b` and `pretended.net.c`, built by nobody."""
     package = tmp_path / "pretended"
-    for name in ("a/b.py", "a/b.pxd", "c.py", "c.pxd", "plain.py", "a/__init__.py"):
+    for name in ("host/b.py", "host/b.h", "net/c.py", "plain.py", "host/__init__.py"):
         file = package / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"# {name}\n", encoding="utf-8")
@@ -37,77 +37,82 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def pretend_build(package: Path, **changes: object) -> dict[str, Path]:
     """Write what a build would, without machine code."""
     directory = package / "_compiled"
-    modules: dict[str, Any] = {}
     files = {}
-    used = {
-        module: [source, source.replace(".py", ".pxd")]
-        for module, source in _engine.core_modules(package).items()
+    modules = {}
+    for module in ("pretended.host.b", "pretended.net.c"):
+        room = module.replace("pretended.", "pretended._core_").rpartition(".")[0]
+        files[room] = directory / _engine.file_name(room, "0" * 32)
+        files[room].write_bytes(b"no machine code")
+        modules[module] = {"room": room, "source": "c.py", "names": {}, "numbers": {}}
+    manifest = {
+        "format": 2,
+        "failure": "",
+        "toolchain": TOOLS,
+        "sources": _engine.digest(_engine.core_sources(package), TOOLS),
+        "rooms": {room: {"file": file.name, "bytes": 15} for room, file in files.items()},
+        "modules": modules,
     }
-    for module, sources in {_engine.SHARED: [], **used}.items():
-        name = _engine.file_name(module, _engine.digest(package, sources, TOOLS))
-        files[module] = directory / name
-        files[module].write_bytes(b"no machine code")
-        modules[module] = {"file": name, "bytes": 15, "sources": sources}
-    manifest = {"format": 1, "failure": "", "toolchain": TOOLS, "modules": modules} | changes
-    _engine.manifest_path(directory).write_text(json.dumps(manifest), encoding="utf-8")
+    text = json.dumps(manifest | changes)
+    _engine.manifest_path(directory).write_text(text, encoding="utf-8")
     return files
 
 
 def problem(package: Path) -> str:
     with pytest.raises(_engine.Unusable) as caught:
-        _engine.compiled_files(package, package / "_compiled")
+        _engine.usable(package, package / "_compiled")
     return str(caught.value)
 
 
-def test_core_is_what_has_declarations_beside_it(package: Path) -> None:
-    for name in ("d.pxd", "a/__init__.pxd", "_share/e.py", "_share/e.pxd"):
-        file = package / name
-        file.parent.mkdir(exist_ok=True)
-        file.touch()
-    assert _engine.core_modules(package) == {"pretended.a.b": "a/b.py", "pretended.c": "c.py"}
+def test_core_is_in_the_folders_of_the_mechanisms(package: Path) -> None:
+    assert _engine.core_sources(package).keys() == {
+        "host/__init__.py",
+        "host/b.h",
+        "host/b.py",
+        "net/c.py",
+    }
 
 
-def test_digest_is_of_names_contents_and_tools(package: Path) -> None:
-    digests = [_engine.digest(package, ["c.py", "c.pxd"], TOOLS)]
-    assert _engine.digest(package, ["c.pxd", "c.py"], TOOLS) == digests[0]
-    digests.append(_engine.digest(package, ["c.py"], TOOLS))
-    digests.append(_engine.digest(package, ["c.py", "c.pxd"], {"cython": "3.2"}))
-    (package / "c.pxd").write_text("# changed\n", encoding="utf-8")
-    digests.append(_engine.digest(package, ["c.py", "c.pxd"], TOOLS))
+def test_digest_is_of_names_contents_and_tools() -> None:
+    digests = [
+        _engine.digest({"c.py": b"1", "d.py": b"2"}, TOOLS),
+        _engine.digest({"c.py": b"2", "d.py": b"1"}, TOOLS),
+        _engine.digest({"c.py": b"1"}, TOOLS),
+        _engine.digest({"c.py": b"1"}, {"cython": "3.2"}),
+    ]
+    assert _engine.digest({"d.py": b"2", "c.py": b"1"}, TOOLS) == digests[0]
     assert len(set(digests)) == 4
 
 
 OTHER_SETTINGS: dict[str, object] = {
-    "CALLED_FOR_EACH_EVENT": ("pretended.c",),
     "DIRECTIVES": {"language_level": 2},
     "EXTENSION_SUFFIX": ".other.so",
     "FLAGS": ("-O1",),
-    "FOR_PYTHON": "__pyx_pw",
     "SHARED": "pretended._other",
-    "SMALL_CODE": "#define CYTHON_SMALL_CODE\n",
 }
 
 
 @pytest.mark.parametrize("setting", OTHER_SETTINGS)
 def test_digest_is_of_each_setting_of_the_build(
-    package: Path, monkeypatch: pytest.MonkeyPatch, setting: str
+    monkeypatch: pytest.MonkeyPatch, setting: str
 ) -> None:
-    before = _engine.digest(package, ["c.py"], TOOLS)
+    before = _engine.digest({"c.py": b""}, TOOLS)
     monkeypatch.setattr(_engine, setting, OTHER_SETTINGS[setting])
-    assert _engine.digest(package, ["c.py"], TOOLS) != before
+    assert _engine.digest({"c.py": b""}, TOOLS) != before
 
 
 def test_no_setting_that_the_build_reads_is_left_out() -> None:
-    folder = ROOT / "simnet" / "_build"
-    sources = [(folder / name).read_text("utf-8") for name in ("extensions.py", "translation.py")]
-    read = set(re.findall(r"\b(?:_engine|settings)\.([A-Z][A-Z_]+)\b", "\n".join(sources)))
-    shapes_no_code = {"COMPILED", "MANIFEST_FORMAT", "PACKAGE"}
+    text = (ROOT / "simnet" / "_build" / "extensions.py").read_text("utf-8")
+    read = set(re.findall(r"\b_engine\.([A-Z][A-Z_]+)\b", text))
+    shapes_no_code = {"COMPILED", "MANIFEST_FORMAT"}
     assert read - shapes_no_code == OTHER_SETTINGS.keys()
 
 
 def test_sound_build_is_taken_whole(package: Path) -> None:
     files = pretend_build(package)
-    assert _engine.compiled_files(package, package / "_compiled") == files
+    manifest = _engine.usable(package, package / "_compiled")
+    assert {made["file"] for made in manifest["rooms"].values()} == {
+        file.name for file in files.values()
+    }
 
 
 def test_reasons_against_a_build_are_told_apart(package: Path) -> None:
@@ -117,22 +122,14 @@ def test_reasons_against_a_build_are_told_apart(package: Path) -> None:
     pretend_build(package, failure="no C compiler")
     assert problem(package) == "it could not be built: no C compiler"
     files = pretend_build(package)
-    files["pretended.c"].write_bytes(b"short")
+    files["pretended._core_net"].write_bytes(b"short")
     assert "is not as long as it was made" in problem(package)
-    files["pretended.c"].unlink()
-    assert "pretended.c or what it includes was edited" in problem(package)
-    pretend_build(package)
-    (package / "a" / "b.pxd").unlink()
-    assert problem(package) == "it is out of date: pretended.a.b was added or removed since"
-
-
-def test_included_file_that_is_gone_is_named(package: Path) -> None:
-    pretend_build(package)
-    manifest = _engine.read_manifest(package / "_compiled")
-    assert manifest is not None
-    manifest["modules"]["pretended.c"]["sources"].append("gone.pxd")
-    pretend_build(package, modules=manifest["modules"])
-    assert "gone.pxd: No such file" in problem(package)
+    files["pretended._core_net"].unlink()
+    assert "is missing" in problem(package)
+    for changed in ("host/b.h", "host/__init__.py", "net/c.py"):
+        pretend_build(package)
+        (package / changed).unlink()
+        assert problem(package).startswith("it is out of date: a source was edited, added or")
 
 
 def test_file_that_is_no_library_is_refused_before_it_is_imported(package: Path) -> None:
@@ -141,12 +138,18 @@ def test_file_that_is_no_library_is_refused_before_it_is_imported(package: Path)
         _engine.check_loading(files.values())
 
 
-def test_finder_serves_core_modules_only(package: Path) -> None:
-    finder = _engine._CompiledFinder(pretend_build(package))
-    spec = finder.find_spec("pretended.c")
+def test_finder_serves_rooms_and_core_modules_only(package: Path) -> None:
+    pretend_build(package)
+    directory = package / "_compiled"
+    finder = _engine._CompiledFinder(_engine.usable(package, directory), directory)
+    spec = finder.find_spec("pretended._core_net")
     assert spec is not None
     assert spec.origin is not None
-    assert spec.origin.startswith(str(package / "_compiled"))
+    assert spec.origin.startswith(str(directory))
+    spec = finder.find_spec("pretended.net.c")
+    assert spec is not None
+    assert spec.origin is not None
+    assert spec.origin.endswith("c.py")
     assert finder.find_spec("pretended.plain") is None
 
 
@@ -210,5 +213,5 @@ def test_usable_core_is_installed_first(package: Path, monkeypatch: pytest.Monke
     _engine.install()
     finder = sys.meta_path[0]
     assert isinstance(finder, _engine._CompiledFinder)
-    assert finder.files == files
+    assert finder.rooms == {room: str(file) for room, file in files.items()}
     assert _engine.active() == "compiled"

@@ -11,7 +11,6 @@ from tests.house.layers import (
     BASE,
     FLOORS,
     allowed,
-    imports_of_declarations,
     imports_of_python,
     violations,
 )
@@ -104,31 +103,14 @@ def test_imports_of_python(source: str, expected: set[str]) -> None:
     assert imports_of_python(source, "simnet.kernel.simulator") == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("from simnet.host.cpu cimport Cpu", {"simnet.host.cpu"}),
-        ("cimport cython, simnet.host.cpu as c", {"simnet.host.cpu"}),
-        ("from simnet cimport host", {"simnet.host"}),
-        ("from simnet.host.cpu cimport (\n    A,\n    B,\n)", {"simnet.host.cpu"}),
-        ("from simnet cimport (\n    host,\n    net,\n)", {"simnet.host", "simnet.net"}),
-        ("# from simnet.host.cpu cimport Cpu\ncdef class A: pass", set()),
-        ("from libc.stdint cimport int64_t", set()),
-    ],
-)
-def test_imports_of_declarations(source: str, expected: set[str]) -> None:
-    assert imports_of_declarations(source) == expected
-
-
 def test_upward_import_anywhere_is_found(tmp_path: Path) -> None:
     package = tmp_path / "simnet"
     for folder in ("kernel", "host", "study"):
         (package / folder).mkdir(parents=True)
     (package / "__init__.py").write_text("from simnet.study import run\n", encoding="utf-8")
-    (package / "host" / "cpu.py").write_text("import simnet.kernel.queue\n", encoding="utf-8")
-    (package / "host" / "cpu.pxd").write_text("cimport simnet.study.run.run\n", encoding="utf-8")
+    (package / "host" / "cpu.py").write_text("import simnet.study.run.run\n", encoding="utf-8")
     (package / "kernel" / "__init__.py").write_text("from ..study import run\n", encoding="utf-8")
     assert violations(package) == [
-        "simnet/host/cpu.pxd imports simnet.study.run.run",
+        "simnet/host/cpu.py imports simnet.study.run.run",
         "simnet/kernel/__init__.py imports simnet.study",
     ]

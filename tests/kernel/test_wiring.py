@@ -21,8 +21,6 @@ from simnet.scenario.system.build import build
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_CLASS = re.compile(r"^cdef class (\w+)(?:\((\w+)\))?:\n((?:[ \t].*\n|\n)*)", re.MULTILINE)
-_SHOWN = re.compile(r"^    cdef (?:public|readonly) (\w+) (\w+)$", re.MULTILINE)
 # Set in the course of a simulation, by what follows them.
 _OF_THE_MOMENT = {
     "followed": "compared with a frame, and not followed",
@@ -83,36 +81,39 @@ def test_a_stream_that_the_bond_has_not_taken_is_named(monkeypatch: pytest.Monke
         build(effective, seed=1)
 
 
-def _empty_at_first(cls: ast.ClassDef) -> Iterator[str]:
-    """Yield the fields that a class sets to None and declares the type of."""
-    for node in ast.walk(cls):
-        match node:
-            case ast.AnnAssign(target=ast.Attribute(attr=field), value=ast.Constant(value=None)):
-                yield field
+def _sources() -> dict[str, ast.Module]:
+    """Return the modules of the compiled core."""
+    return {
+        f"simnet.{file.removesuffix('.py').replace('/', '.')}": ast.parse(text)
+        for file, text in _engine.core_sources().items()
+        if b"\nimport cython\n" in text
+    }
 
 
 def _references() -> Iterator[tuple[type, str]]:
-    """Yield each field of a compiled class that others can set to an object of one."""
-    shown = {}
-    sources = _engine.core_modules().values()
-    for source in sources:
-        declared = (_engine.PACKAGE / source).with_suffix(".pxd").read_text("utf-8")
-        for name, _, body in _CLASS.findall(declared):
-            shown[name] = {field: kind for kind, field in _SHOWN.findall(body)}
-    for source in sources:
-        module = importlib.import_module(f"simnet.{source.removesuffix('.py').replace('/', '.')}")
-        for cls in ast.parse((_engine.PACKAGE / source).read_text("utf-8")).body:
-            if isinstance(cls, ast.ClassDef):
-                fields = set(_empty_at_first(cls)) & shown.get(cls.name, {}).keys()
-                made: type = getattr(module, cls.name)
-                yield from ((made, field) for field in fields if shown[cls.name][field] in shown)
+    """Yield each field of a compiled class that refers to one, and that others alone set."""
+    sources = _sources()
+    classes = {
+        node.name: (module, node)
+        for module, tree in sources.items()
+        for node in tree.body
+        if isinstance(node, ast.ClassDef) and "@cython.cclass" in ast.unparse(node)
+    }
+    for name, (module, node) in classes.items():
+        own = ast.unparse(node)
+        for field in node.body:
+            if isinstance(field, ast.AnnAssign):
+                public = re.fullmatch(r"Public\[(\w+)\]", ast.unparse(field.annotation))
+                of = ast.unparse(field.target)
+                sets = re.search(rf"\bself\.{of}\b[^=\n]*=(?!=)", own)
+                if public and public[1] in classes and not sets:
+                    yield getattr(importlib.import_module(module), name), of
 
 
 def test_every_reference_that_nobody_asks_for_is_declared() -> None:
-    paths = ((_engine.PACKAGE / source) for source in _engine.core_modules().values())
-    code = "\n".join(path.read_text("utf-8") for path in paths)
+    code = "\n".join(map(ast.unparse, _sources().values()))
     found = list(_references())
-    assert len(found) > 30
+    assert len(found) > 20
     for cls, field in found:
         asked = re.search(rf"\.{field} is (not )?None|\b(if|and|or|not) [\w.]*\.{field}\b", code)
         needed = any(field in re.split(r"[.|]", need) for need in needs_of(cls))

@@ -63,8 +63,7 @@ _HINTS = {"prefetch", "TypeVar"}
 _NUMBERS = {"int", "float", "cython.int", "cython.uint", "cython.longlong", "cython.ulonglong"}
 _TRUTHS = {"bool", "cython.bint"}
 # Their functions are found in their class or module and can be changed there.
-_CLASS = re.compile(r"^cdef class (\w+)", re.MULTILINE)
-_PROCEDURE = re.compile(r"\bint (\w+)\([^)]*\) except -1")
+_CLASS = re.compile(r"^@cython\.cclass\n(?:@.*\n)*class (\w+)", re.MULTILINE)
 _PLAIN_DECORATOR = re.compile(r"cython\.|property$|staticmethod$|\w+\.setter$")
 
 
@@ -125,17 +124,33 @@ def modules_of(floors: Iterable[str] = FLOORS) -> list[str]:
 
 def mutants_of(module: str) -> list[Mutant]:
     """Return all mutants of a module, in the order of its text."""
-    return mutants_in(module, path_of(module).read_bytes(), _declarations())
+    return mutants_in(module, path_of(module).read_bytes(), _procedures())
 
 
 @cache
-def _declarations() -> str:
-    return "".join(path.read_text("utf-8") for path in sorted((ROOT / "simnet").rglob("*.pxd")))
+def _procedures() -> frozenset[str]:
+    """Return the C functions whose integer says nothing: 0, or what another of them returns."""
+    says: dict[str, bool] = {}
+    for path in sorted((ROOT / "simnet").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            if isinstance(node, ast.FunctionDef) and node.returns:
+                nothing = ast.unparse(node.returns) == "cython.int" and _returns_nothing(node)
+                says[node.name] = says.get(node.name, True) and nothing
+    return frozenset(name for name, nothing in says.items() if nothing)
 
 
-def mutants_in(module: str, source: bytes, declarations: str = "") -> list[Mutant]:
-    """Return all mutants of a text, given what is declared for compiled modules (``.pxd``)."""
-    finder = _Finder(module, source, declarations)
+def _returns_nothing(node: ast.FunctionDef) -> bool:
+    return all(
+        isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value == 0)
+        for value in _returned(node)
+    )
+
+
+def mutants_in(
+    module: str, source: bytes, procedures: frozenset[str] = frozenset()
+) -> list[Mutant]:
+    """Return all mutants of a text, given which functions return nothing."""
+    finder = _Finder(module, source, procedures)
     finder.visit(ast.parse(source))
     seen: Counter[str] = Counter()
     numbered = []
@@ -145,13 +160,16 @@ def mutants_in(module: str, source: bytes, declarations: str = "") -> list[Mutan
     return numbered
 
 
+def _is_zero(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and not node.value
+
+
 class _Finder(ast.NodeVisitor):
-    def __init__(self, module: str, source: bytes, declarations: str) -> None:
+    def __init__(self, module: str, source: bytes, procedures: frozenset[str]) -> None:
         self.module = module
         self.source = source
-        self.classes = set(_CLASS.findall(declarations))
-        # C functions that return an integer of which all others tell no more than -1 does not
-        self.procedures = set(_PROCEDURE.findall(declarations))
+        self.classes = set(_CLASS.findall(source.decode()))
+        self.procedures = procedures
         self.begins = [0]
         for line in source.splitlines(keepends=True):
             self.begins.append(self.begins[-1] + len(line))
@@ -247,10 +265,7 @@ class _Finder(ast.NodeVisitor):
         if not self.function and all(map(_PLAIN_DECORATOR.match, decorators)):
             self.function = min([node.lineno, *(its.lineno for its in node.decorator_list)])
         self.returns = ast.unparse(node.returns) if node.returns else ""
-        self.returns_nothing = node.name in self.procedures and all(
-            isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value == 0)
-            for value in _returned(node)
-        )
+        self.returns_nothing = node.name in self.procedures
         self.scope.append(node.name)
         self.visit_all(node.body)
         self.scope.pop()
@@ -284,7 +299,9 @@ class _Finder(ast.NodeVisitor):
         self.assigned(node, [node.target])
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
+        # a field of a compiled class begins with zero whatever is written here
+        declares = self.compiled and not self.function
+        if node.value is not None and not (declares and _is_zero(node.value)):
             self.assigned(node, [node.target])
 
     def assigned(
@@ -292,7 +309,7 @@ class _Finder(ast.NodeVisitor):
     ) -> None:
         # a compiled object begins with zeros: only the interpreter needs to be told
         begins = self.compiled and self.scope[-1:] == ["__init__"]
-        zero = begins and isinstance(node.value, ast.Constant) and not node.value.value
+        zero = begins and node.value is not None and _is_zero(node.value)
         if not zero and any(ast.unparse(target).startswith("self.") for target in targets):
             self.exchange(node, "statement", "pass")
         self.visit_all([*targets, *([node.value] if node.value else [])])

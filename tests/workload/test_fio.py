@@ -102,7 +102,7 @@ class Fio:
         return self.stats
 
     def iops(self, time_ps: int = 2 * 10**10) -> float:
-        return sum(self.run(time_ps).ios) / time_ps * 10**12
+        return float(sum(self.run(time_ps).ios) / time_ps * 10**12)
 
 
 def mean_us(latencies: Any, rw: int = 0) -> float:

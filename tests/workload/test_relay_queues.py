@@ -8,8 +8,8 @@ from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import tx_queue_rules
+from simnet.net.tcp.socket_queue import SocketQueue, socket_hash
 from simnet.workload.far_side import FarSide
 from simnet.workload.relay_system import Load, Workers
 from tests.host.parts import MS

@@ -28,6 +28,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.fair.rules import FairRules
 from simnet.host.fair.select_idle_sibling import WakePlacement
 from simnet.host.scheduler import Scheduler, Task
+from simnet.kernel.compiled import Array
 from simnet.kernel.simulator import Simulator
 
 __all__ = ["FairScheduler"]
@@ -41,6 +42,20 @@ class FairScheduler(Scheduler):
     Args:
         rules: of the kernel's version.
     """
+
+    slice_ps: cython.longlong = 0
+    credit_ps: cython.longlong = 0
+    granularity_ps: cython.longlong = 0
+    latency_ps: cython.longlong = 0
+    eevdf: cython.bint = False
+    most_lag_ps: cython.longlong = 0
+    placement: WakePlacement = None
+    floors: Array[cython.longlong] = None
+    counted: Array[cython.longlong] = None
+    stolen: Array[cython.longlong] = None
+    begun: Array[cython.longlong] = None
+    parities: Array[cython.longlong] = None
+    waiting: Array[cython.longlong] = None
 
     def __init__(
         self,

@@ -28,15 +28,16 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.fair.rules import FairRules
 from simnet.host.scheduler import Scheduler, Task
+from simnet.kernel.compiled import Array
 
 __all__ = ["WakePlacement"]
 
-_MS_PS = cython.declare(cython.longlong, 1_000_000_000)
+_MS_PS: cython.longlong = 1_000_000_000
 # SCHED_CAPACITY_SCALE; imbalance_pct of the domains of a core, a cache, and above
-_SCALE = cython.declare(cython.longlong, 1024)
-_CORE_PERCENT = cython.declare(cython.longlong, 110)
-_CACHE_PERCENT = cython.declare(cython.longlong, 117)
-_ABOVE_PERCENT = cython.declare(cython.longlong, 125)
+_SCALE: cython.longlong = 1024
+_CORE_PERCENT: cython.longlong = 110
+_CACHE_PERCENT: cython.longlong = 117
+_ABOVE_PERCENT: cython.longlong = 125
 
 
 @cython.final
@@ -49,6 +50,15 @@ class WakePlacement:
         rules: of the kernel's version.
     """
 
+    scheduler: Scheduler = None
+    smt_first: cython.bint = False
+    scans_by_use: cython.bint = False
+    smt: cython.bint = False
+    caches: dict[int, list[Cpu]] = None
+    scans: Array[cython.longlong] = None
+    looked: Array[cython.longlong] = None
+    used: Array[cython.longlong] = None
+
     def __init__(self, scheduler: Scheduler, rules: FairRules) -> None:
         self.scheduler = scheduler
         self.smt_first = rules.smt_first
@@ -56,7 +66,7 @@ class WakePlacement:
         self.smt = any(cpu.sibling is not None for cpu in scheduler.cpus)
         # of each last-level cache: its CPUs; how many of them are looked at; when that was decided,
         # and what tasks had had of them then
-        self.caches: dict[int, list[Cpu]] = {}
+        self.caches = {}
         for cpu in scheduler.cpus:
             if cpu.online:
                 self.caches.setdefault(cpu.socket, []).append(cpu)

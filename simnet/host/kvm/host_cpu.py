@@ -23,25 +23,23 @@ from simnet.host.cpu import VirtualProcessor
 from simnet.host.fair.rules import FairRules
 from simnet.host.idle import IdleStates
 from simnet.kernel.component import Component
+from simnet.kernel.priority import LAST
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.kernel.priority import LAST
 
 __all__ = ["HostCpu", "HostThread"]
 
-# states of a thread; compiled modules take them from `host_cpu.pxd`
-if not cython.compiled:
-    BLOCKED = 0
-    READY = 1
-    ARRIVING = 2
-    RUNNING = 3
+# states of a thread
+BLOCKED: cython.int = 0
+READY: cython.int = 1
+ARRIVING: cython.int = 2
+RUNNING: cython.int = 3
 
 # events: a thread has the CPU; a slice ends
-_ARRIVED = cython.declare(cython.int, 0)
-_SLICE = cython.declare(cython.int, 1)
+_ARRIVED: cython.int = 0
+_SLICE: cython.int = 1
 
 
+@cython.cclass
 class HostThread(VirtualProcessor):
     """A thread of the host.
 
@@ -54,14 +52,17 @@ class HostThread(VirtualProcessor):
         preemptions: how often it lost the CPU before it was done.
     """
 
+    host: HostCpu = None
+    state: cython.int = 0
+    polls: cython.bint = False
+    virtual_ps: cython.longlong = 0
+    used_ps: cython.longlong = 0
+    preemptions: cython.longlong = 0
+
     def __init__(self, host: HostCpu, path: str) -> None:
         super().__init__(host.sim, path)
         self.host = host
         self.state = BLOCKED
-        self.polls = False
-        self.virtual_ps = 0
-        self.used_ps = 0
-        self.preemptions = 0
         host.threads.append(self)
 
     def resumed(self) -> cython.int:
@@ -99,6 +100,21 @@ class HostCpu(Component):
         threads: pinned to it.
     """
 
+    threads: list[Any] = None
+    node: cython.int = 0
+    slice_ps: cython.longlong = 0
+    credit_ps: cython.longlong = 0
+    granularity_ps: cython.longlong = 0
+    switch_ps: cython.longlong = 0
+    idle_states: IdleStates = None
+    running: HostThread = None
+    ready: list[Any] = None
+    since_ps: cython.longlong = 0
+    slice_end_ps: cython.longlong = 0
+    least_ps: cython.longlong = 0
+    timer: cython.longlong = 0
+    slice_timer: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -110,20 +126,14 @@ class HostCpu(Component):
         idle_states: IdleStates | None,
     ) -> None:
         super().__init__(sim, path)
-        self.threads: list[Any] = []
+        self.threads = []
         self.node = node
         self.slice_ps = rules.slice_ps
         self.credit_ps = rules.credit_ps
         self.granularity_ps = rules.granularity_ps
         self.switch_ps = switch_ps
         self.idle_states = idle_states
-        self.running: HostThread = None
-        self.ready: list[Any] = []
-        self.since_ps = 0
-        self.slice_end_ps = 0
-        self.least_ps = 0
-        self.timer = 0
-        self.slice_timer = 0
+        self.ready = []
 
     def wake(self, thread: HostThread) -> cython.int:
         """A thread that was blocked has something to do."""

@@ -15,15 +15,12 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.host.kvm.host_cpu import HostCpu, HostThread
-
-if not cython.compiled:
-    from simnet.host.kvm.host_cpu import BLOCKED, RUNNING
-    from simnet.kernel.priority import LAST
+from simnet.host.kvm.host_cpu import BLOCKED, RUNNING, HostCpu, HostThread
+from simnet.kernel.priority import LAST
 
 __all__ = ["Vcpu"]
 
-_GROW_START_PS = cython.declare(cython.longlong, 10_000_000)
+_GROW_START_PS: cython.longlong = 10_000_000
 
 
 @cython.final
@@ -43,6 +40,17 @@ class Vcpu(HostThread):
         halts, polled: how often it halted, and how often what it waited for came while it polled.
     """
 
+    cpu: Cpu = None
+    halt_ps: cython.longlong = 0
+    most_poll_ps: cython.longlong = 0
+    poll_ps: cython.longlong = 0
+    halted_ps: cython.longlong = 0
+    timer: cython.longlong = 0
+    entering: cython.bint = False
+    halted: cython.bint = False
+    halts: cython.longlong = 0
+    polled: cython.longlong = 0
+
     def __init__(
         self, host: HostCpu, path: str, cpu: Cpu, *, halt_ps: int, most_poll_ps: int
     ) -> None:
@@ -50,13 +58,6 @@ class Vcpu(HostThread):
         self.cpu = cpu
         self.halt_ps = halt_ps
         self.most_poll_ps = most_poll_ps
-        self.poll_ps = 0
-        self.halted_ps = 0
-        self.timer = 0
-        self.entering = False
-        self.halted = False
-        self.halts = 0
-        self.polled = 0
         cpu.virtual = self
         cpu.leave()
 

@@ -13,24 +13,25 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import ProcessPoll, SoftirqNetRx
 
-if not cython.compiled:
-    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
-
 __all__ = ["BusyLoop", "BusyPoller"]
 
 
+@cython.cclass
 class BusyPoller(Task):
     """A process that may poll busily.
 
     Its `step` begins with ``if self.loop.resumed(cpu): return``. It calls `loop.start` from `step`,
     asks for no other work until `busy_loop_done` is called, and asks for work, or sleeps, there.
     """
+
+    loop: BusyLoop = None
 
     def __init__(
         self,
@@ -65,19 +66,22 @@ class BusyLoop(ProcessPoll):
         loops: how often it was entered.
     """
 
+    task: BusyPoller = None
+    costs: Costs = None
+    instance: NapiInstance = None
+    budget: cython.int = 0
+    prefer: cython.bint = False
+    owns: cython.bint = False
+    stopping: cython.bint = False
+    skips: cython.bint = False
+    yields: cython.bint = False
+    active: cython.bint = False
+    loops: cython.longlong = 0
+
     def __init__(self, task: BusyPoller) -> None:
         super().__init__(task.sim, f"{task.path}.busy_loop")
-        self.task: BusyPoller = task
-        self.costs: Costs = task.scheduler.costs
-        self.instance: NapiInstance = None
-        self.budget = 0
-        self.prefer = False
-        self.owns = False
-        self.stopping = False
-        self.skips = False
-        self.yields = False
-        self.active = False
-        self.loops = 0
+        self.task = task
+        self.costs = task.scheduler.costs
 
     def start(
         self, cpu: Cpu, instance: NapiInstance, budget: cython.int, prefer: cython.bint

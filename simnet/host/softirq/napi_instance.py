@@ -27,9 +27,8 @@ from simnet.host.costs import Costs
 from simnet.host.cpu import Context, Cpu
 from simnet.host.scheduler import Task
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
-
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
+from simnet.kernel.compiled import Public
+from simnet.kernel.priority import NIC
 
 __all__ = ["NapiInstance"]
 
@@ -61,32 +60,35 @@ class NapiInstance(Context):
         timeouts: runs of its timer.
     """
 
+    napi: Napi = None
+    costs: Costs = None
+    napi_id: Public[cython.int] = 0
+    defer_hard_irqs: Public[cython.int] = 0
+    gro_flush_timeout_ps: Public[cython.longlong] = 0
+    irq_suspend_timeout_ps: Public[cython.longlong] = 0
+    defer_count: Public[cython.int] = 0
+    thread: Public[Task] = None
+    thread_polls: cython.bint = False
+    missed: Public[cython.bint] = False
+    in_busy_poll: Public[cython.bint] = False
+    prefer_busy_poll: Public[cython.bint] = False
+    ran_out: cython.bint = False
+    keeps_young: cython.bint = False
+    timeout_ps: cython.longlong = 0
+    deferred: cython.bint = False
+    timer: cython.longlong = 0
+    timer_cpu: Cpu = None
+    interrupts: Public[cython.longlong] = 0
+    polls: cython.longlong = 0
+    poll_packets: cython.longlong = 0
+    polls_empty: cython.longlong = 0
+    polls_full_budget: cython.longlong = 0
+    timeouts: cython.longlong = 0
+
     def __init__(self, napi: Napi, costs: Costs) -> None:
         super().__init__(napi.sim, f"{napi.path}.napi")
         self.napi = napi
         self.costs = costs
-        self.napi_id = 0
-        self.defer_hard_irqs = 0
-        self.gro_flush_timeout_ps = 0
-        self.irq_suspend_timeout_ps = 0
-        self.defer_count = 0
-        self.thread: Task = None
-        self.thread_polls = False
-        self.missed = False
-        self.in_busy_poll = False
-        self.prefer_busy_poll = False
-        self.ran_out = False
-        self.keeps_young = False
-        self.timeout_ps = 0
-        self.deferred = False
-        self.timer = 0
-        self.timer_cpu: Cpu = None
-        self.interrupts = 0
-        self.polls = 0
-        self.poll_packets = 0
-        self.polls_empty = 0
-        self.polls_full_budget = 0
-        self.timeouts = 0
 
     def counters(self) -> dict[str, int]:
         """Polls, packets and interrupts."""

@@ -16,13 +16,11 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import ProcessPoll, SoftirqNetRx
-
-if not cython.compiled:
-    from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 
 __all__ = ["NapiThread"]
 
@@ -31,6 +29,8 @@ __all__ = ["NapiThread"]
 @cython.cclass
 class _Poll(ProcessPoll):
     """One poll of a thread."""
+
+    thread: NapiThread = None
 
     def __init__(self, thread: NapiThread) -> None:
         super().__init__(thread.sim, f"{thread.path}.poll")
@@ -59,6 +59,10 @@ class NapiThread(Task):
         allowed: CPUs that it may run on (None: all), as `taskset --pid` sets them.
     """
 
+    instance: NapiInstance = None
+    poll: _Poll = None
+    woken: cython.bint = False
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -69,7 +73,6 @@ class NapiThread(Task):
         super().__init__(scheduler, f"{instance.path}.thread", cpu, 0, allowed)
         self.instance = instance
         self.poll = _Poll(self)
-        self.woken = False
         instance.thread = self
 
     def step(self, cpu: Cpu) -> None:

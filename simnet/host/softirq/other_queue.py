@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.priority import NIC
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-    from simnet.kernel.priority import NIC
 
 __all__ = ["OtherQueue"]
 
@@ -44,6 +42,16 @@ class OtherQueue(Napi):
         waiting: packets that no poll has taken.
     """
 
+    instance: NapiInstance = None
+    cpu: Cpu = None
+    costs: Costs = None
+    gap_ps: cython.longlong = 0
+    stream: RandomStream = None
+    waiting: cython.int = 0
+    taken: cython.int = 0
+    limit: cython.int = 0
+    armed: cython.bint = False
+
     def __init__(
         self,
         sim: Simulator,
@@ -59,7 +67,6 @@ class OtherQueue(Napi):
         self.costs = costs
         self.gap_ps = gap_ps
         self.stream = stream
-        self.waiting = self.taken = self.limit = 0
         self.armed = True
         self._await()
 

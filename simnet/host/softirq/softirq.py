@@ -14,14 +14,13 @@ from typing import Any
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ, SYSTEM
 from simnet.host.cpu import Context, Cpu, Softirqs
 from simnet.host.ledger import Ledger
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_MORE
 from simnet.host.softirq.version import SoftirqRules
+from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ, SYSTEM
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_MORE
 
 __all__ = [
     "Napi",
@@ -29,9 +28,10 @@ __all__ = [
     "SoftirqNetRx",
 ]
 
-_ALL = cython.declare(cython.int, 1 << 30)
+_ALL: cython.int = 1 << 30
 
 
+@cython.cclass
 class Napi(Context):
     """A device with a poll function.
 
@@ -47,15 +47,23 @@ class Napi(Context):
         ipis_first: interrupts that are due are sent before it is polled.
     """
 
+    next_polled: Public[Napi] = None
+    next_ipi: Napi = None
+    home: Cpu = None
+    ipis_first: cython.bint = False
+    scheduled: Public[cython.bint] = False
+    quota: Public[cython.int] = 0
+    weight: Public[cython.int] = 0
+
     def __init__(self, sim: Simulator, path: str, weight: int) -> None:
         self._register_napi(sim, path, weight)
 
     def _register_napi(self, sim: Any, path: str, weight: cython.int) -> cython.int:
         """Begin, as `__init__` says, without a call of Python's."""
         self._register(sim, path)
-        self.next_polled: Napi = None
-        self.next_ipi: Napi = None
-        self.home: Cpu = None
+        self.next_polled = None
+        self.next_ipi = None
+        self.home = None
         self.ipis_first = False
         self.scheduled = False
         self.quota = weight
@@ -77,6 +85,7 @@ class Napi(Context):
         raise NotImplementedError(self.path)
 
 
+@cython.cclass
 class ProcessPoll(Context):
     """Who polls a device in process context, with bottom halves disabled."""
 
@@ -107,6 +116,43 @@ class SoftirqNetRx(Softirqs):
         mode: what a poll's time is accounted to.
     """
 
+    cpu: Cpu = None
+    budget: cython.int = 0
+    head: Napi = None
+    tail: Napi = None
+    polling: Napi = None
+    restarts: cython.int = 0
+    entry_left_ps: cython.longlong = 0
+    round_jiffy: cython.longlong = 0
+    entry_ps: cython.longlong = 0
+    netdev_budget: cython.int = 0
+    max_restart: cython.int = 0
+    time_limit_jiffies: cython.int = 0
+    jiffy_ps: cython.longlong = 0
+    weight_each_poll: cython.bint = False
+    restart_jiffies: cython.longlong = 0
+    stops_for_processes: cython.bint = False
+    polls_once: cython.bint = False
+    thread_first: cython.bint = False
+    restart_from: cython.longlong = 0
+    left: cython.int = 0
+    listed: cython.int = 0
+    repoll_head: Napi = None
+    repoll_tail: Napi = None
+    ipi_ps: cython.longlong = 0
+    ledger: Ledger = None
+    ipi_head: Napi = None
+    ipis_due: cython.int = 0
+    sending: cython.bint = False
+    process: ProcessPoll = None
+    mode: cython.int = 0
+    ipis: cython.longlong = 0
+    ksoftirqd: Public[Any] = None
+    rounds: cython.longlong = 0
+    polls: cython.longlong = 0
+    time_squeezes: cython.longlong = 0
+    ksoftirqd_wakeups: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -124,13 +170,6 @@ class SoftirqNetRx(Softirqs):
         super().__init__(sim, path)
         self.cpu = cpu
         self.pending = False
-        self.budget = 0
-        self.head: Napi = None
-        self.tail: Napi = None
-        self.polling: Napi = None
-        self.restarts = 0
-        self.entry_left_ps = 0
-        self.round_jiffy = 0
         self.entry_ps = entry_ps
         self.netdev_budget = netdev_budget
         self.max_restart = max_restart
@@ -145,24 +184,9 @@ class SoftirqNetRx(Softirqs):
         self.stops_for_processes = rules.stops_for_processes
         self.polls_once = rules.polls_once
         self.thread_first = rules.thread_first
-        self.restart_from = 0
-        self.left = 0
-        self.listed = 0
-        self.repoll_head: Napi = None
-        self.repoll_tail: Napi = None
         self.ipi_ps = ipi_ps
         self.ledger = ledger or Ledger()
-        self.ipi_head: Napi = None
-        self.ipis_due = 0
-        self.sending = False
-        self.process: ProcessPoll = None
         self.mode = SOFTIRQ
-        self.ipis = 0
-        self.ksoftirqd: Any = None
-        self.rounds = 0
-        self.polls = 0
-        self.time_squeezes = 0
-        self.ksoftirqd_wakeups = 0
         cpu.softirqs = self
 
     def schedule(self, napi: Napi) -> cython.int:

@@ -2,13 +2,12 @@
 
 `POLL_CONTINUES`: the CPU has been asked for more work. `POLL_DONE`: nothing is left, and the device
 has left the poll list. `POLL_MORE`: others have their turn first. `POLL_STAYS`: it stays at the
-head of the list. Compiled modules take the names from `verdict.pxd`.
+head of the list.
 """
 
 import cython
 
-if not cython.compiled:
-    POLL_CONTINUES = 0
-    POLL_DONE = 1
-    POLL_MORE = 2
-    POLL_STAYS = 3
+POLL_CONTINUES: cython.int = 0
+POLL_DONE: cython.int = 1
+POLL_MORE: cython.int = 2
+POLL_STAYS: cython.int = 3

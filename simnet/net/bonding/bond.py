@@ -19,15 +19,14 @@ import cython
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.net.bonding.hash import simple_hash
 from simnet.net.link.skb import Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch import Egress, Ingress
 from simnet.net.link.wire import Port
-
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
 
 __all__ = ["MODES", "Bond", "BondRoute", "Slave"]
 
@@ -40,17 +39,17 @@ MODES = (
     "balance-tlb",
     "balance-alb",
 )
-_RR = cython.declare(cython.int, 0)
-_ACTIVE_BACKUP = cython.declare(cython.int, 1)
-_XOR = cython.declare(cython.int, 2)
-_BROADCAST = cython.declare(cython.int, 3)
-_8023AD = cython.declare(cython.int, 4)
+_RR: cython.int = 0
+_ACTIVE_BACKUP: cython.int = 1
+_XOR: cython.int = 2
+_BROADCAST: cython.int = 3
+_8023AD: cython.int = 4
 
-_LINK_UP = cython.declare(cython.int, 0)
-_TABLE = cython.declare(cython.int, 256)
-_REBALANCE_SECONDS = cython.declare(cython.int, 10)
+_LINK_UP: cython.int = 0
+_TABLE: cython.int = 256
+_REBALANCE_SECONDS: cython.int = 10
 # `wire_bytes` beyond the frame that a driver is given: preamble, FCS and gap
-_NOT_COUNTED_BYTES = cython.declare(cython.int, 24)
+_NOT_COUNTED_BYTES: cython.int = 24
 _SHORT_WIRE_BYTES = 84
 
 
@@ -69,6 +68,18 @@ class Slave:
         load: bytes a second that the balancing has assigned.
     """
 
+    index: cython.int = 0
+    nic: Port = None
+    ingress: Ingress = None
+    egress: Egress = None
+    station: Public[Station] = None
+    carrier: Public[cython.bint] = False
+    link: Public[cython.int] = 0
+    delay: Public[cython.int] = 0
+    active: Public[cython.bint] = False
+    aggregated: Public[cython.bint] = False
+    load: Public[cython.longlong] = 0
+
     def __init__(
         self,
         index: int,
@@ -84,10 +95,8 @@ class Slave:
         self.station = station
         self.carrier = True
         self.link = _LINK_UP
-        self.delay = 0
         self.active = True
         self.aggregated = True
-        self.load = 0
 
     def ok(self) -> cython.bint:
         """SLAVE_IS_OK, which does not look at the carrier."""
@@ -113,6 +122,23 @@ class Bond(Component):
         everyone: the broadcast address.
     """
 
+    mode: cython.int = 0
+    slaves: list[Any] = None
+    waiting: list[Any] = None
+    copy_ps: cython.longlong = 0
+    current: Public[cython.int] = 0
+    station: Station = None
+    everyone: Station = None
+    costs: Costs = None
+    lines: SharedLines = None
+    touched: cython.longlong = 0
+    tlb_slave: list[Any] = None
+    tlb_bytes: list[Any] = None
+    tlb_history: list[Any] = None
+    unbalanced: cython.longlong = 0
+    frames: cython.longlong = 0
+    dropped: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -125,22 +151,16 @@ class Bond(Component):
     ) -> None:
         super().__init__(sim, path)
         self.mode = mode
-        self.slaves: list[Any] = []
-        self.waiting: list[Any] = []
-        self.current = 0
-        self.station: Station = None
+        self.slaves = []
+        self.waiting = []
         self.everyone = Station(0xFFFFFFFFFFFF)
         self.costs = costs
         # clone, and queue at the next slave
         self.copy_ps = costs.skb_alloc_ps + costs.bond_tx_ps
         self.lines = SharedLines(memory, shared_lines)
-        self.touched = 0
         self.tlb_slave = [-1] * _TABLE
         self.tlb_bytes = [0] * _TABLE
         self.tlb_history = [1] * _TABLE
-        self.unbalanced = 0
-        self.frames = 0
-        self.dropped = 0
 
     def counters(self) -> dict[str, int]:
         """Frames to send, and those of them for which there was no slave or no link."""
@@ -409,6 +429,13 @@ class BondRoute(Port):
             queues.
     """
 
+    bond: Bond = None
+    header: Header = None
+    hash: cython.longlong = 0
+    tlb_index: cython.int = 0
+    headers: list[Any] = None
+    outlets: Public[list[Any]] = None
+
     def __init__(
         self,
         sim: Simulator,
@@ -424,8 +451,8 @@ class BondRoute(Port):
         self.header = header
         self.hash = hash_number
         self.tlb_index = simple_hash(header.destination_ip)
-        self.headers: list[Any] = [None] * len(bond.slaves)
-        self.outlets: list[Any] = [slave.nic for slave in bond.slaves]
+        self.headers = [None] * len(bond.slaves)
+        self.outlets = [slave.nic for slave in bond.slaves]
 
     def sent_by(self, slave: Slave) -> Header:
         """The header with the slave's own source address."""

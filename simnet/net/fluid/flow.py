@@ -10,10 +10,9 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
+from simnet.kernel.sentinel import NEVER
 
 __all__ = [
     "FinishTimes",
@@ -25,11 +24,12 @@ __all__ = [
     "rate_units",
 ]
 
-_UNIT_BITS = cython.declare(cython.int, 16)
-_US_PS = cython.declare(cython.longlong, 1_000_000)
-_NO_LIMIT = cython.declare(cython.longlong, -1)
+_UNIT_BITS: cython.int = 16
+_US_PS: cython.longlong = 1_000_000
+_NO_LIMIT: cython.longlong = -1
 
 
+@cython.cclass
 class MessageReceiver(Component):
     """Who receives messages, a component."""
 
@@ -57,11 +57,11 @@ class Message:
         kind, tag: the sender's, for the receiver.
     """
 
-    size_bytes: cython.longlong
-    receiver: MessageReceiver
-    kind: cython.int
-    tag: Any
-    next: Message
+    size_bytes: cython.longlong = 0
+    receiver: MessageReceiver = None
+    kind: cython.int = 0
+    tag: Any = None
+    next: Public[Message] = None
 
 
 def new_message(
@@ -100,21 +100,27 @@ class FlowLink:
         saturated: its flows use all of it.
     """
 
+    name: str = None
+    bytes_s: cython.longlong = 0
+    capacity: cython.longlong = 0
+    bytes: Public[cython.longlong] = 0
+    busy_ps: cython.longlong = 0
+    saturated_ps: cython.longlong = 0
+    active: Public[cython.int] = 0
+    up: Public[cython.bint] = False
+    saturated: cython.bint = False
+    left: cython.longlong = 0
+    open: cython.int = 0
+    changed_ps: cython.longlong = 0
+    waiting_bytes: cython.longlong = 0
+    slowest: cython.longlong = 0
+
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
         self.bytes_s = bytes_s
         self.capacity = rate_units(bytes_s)
-        self.bytes = 0
-        self.busy_ps = 0
-        self.saturated_ps = 0
-        self.active = 0
         self.up = True
-        self.saturated = False
         self.left = self.capacity
-        self.open = 0
-        self.changed_ps = 0
-        self.waiting_bytes = 0
-        self.slowest = 0
 
     def account(self, now: cython.longlong) -> cython.int:
         """Count the time since the last change."""
@@ -125,6 +131,7 @@ class FlowLink:
         self.changed_ps = now
         return 0
 
+    @cython.cfunc
     def join(self, now: cython.longlong) -> cython.int:
         """One more flow is on it."""
         if self.active == 0:
@@ -132,6 +139,7 @@ class FlowLink:
         self.active += 1
         return 0
 
+    @cython.cfunc
     def leave(self, now: cython.longlong) -> cython.int:
         """One flow less is on it."""
         if self.active == 1:
@@ -139,6 +147,7 @@ class FlowLink:
         self.active -= 1
         return 0
 
+    @cython.cfunc
     def saturate(self, saturated: cython.bint, now: cython.longlong) -> cython.int:
         """Its flows use all of it from now on, or no longer."""
         if self.saturated != saturated:
@@ -156,8 +165,10 @@ class FinishTimes:
         count: of the flows.
     """
 
+    count: cython.int = 0
+    times: Array[cython.longlong] = None
+
     def __init__(self) -> None:
-        self.count = 0
         self.times = array("q")
 
     def add(self) -> int:
@@ -169,6 +180,7 @@ class FinishTimes:
         self.count += 1
         return self.count - 1
 
+    @cython.cfunc
     def earliest(self) -> cython.longlong:
         """The first of all; NEVER if there is none."""
         first_ps: cython.longlong = NEVER
@@ -199,6 +211,41 @@ class Flow:
         retransmitted_bytes: lost with a link and sent again.
     """
 
+    finish: FinishTimes = None
+    index: cython.int = 0
+    group: cython.int = 0
+    place: cython.int = 0
+    links: Public[list[Any]] = None
+    egress: Public[cython.int] = 0
+    limit: cython.longlong = 0
+    ceiling: cython.longlong = 0
+    window_bytes: cython.longlong = 0
+    round_trip_ps: cython.longlong = 0
+    latency_ps: Public[cython.longlong] = 0
+    rate: Public[cython.longlong] = 0
+    share: cython.longlong = 0
+    at_egress: cython.bint = False
+    active: Public[cython.bint] = False
+    open: cython.bint = False
+    full: cython.bint = False
+    remaining: Public[cython.longlong] = 0
+    updated_ps: Public[cython.longlong] = 0
+    stalled: Public[cython.bint] = False
+    stalls: Public[cython.longlong] = 0
+    timer_ps: Public[cython.longlong] = 0
+    threaded: Public[cython.bint] = False
+    reading: Public[cython.bint] = False
+    arrived: Public[cython.int] = 0
+    credit: Public[cython.longlong] = 0
+    shut: Public[cython.bint] = False
+    head: Public[Message] = None
+    tail: Public[Message] = None
+    coming: Public[Message] = None
+    last_coming: Public[Message] = None
+    messages: Public[cython.longlong] = 0
+    bytes: Public[cython.longlong] = 0
+    retransmitted_bytes: Public[cython.longlong] = 0
+
     def __init__(
         self,
         finish: FinishTimes,
@@ -213,37 +260,14 @@ class Flow:
         self.index = finish.add()
         self.group = group
         self.place = place
-        self.links: list[Any] = []
+        self.links = []
         self.egress = 1
         self.window_bytes = window_bytes
         self.round_trip_ps = max(round_trip_ps, 1)
         window_bytes_s = window_bytes * 10**12 // self.round_trip_ps
         self.limit = rate_units(min(window_bytes_s, most) if most else window_bytes_s)
         self.ceiling = self.limit
-        self.latency_ps = 0
-        self.rate = 0
-        self.share = 0
-        self.at_egress = False
-        self.remaining = 0
-        self.updated_ps = 0
-        self.active = False
-        self.open = False
-        self.full = False
-        self.stalled = False
-        self.stalls = 0
-        self.timer_ps = 0
-        self.threaded = False
-        self.reading = False
-        self.arrived = 0
         self.credit = _NO_LIMIT
-        self.shut = False
-        self.head: Message = None
-        self.tail: Message = None
-        self.coming: Message = None
-        self.last_coming: Message = None
-        self.messages = 0
-        self.bytes = 0
-        self.retransmitted_bytes = 0
 
     @property
     def rate_bytes_s(self) -> int:
@@ -280,6 +304,7 @@ class Flow:
         self.finish.times[self.index] = finish_ps
         return 0
 
+    @cython.cfunc
     def stop(self) -> cython.int:
         """Send nothing."""
         self.active = False

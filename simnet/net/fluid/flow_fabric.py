@@ -28,24 +28,22 @@ from typing import Any
 import cython
 
 from simnet.kernel.component import Component
+from simnet.kernel.priority import NIC, WIRE
+from simnet.kernel.sentinel import NEVER
 from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import FinishTimes, Flow, FlowLink, Message
 from simnet.net.fluid.flow_group import FlowGroup
 
-if not cython.compiled:
-    from simnet.kernel.priority import NIC, WIRE
-    from simnet.kernel.sentinel import NEVER
-
 __all__ = ["FlowFabric"]
 
-_UNIT_BITS = cython.declare(cython.int, 16)
-_LONGEST_BYTES = cython.declare(cython.longlong, 64 << 20)
-_NO_LIMIT = cython.declare(cython.longlong, -1)
-_LOW_BITS = cython.declare(cython.longlong, 0xFFFFFFFF)
+_UNIT_BITS: cython.int = 16
+_LONGEST_BYTES: cython.longlong = 64 << 20
+_NO_LIMIT: cython.longlong = -1
+_LOW_BITS: cython.longlong = 0xFFFFFFFF
 
-_FINISH = cython.declare(cython.int, 0)
-_DELIVER = cython.declare(cython.int, 1)
-_RESUME = cython.declare(cython.int, 2)
+_FINISH: cython.int = 0
+_DELIVER: cython.int = 1
+_RESUME: cython.int = 2
 
 
 @cython.final
@@ -65,6 +63,17 @@ class FlowFabric(Component):
         shares: times that rates were computed.
     """
 
+    groups: list[Any] = None
+    flows: list[Any] = None
+    finish: FinishTimes = None
+    dirty: cython.bint = False
+    small_bytes: cython.longlong = 0
+    pause: cython.bint = False
+    xoff_bytes: cython.longlong = 0
+    event: cython.longlong = 0
+    event_ps: cython.longlong = 0
+    shares: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -76,16 +85,13 @@ class FlowFabric(Component):
         xoff_bytes: int,
     ) -> None:
         super().__init__(sim, path)
-        self.groups: list[Any] = [FlowGroup() for _ in range(groups)]
-        self.flows: list[Any] = []
+        self.groups = [FlowGroup() for _ in range(groups)]
+        self.flows = []
         self.finish = FinishTimes()
-        self.dirty = False
         self.small_bytes = small_bytes
         self.pause = pause
         self.xoff_bytes = xoff_bytes
-        self.event = 0
         self.event_ps = NEVER
-        self.shares = 0
 
     def counters(self) -> dict[str, int]:
         """Messages and bytes delivered, bytes sent again, computations of rates."""

@@ -11,22 +11,21 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Array, Public
+from simnet.kernel.sentinel import NEVER
 from simnet.net.fluid.flow import Flow, FlowLink
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["FlowGroup", "Rates"]
 
-_UNIT_BITS = cython.declare(cython.int, 16)
-_NS_PS = cython.declare(cython.longlong, 1000)
+_UNIT_BITS: cython.int = 16
+_NS_PS: cython.longlong = 1000
 # of a link's capacity in use, from which on it counts as saturated: 255 of 256
-_NEARLY_BITS = cython.declare(cython.int, 8)
+_NEARLY_BITS: cython.int = 8
 # above every rate, and of so many flows that the product is below 2**63
-_MOST = cython.declare(cython.longlong, 1 << 52)
+_MOST: cython.longlong = 1 << 52
 # flows of which a word can say who is active, and sets of them that are remembered
-_MOST_FLOWS = cython.declare(cython.int, 62)
-_MOST_KNOWN = cython.declare(cython.int, 4096)
+_MOST_FLOWS: cython.int = 62
+_MOST_KNOWN: cython.int = 4096
 
 
 @cython.final
@@ -40,10 +39,13 @@ class Rates:
         paused: whether a sender is paused.
     """
 
+    shares: Array[cython.longlong] = None
+    saturated: Array[cython.schar] = None
+    paused: cython.bint = False
+
     def __init__(self, flows: int, links: int) -> None:
         self.shares = array("q", [0] * max(flows, 1))
         self.saturated = array("b", [0] * max(links, 1))
-        self.paused = False
 
 
 @cython.final
@@ -58,13 +60,17 @@ class FlowGroup:
         known: the rates computed so far, by the set of active flows: a bit for each.
     """
 
+    flows: list[Any] = None
+    links: list[Any] = None
+    dirty: Public[cython.bint] = False
+    paused: cython.longlong = 0
+    active: cython.longlong = 0
+    known: dict[int, Rates] = None
+
     def __init__(self) -> None:
-        self.flows: list[Any] = []
-        self.links: list[Any] = []
-        self.dirty = False
-        self.paused = 0
-        self.active: cython.longlong = 0
-        self.known: dict[int, Rates] = {}
+        self.flows = []
+        self.links = []
+        self.known = {}
 
     def add(self, flow: Flow) -> None:
         """One more flow."""
@@ -80,6 +86,7 @@ class FlowGroup:
                 self.links.append(link)
         self.known.clear()
 
+    @cython.cfunc
     def switch(self, flow: Flow) -> cython.int:
         """A flow has become active, or is no longer."""
         self.dirty = True
@@ -87,6 +94,7 @@ class FlowGroup:
             self.active ^= cython.cast(cython.longlong, 1) << flow.place
         return 0
 
+    @cython.cfunc
     def share(self, now: cython.longlong, pause: cython.bint, xoff: cython.longlong) -> cython.int:
         """Give all flows their rates, after some have started or stopped."""
         rates: Rates = self._rates(pause, xoff)

@@ -39,8 +39,10 @@ from typing import TYPE_CHECKING, Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.random import RandomStream
+from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.infiniband.fabric_link import Link
 from simnet.net.link.skb import Skb
@@ -49,17 +51,15 @@ from simnet.net.link.wire import Path, Port
 if TYPE_CHECKING:
     import networkx as nx
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
 
 __all__ = ["ROUTINGS", "Fabric", "FabricPath", "Hop", "fat_tree", "switch_graph"]
 
 ROUTINGS = ("deterministic", "adaptive", "random")
 
-_DETERMINISTIC = cython.declare(cython.int, 0)
-_ADAPTIVE = cython.declare(cython.int, 1)
-_ENTERS = cython.declare(cython.int, 0)
-_ARRIVES = cython.declare(cython.int, 1)
+_DETERMINISTIC: cython.int = 0
+_ADAPTIVE: cython.int = 1
+_ENTERS: cython.int = 0
+_ARRIVES: cython.int = 1
 _WHOLE = 1000
 _MOST_ROUTES = 64
 
@@ -85,9 +85,12 @@ def switch_graph(links: list[tuple[int, int]], hosts: list[int]) -> nx.Graph[str
 class Hop:
     """A step of the routes of one pair: a link, and the steps that may follow; none at the end."""
 
+    link: Link = None
+    following: list[Any] = None
+
     def __init__(self, link: Link) -> None:
         self.link = link
-        self.following: list[Any] = []
+        self.following = []
 
     def step(self, link: Link) -> Hop:
         """The following step over `link`, added if it is not there."""
@@ -105,11 +108,13 @@ class Hop:
 class Transit:
     """A packet under way: where it goes, the last step it took, when its tail will be there."""
 
+    skb: Skb = None
+    path: FabricPath = None
+    hop: Hop = None
+    tail_ps: cython.longlong = 0
+    next_free: cython.longlong = 0
+
     def __init__(self) -> None:
-        self.skb: Skb = None
-        self.path: FabricPath = None
-        self.hop: Hop = None
-        self.tail_ps = 0
         self.next_free = NONE
 
 
@@ -123,14 +128,17 @@ class FabricPath(Path):
         delivered: packets that have been announced to the destination.
     """
 
+    fabric: Fabric = None
+    first: Hop = None
+    packets: cython.longlong = 0
+    bytes: cython.longlong = 0
+    delivered: Public[cython.longlong] = 0
+
     def __init__(self, fabric: Fabric, path: str, first: Hop, destination: Port) -> None:
         super().__init__(fabric.sim, path)
         self.fabric = fabric
         self.first = first
         self.destination = destination
-        self.packets = 0
-        self.bytes = 0
-        self.delivered = 0
 
     def counters(self) -> dict[str, int]:
         """Packets that were sent and delivered; the others are in flight."""
@@ -174,6 +182,18 @@ class Fabric(Component):
         ValueError: no such routing, or a background that fills the links.
     """
 
+    graph: Any = None
+    links: dict[Any, Any] = None
+    latency_ps: cython.longlong = 0
+    routing: cython.int = 0
+    routes: cython.int = 0
+    cut_through: cython.bint = False
+    per_frame: cython.bint = False
+    luck: RandomStream = None
+    transits: list[Any] = None
+    free: cython.longlong = 0
+    in_flight: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -206,9 +226,8 @@ class Fabric(Component):
         self.latency_ps = latency_ps
         self.luck = RandomStream(seed, path)
         self.links = {}
-        self.transits: list[Any] = []
+        self.transits = []
         self.free = NONE
-        self.in_flight = 0
         for a, b, given in graph.edges(data=True):
             byte_ps = 8 * 10**12 // given.get("rate_bps", rate_bps)
             for ends in ((a, b), (b, a)):

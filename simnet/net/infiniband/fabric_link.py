@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.random import RandomStream
 
 __all__ = ["Link"]
 
-_WHOLE = cython.declare(cython.longlong, 1000)
+_WHOLE: cython.longlong = 1000
 # service times after which a queue is taken to have forgotten its past
-_FORGETS = cython.declare(cython.longlong, 1000)
+_FORGETS: cython.longlong = 1000
 
 
 @cython.final
@@ -31,20 +32,24 @@ class Link:
         longest_ps: the longest wait.
     """
 
+    name: str = None
+    byte_ps: cython.longlong = 0
+    propagation_ps: cython.longlong = 0
+    free_ps: Public[cython.longlong] = 0
+    packets: Public[cython.longlong] = 0
+    bytes: Public[cython.longlong] = 0
+    waited_ps: Public[cython.longlong] = 0
+    longest_ps: Public[cython.longlong] = 0
+    background: RandomStream = None
+    gap_ps: cython.longlong = 0
+    service_ps: cython.longlong = 0
+    permille: cython.longlong = 0
+    next_ps: cython.longlong = 0
+
     def __init__(self, name: str, byte_ps: int, propagation_ps: int) -> None:
         self.name = name
         self.byte_ps = byte_ps
         self.propagation_ps = propagation_ps
-        self.free_ps = 0
-        self.packets = 0
-        self.bytes = 0
-        self.waited_ps = 0
-        self.longest_ps = 0
-        self.background: RandomStream = None
-        self.gap_ps = 0
-        self.service_ps = 0
-        self.permille = 0
-        self.next_ps = 0
 
     def share(self, stream: RandomStream, permille: int, size_bytes: int) -> None:
         """Let others use `permille` of the link with packets of `size_bytes`."""

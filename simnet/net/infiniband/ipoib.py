@@ -17,19 +17,18 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.compiled import Public
+from simnet.kernel.priority import NIC
 from simnet.kernel.random import RandomStream
+from simnet.kernel.sentinel import NEVER
 from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
 from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
-
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-    from simnet.kernel.priority import NIC
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["ENCAPSULATION_BYTES", "FLUSHED", "Ipoib"]
 
@@ -38,18 +37,18 @@ ENCAPSULATION_BYTES = 4
 # the reorder window's event: its timer has handed packets up
 FLUSHED = 2
 
-_INTERRUPT = cython.declare(cython.int, 0)
-_DRAIN = cython.declare(cython.int, 1)
-_FLUSHED = cython.declare(cython.int, 2)
+_INTERRUPT: cython.int = 0
+_DRAIN: cython.int = 1
+_FLUSHED: cython.int = 2
 # local route, base transport, invariant and variant CRC of an InfiniBand packet; a datagram has the
 # datagram extended transport header, too
-_RC_OVERHEAD_BYTES = cython.declare(cython.int, 26)
-_UD_OVERHEAD_BYTES = cython.declare(cython.int, 34)
+_RC_OVERHEAD_BYTES: cython.int = 26
+_UD_OVERHEAD_BYTES: cython.int = 34
 # IPOIB_NUM_WC, MAX_SEND_CQE, IPOIB_CM_COPYBREAK
-_COMPLETIONS_AT_A_TIME = cython.declare(cython.int, 4)
-_MAX_SEND_CQE = cython.declare(cython.int, 16)
-_COPYBREAK_BYTES = cython.declare(cython.int, 256)
-_MILLION = cython.declare(cython.longlong, 1_000_000)
+_COMPLETIONS_AT_A_TIME: cython.int = 4
+_MAX_SEND_CQE: cython.int = 16
+_COPYBREAK_BYTES: cython.int = 256
+_MILLION: cython.longlong = 1_000_000
 
 
 @cython.final
@@ -73,6 +72,27 @@ class Ipoib(Nic):
             the window is wider than 0; None where the driver is the kernel's own.
         lost: packets that the driver dropped on purpose.
     """
+
+    connected: cython.bint = False
+    ib_mtu: cython.int = 0
+    rx_usecs_ps: cython.longlong = 0
+    rx_frames: cython.int = 0
+    page_bytes: cython.int = 0
+    jiffy_ps: cython.longlong = 0
+    loss_ppm: cython.longlong = 0
+    luck: RandomStream = None
+    lost: cython.longlong = 0
+    stopped: cython.bint = False
+    drain_timer: cython.longlong = 0
+    completions: cython.int = 0
+    deadline_ps: cython.longlong = 0
+    pending: cython.int = 0
+    leaving: cython.bint = False
+    numbers: Public[MessageNumbers] = None
+    window: Public[ReorderWindow] = None
+    drain: Occupation = None
+    rearms: cython.longlong = 0
+    missed_events: cython.longlong = 0
 
     def __init__(
         self,
@@ -98,18 +118,8 @@ class Ipoib(Nic):
         self.jiffy_ps = jiffy_ps
         self.loss_ppm = loss_ppm
         self.luck = luck
-        self.lost = 0
-        self.stopped = False
-        self.drain_timer = 0
-        self.completions = 0
         self.deadline_ps = NEVER
-        self.pending = 0
-        self.leaving = False
-        self.numbers: MessageNumbers = None
-        self.window: ReorderWindow = None
         self.drain = Occupation(device.sim, f"{device.path}.drain")
-        self.rearms = 0
-        self.missed_events = 0
 
     @property
     def uncounted_bytes(self) -> int:

@@ -25,28 +25,29 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Array
 from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.kernel.target import Target
 from simnet.net.link.skb import Skb, SkbQueue
-
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
 
 __all__ = ["LARGEST_WINDOW", "MessageNumbers", "ReorderWindow"]
 
 # half of the numbers are ahead, half are behind
 LARGEST_WINDOW = (1 << 15) - 1
 
-_NUMBERS = cython.declare(cython.longlong, 1 << 16)
-_HALF = cython.declare(cython.longlong, 1 << 15)
-_LOW_BITS = cython.declare(cython.longlong, (1 << 16) - 1)
+_NUMBERS: cython.longlong = 1 << 16
+_HALF: cython.longlong = 1 << 15
+_LOW_BITS: cython.longlong = (1 << 16) - 1
 
 
 @cython.final
 @cython.cclass
 class MessageNumbers:
     """The sender's side: numbers packets from 0, one instance for each pair of hosts."""
+
+    count: cython.longlong = 0
 
     def __init__(self) -> None:
         self.count = 0
@@ -91,6 +92,32 @@ class ReorderWindow(Component):
         ValueError: the window is too large for 16 bits, or negative.
     """
 
+    window: cython.longlong = 0
+    drain_after_slide: cython.bint = False
+    flush_timeout_ps: cython.longlong = 0
+    owner: Target = None
+    kind: cython.int = 0
+    ready: SkbQueue = None
+    held: cython.longlong = 0
+    in_order: cython.longlong = 0
+    late: cython.longlong = 0
+    arrived: cython.longlong = 0
+    buffered: cython.longlong = 0
+    waited_ps: cython.longlong = 0
+    slid_over: cython.longlong = 0
+    flushed: cython.longlong = 0
+    duplicates: cython.longlong = 0
+    out_of_order_before: cython.longlong = 0
+    out_of_order_after: cython.longlong = 0
+    left: cython.longlong = 0
+    expected_before: cython.longlong = 0
+    expected_after: cython.longlong = 0
+    slots: list[Any] = None
+    since_ps: Array[cython.longlong] = None
+    mask: cython.longlong = 0
+    timer: cython.longlong = 0
+    deadline_ps: cython.longlong = 0
+
     # positions: numbers that do not wrap, counted from the first packet
 
     def __init__(
@@ -111,31 +138,15 @@ class ReorderWindow(Component):
         self.window = window
         self.drain_after_slide = drain_after_slide
         self.flush_timeout_ps = flush_timeout_ps
-        self.owner: Target = owner
+        self.owner = owner
         self.kind = kind
         self.ready = SkbQueue()
-        self.held = 0
-        self.in_order = 0
-        self.late = 0
-        self.arrived = 0
-        self.buffered = 0
-        self.waited_ps = 0
-        self.slid_over = 0
-        self.flushed = 0
-        self.duplicates = 0
-        self.out_of_order_before = 0
-        self.out_of_order_after = 0
         # positions: numbers that do not wrap, counted from the first packet
-        self.left = 0
-        self.expected_before = 0
-        self.expected_after = 0
         # the left edge itself may be buffered, too
         slots = 1 << window.bit_length()
         self.mask = slots - 1
-        self.slots: list[Any] = [None] * slots
+        self.slots = [None] * slots
         self.since_ps = array("q", [0]) * slots
-        self.timer = 0
-        self.deadline_ps = 0
 
     @property
     def next_id(self) -> int:

@@ -1,9 +1,5 @@
-"""What of a frame on the wire no driver counts: preamble, FCS and the gap between frames.
-
-Compiled modules take the constant from `ethernet.pxd`.
-"""
+"""What of a frame on the wire no driver counts: preamble, FCS and the gap between frames."""
 
 import cython
 
-if not cython.compiled:
-    UNCOUNTED_BYTES = 24
+UNCOUNTED_BYTES: cython.int = 24

@@ -12,20 +12,19 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.priority import WIRE
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, Uplink
 
-if not cython.compiled:
-    from simnet.kernel.priority import WIRE
-
 __all__ = ["FLUSHED", "LossyPath"]
 
 FLUSHED = 2
-_BILLION = cython.declare(cython.longlong, 10**9)
+_BILLION: cython.longlong = 10**9
 # what an event means
-_ARRIVED = cython.declare(cython.int, 0)
-_ARRIVED_LATE = cython.declare(cython.int, 1)
+_ARRIVED: cython.int = 0
+_ARRIVED_LATE: cython.int = 1
 
 
 @cython.final
@@ -55,6 +54,24 @@ class LossyPath(Uplink):
         sent, dropped, lost, late: frames.
     """
 
+    destination: Public[Endpoint] = None
+    stream: RandomStream = None
+    element: Public[Any] = None
+    numbers: Public[Any] = None
+    byte_ps: cython.longlong = 0
+    delay_ps: cython.longlong = 0
+    queue_ps: cython.longlong = 0
+    loss_ppb: cython.longlong = 0
+    late_ppb: cython.longlong = 0
+    late_ps: cython.longlong = 0
+    free_ps: cython.longlong = 0
+    flight: SkbQueue = None
+    late_flight: SkbQueue = None
+    sent: cython.longlong = 0
+    dropped: cython.longlong = 0
+    lost: cython.longlong = 0
+    late: cython.longlong = 0
+
     needs = ("destination",)
 
     def __init__(
@@ -71,23 +88,15 @@ class LossyPath(Uplink):
         late_ps: int = 0,
     ) -> None:
         super().__init__(sim, path)
-        self.destination: Endpoint = None
-        self.stream: RandomStream = stream
-        self.element: Any = None
-        self.numbers: Any = None
+        self.stream = stream
         self.byte_ps = 8 * 10**12 // rate_bps
         self.delay_ps = delay_ps
         self.queue_ps = queue_bytes * self.byte_ps
         self.loss_ppb = loss_ppb
         self.late_ppb = late_ppb
         self.late_ps = late_ps
-        self.free_ps = 0
         self.flight = SkbQueue()
         self.late_flight = SkbQueue()
-        self.sent = 0
-        self.dropped = 0
-        self.lost = 0
-        self.late = 0
 
     def send(self, skb: Skb) -> cython.int:
         """Take a frame."""
@@ -115,6 +124,7 @@ class LossyPath(Uplink):
             self.sim.at(skb.arrival_ps, self, _ARRIVED, 0, WIRE)
         return 0
 
+    @cython.ccall
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A frame has arrived, or the element's timer has handed some up."""
         skb: Skb

@@ -7,11 +7,10 @@ from typing import Any
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
+from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
 
 __all__ = [
     "EgressPort",
@@ -26,15 +25,18 @@ __all__ = [
 ]
 
 
+@cython.cclass
 class Endpoint(Component):
     """Where the protocol layer hands a received frame; `freer` is the CPU that freed the last."""
+
+    freer: Public[Cpu] = None
 
     def __init__(self, sim: Simulator, path: str) -> None:
         self._register_endpoint(sim, path)
 
     def _register_endpoint(self, sim: Any, path: str) -> cython.int:
         """Begin, as `__init__` says, without a call of Python's."""
-        self.freer: Cpu = None
+        self.freer = None
         return self._register(sim, path)
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
@@ -68,6 +70,7 @@ class Endpoint(Component):
         return False
 
 
+@cython.cclass
 class EgressPort(Component):
     """Where a switch sends frames to: a port, or several that are one."""
 
@@ -76,6 +79,7 @@ class EgressPort(Component):
         raise NotImplementedError(self.path)
 
 
+@cython.cclass
 class Uplink(Component):
     """Where a host of which only TCP is simulated sends its frames."""
 
@@ -93,9 +97,11 @@ class Station:
         mac: 48 bits.
     """
 
+    mac: cython.longlong = 0
+    outlet: Public[EgressPort] = None
+
     def __init__(self, mac: int) -> None:
         self.mac = mac
-        self.outlet: EgressPort = None
 
 
 @cython.final
@@ -112,6 +118,15 @@ class Header:
         rss_hash: the receiving NIC's hash of the connection, 32 bits; -1 until it is computed.
         rxhash: the receiving host's, by which it steers packets; -1 until it is computed.
     """
+
+    source: Public[Station] = None
+    destination: Public[Station] = None
+    source_ip: cython.longlong = 0
+    destination_ip: cython.longlong = 0
+    source_port: cython.int = 0
+    destination_port: cython.int = 0
+    rss_hash: Public[cython.longlong] = 0
+    rxhash: Public[cython.longlong] = 0
 
     def __init__(
         self,
@@ -179,26 +194,26 @@ class Skb:
         header: addresses; None where the path alone says where the frame goes.
     """
 
-    next: Skb
-    endpoint: Endpoint
-    arrival_ps: cython.longlong
-    seq: cython.longlong
-    end_seq: cython.longlong
-    wire_bytes: cython.int
-    push: cython.bint
-    ack: cython.longlong
-    window: cython.longlong
-    toucher: Cpu
-    owner: Endpoint
-    header: Header
-    home_node: cython.int
-    writer_node: cython.int
-    sack: list[Any] | None
-    tsval: cython.longlong
-    tsecr: cython.longlong
-    segment_bytes: cython.int
-    msg_id: cython.int
-    held_jiffy: cython.longlong
+    next: Public[Skb] = None
+    endpoint: Public[Endpoint] = None
+    arrival_ps: Public[cython.longlong] = 0
+    seq: Public[cython.longlong] = 0
+    end_seq: Public[cython.longlong] = 0
+    wire_bytes: Public[cython.int] = 0
+    push: Public[cython.bint] = False
+    ack: Public[cython.longlong] = 0
+    window: Public[cython.longlong] = 0
+    toucher: Public[Cpu] = None
+    owner: Public[Endpoint] = None
+    header: Public[Header] = None
+    home_node: Public[cython.int] = 0
+    writer_node: Public[cython.int] = 0
+    sack: Public[list[Any] | None] = None
+    tsval: Public[cython.longlong] = 0
+    tsecr: Public[cython.longlong] = 0
+    segment_bytes: Public[cython.int] = 0
+    msg_id: Public[cython.int] = 0
+    held_jiffy: Public[cython.longlong] = 0
 
 
 def new_skb(
@@ -254,9 +269,11 @@ def copy_skb(skb: Skb) -> Skb:
 class SkbQueue:
     """First in, first out. A frame is in one queue at a time; outside, its `next` is None."""
 
+    head: Skb = None
+    tail: Skb = None
+    count: cython.int = 0
+
     def __init__(self) -> None:
-        self.head: Skb = None
-        self.tail: Skb = None
         self.count = 0
 
     def append(self, skb: Skb) -> cython.int:

@@ -21,23 +21,22 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NEVER
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import EgressPort, Header, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["LOAD_BALANCE", "Egress", "Ingress", "PortChannel"]
 
 LOAD_BALANCE = ("src-mac", "dst-mac", "src-dst-mac", "src-ip", "dst-ip", "src-dst-ip")
 
-_LOW_BITS = cython.declare(cython.int, 7)
-_SRC_MAC = cython.declare(cython.int, 0)
-_DST_MAC = cython.declare(cython.int, 1)
-_SRC_DST_MAC = cython.declare(cython.int, 2)
-_SRC_IP = cython.declare(cython.int, 3)
-_DST_IP = cython.declare(cython.int, 4)
+_LOW_BITS: cython.int = 7
+_SRC_MAC: cython.int = 0
+_DST_MAC: cython.int = 1
+_SRC_DST_MAC: cython.int = 2
+_SRC_IP: cython.int = 3
+_DST_IP: cython.int = 4
 
 
 @cython.final
@@ -54,6 +53,21 @@ class Egress(EgressPort):
         buffer_bytes: what waits here at most, as serialised (preamble and gap included).
         per_frame: an event for each arrival (reference).
     """
+
+    destination: Port = None
+    per_frame: cython.bint = False
+    flight: SkbQueue = None
+    byte_ps: cython.longlong = 0
+    propagation_ps: cython.longlong = 0
+    buffer_bytes: cython.longlong = 0
+    free_ps: cython.longlong = 0
+    up: cython.bint = False
+    epoch: cython.longlong = 0
+    offered: cython.longlong = 0
+    frames: cython.longlong = 0
+    bytes: cython.longlong = 0
+    dropped: cython.longlong = 0
+    lost: cython.longlong = 0
 
     def __init__(
         self,
@@ -73,14 +87,7 @@ class Egress(EgressPort):
         self.byte_ps = 8 * 10**12 // rate_bps
         self.propagation_ps = propagation_ps
         self.buffer_bytes = buffer_bytes
-        self.free_ps = 0
         self.up = True
-        self.epoch = 0
-        self.offered = 0
-        self.frames = 0
-        self.bytes = 0
-        self.dropped = 0
-        self.lost = 0
 
     def counters(self) -> dict[str, int]:
         """Frames that came, were sent, did not fit, and were lost with the link."""
@@ -148,11 +155,14 @@ class PortChannel(EgressPort):
         method: position in `LOAD_BALANCE`.
     """
 
+    members: list[EgressPort] = None
+    method: cython.int = 0
+    dropped: cython.longlong = 0
+
     def __init__(self, sim: Simulator, path: str, method: int) -> None:
         super().__init__(sim, path)
-        self.members: list[EgressPort] = []
+        self.members = []
         self.method = method
-        self.dropped = 0
 
     def join(self, member: EgressPort, position: int) -> None:
         """Bundle a port; `position` is where it stands among those present."""
@@ -202,21 +212,28 @@ class Ingress(Path):
     `header` stands for frames that carry none: those of a device with a single connection.
     """
 
+    learns: Public[EgressPort] = None
+    header: Public[Header] = None
+    flight: SkbQueue = None
+    delay_ps: cython.longlong = 0
+    latency_ps: cython.longlong = 0
+    up: cython.bint = False
+    down_ps: cython.longlong = 0
+    frames: cython.longlong = 0
+    lost: cython.longlong = 0
+    flooded: cython.longlong = 0
+
     def __init__(
         self, sim: Simulator, path: str, learns: EgressPort, propagation_ps: int, latency_ps: int
     ) -> None:
         super().__init__(sim, path)
         self.destination = None
         self.learns = learns
-        self.header: Header = None
         self.flight = SkbQueue()
         self.delay_ps = propagation_ps + latency_ps
         self.latency_ps = latency_ps
         self.up = True
         self.down_ps = NEVER
-        self.frames = 0
-        self.lost = 0
-        self.flooded = 0
 
     def counters(self) -> dict[str, int]:
         """Frames that were sent, lost with the link, and flooded."""

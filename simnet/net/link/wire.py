@@ -15,6 +15,7 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import Napi
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue
@@ -31,9 +32,11 @@ class Serializer:
         rate_bps: of the link.
     """
 
+    byte_ps: cython.longlong = 0
+    free_ps: cython.longlong = 0
+
     def __init__(self, rate_bps: int) -> None:
         self.byte_ps = 8 * 10**12 // rate_bps
-        self.free_ps = 0
 
     def end_ps(self, now: cython.longlong, wire_bytes: cython.longlong) -> cython.longlong:
         """Post a frame; return when its last bit leaves."""
@@ -43,6 +46,7 @@ class Serializer:
         return self.free_ps
 
 
+@cython.cclass
 class Port(Napi):
     """A network device (Linux `net_device`): frames arrive at it and leave by it.
 
@@ -56,6 +60,11 @@ class Port(Napi):
         copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
         dma_ps: from the last bit of a frame to its descriptor in memory.
     """
+
+    node: cython.int = 0
+    copies: Public[cython.bint] = False
+    dma_ps: Public[cython.longlong] = 0
+    incoming: Public[SkbQueue] = None
 
     def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
         self._register_port(sim, path, weight, node)
@@ -112,13 +121,14 @@ class Port(Napi):
         raise NotImplementedError(self.path)
 
 
+@cython.cclass
 class Path(Component):
     """Where a device's frames go.
 
     `destination` is the port at the other end, None if each frame's header says it.
     """
 
-    destination: Port
+    destination: Port = None
 
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a frame whose last bit leaves the source at `tx_end_ps`."""
@@ -144,6 +154,16 @@ class SwitchedPath(Path):
         per_frame: one event a frame (reference) instead of arithmetic.
     """
 
+    per_frame: cython.bint = False
+    flight: SkbQueue = None
+    byte_ps: cython.longlong = 0
+    propagation_ps: cython.longlong = 0
+    latency_ps: cython.longlong = 0
+    arrival_ps: cython.longlong = 0
+    egress_free_ps: cython.longlong = 0
+    frames: cython.longlong = 0
+    bytes: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -162,9 +182,6 @@ class SwitchedPath(Path):
         self.propagation_ps = propagation_ps
         self.latency_ps = latency_ps
         self.arrival_ps = propagation_ps + destination.dma_ps
-        self.egress_free_ps = 0
-        self.frames = 0
-        self.bytes = 0
 
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:
         """Take a frame whose last bit leaves the source at `tx_end_ps`."""

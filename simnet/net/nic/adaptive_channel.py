@@ -10,23 +10,26 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.priority import NIC
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import Dim
 
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
-    from simnet.net.link.ethernet import UNCOUNTED_BYTES
-
 __all__ = ["AdaptiveChannel"]
 
-_UPDATE = cython.declare(cython.int, 0)
-_RX_APPLIED = cython.declare(cython.int, 1)
-_TX_APPLIED = cython.declare(cython.int, 2)
+_UPDATE: cython.int = 0
+_RX_APPLIED: cython.int = 1
+_TX_APPLIED: cython.int = 2
 
 
+@cython.cclass
 class AdaptiveChannel(Channel):
     """One channel of a port. Its driver calls `_adapt`, or chooses by rules of its own."""
+
+    rx_dim: Dim = None
+    tx_dim: Dim = None
+    command_ps: cython.longlong = 0
 
     def _adapt(self, rx_dim: Dim | None, tx_dim: Dim | None, command_ps: int) -> None:
         """Let `Dim` choose.
@@ -36,8 +39,8 @@ class AdaptiveChannel(Channel):
             tx_dim: of sent frames; likewise.
             command_ps: from a choice to the changed queue.
         """
-        self.rx_dim: Dim = rx_dim
-        self.tx_dim: Dim = tx_dim
+        self.rx_dim = rx_dim
+        self.tx_dim = tx_dim
         self.command_ps = command_ps
 
     def _apply(self, dim: Dim, cq: CompletionQueue) -> cython.int:

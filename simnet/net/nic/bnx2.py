@@ -20,11 +20,9 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
 from simnet.net.nic.port import Nic
 from simnet.net.nic.tg3 import Tg3
-
-if not cython.compiled:
-    from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
 
 __all__ = ["Bnx2"]
 

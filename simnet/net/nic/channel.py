@@ -15,7 +15,9 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import SoftirqNetRx
-from simnet.net.gro import Gro
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.sentinel import NEVER
+from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.device_access import DeviceAccess
@@ -23,18 +25,15 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
-if not cython.compiled:
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-    from simnet.kernel.sentinel import NEVER
-
 __all__ = ["Channel"]
 
-_ABSORBED = cython.declare(cython.int, 0)
-_FINISHED = cython.declare(cython.int, 3)
-_ALL = cython.declare(cython.longlong, -1)
-_MS_PS = cython.declare(cython.longlong, 1_000_000_000)
+_ABSORBED: cython.int = 0
+_FINISHED: cython.int = 3
+_ALL: cython.longlong = -1
+_MS_PS: cython.longlong = 1_000_000_000
 
 
+@cython.cclass
 class Channel(OffloadingNic):
     """One channel of a port.
 
@@ -50,6 +49,17 @@ class Channel(OffloadingNic):
         instance: its NAPI instance.
         rx_cq, tx_cq: completion queues of received and of sent frames.
     """
+
+    instance: NapiInstance = None
+    rx_cq: CompletionQueue = None
+    tx_cq: CompletionQueue = None
+    tx_budget: cython.int = 0
+    doorbells: cython.int = 0
+    ran_out: cython.bint = False
+    ended: cython.bint = False
+    arms: cython.bint = False
+    tx_whole: cython.longlong = 0
+    polled_bytes: cython.longlong = 0
 
     def __init__(
         self,
@@ -70,11 +80,6 @@ class Channel(OffloadingNic):
         self.tx_budget = tx_budget
         self.doorbells = doorbells
         self.flushes_full = True
-        self.ran_out = False
-        self.ended = False
-        self.arms = False
-        self.tx_whole = 0
-        self.polled_bytes = 0
 
     # -- the chip -----------------------------------------------------------------------------
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import cython
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
+from simnet.kernel.sentinel import NEVER
 
 __all__ = ["CompletionQueue"]
 
@@ -37,17 +36,22 @@ class CompletionQueue:
         events: taken by handlers (`event_ctr`).
     """
 
+    armed: cython.bint = False
+    period_ps: cython.longlong = 0
+    frames: cython.longlong = 0
+    from_cqe: cython.bint = False
+    count: cython.longlong = 0
+    deadline_ps: cython.longlong = 0
+    last_ps: cython.longlong = 0
+    event_ps: cython.longlong = 0
+    notified: cython.bint = False
+    events: cython.longlong = 0
+
     def __init__(self) -> None:
         self.armed = True
-        self.period_ps = 0
         self.frames = NEVER
-        self.from_cqe = False
-        self.count = 0
         self.deadline_ps = NEVER
-        self.last_ps = 0
         self.event_ps = -NEVER
-        self.notified = False
-        self.events = 0
 
     def moderate(
         self, period_ps: cython.longlong, frames: cython.longlong, from_cqe: cython.bint

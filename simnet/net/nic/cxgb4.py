@@ -26,24 +26,22 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
-from simnet.net.gro import Gro
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.sentinel import NEVER
+from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
-if not cython.compiled:
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-    from simnet.kernel.sentinel import NEVER
-
 __all__ = ["Cxgb4"]
 
 # MAX_TX_RECLAIM
-_MAX_TX_RECLAIM = cython.declare(cython.int, 16)
+_MAX_TX_RECLAIM: cython.int = 16
 # intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt
 _TIMERS_PS = tuple(us * 10**6 for us in (5, 10, 20, 50, 100, 200))
 _COUNTS = (1, 4, 8, 16)
-_FINISHED = cython.declare(cython.int, 3)
+_FINISHED: cython.int = 3
 
 
 def _nearest(values: tuple[int, ...], wanted: int) -> int:
@@ -63,6 +61,11 @@ class Cxgb4(OffloadingNic):
         tso: segmentation offload.
     """
 
+    holdoff_ps: cython.longlong = 0
+    frames: cython.longlong = 0
+    entries: cython.longlong = 0
+    deadline_ps: cython.longlong = 0
+
     def __init__(
         self,
         device: NetDevice,
@@ -77,7 +80,6 @@ class Cxgb4(OffloadingNic):
             frames = 1
         self.holdoff_ps = _nearest(_TIMERS_PS, holdoff_ps) if holdoff_ps else NEVER
         self.frames = _nearest(_COUNTS, frames) if frames else NEVER
-        self.entries = 0
         self.deadline_ps = NEVER
 
     # -- the response queue -------------------------------------------------------------------

@@ -10,6 +10,8 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.host.interconnect import Interconnect
+from simnet.host.memory import Memory
 from simnet.net.nic.net_device import NetDevice
 
 __all__ = ["DeviceAccess"]
@@ -33,6 +35,22 @@ class DeviceAccess:
         far_frame_ps: a received frame's header and descriptors.
     """
 
+    memory: Memory = None
+    interconnect: Interconnect = None
+    node: cython.int = 0
+    descriptor_bytes: cython.int = 0
+    line_bytes: cython.int = 0
+    bus: cython.int = 0
+    version: cython.longlong = 0
+    mmio_ps: cython.longlong = 0
+    near_mmio_ps: cython.longlong = 0
+    far_mmio_ps: cython.longlong = 0
+    far_line_ps: cython.longlong = 0
+    far_header_ps: cython.longlong = 0
+    far_frame_ps: cython.longlong = 0
+    moved_bytes: cython.longlong = 0
+    moved_frames: cython.longlong = 0
+
     def __init__(self, device: NetDevice) -> None:
         self.memory = device.memory
         self.interconnect = device.memory.interconnect
@@ -40,15 +58,6 @@ class DeviceAccess:
         self.descriptor_bytes = device.descriptor_bytes
         self.line_bytes = device.costs.line_bytes
         self.bus = -1
-        self.version = 0
-        self.mmio_ps = 0
-        self.near_mmio_ps = 0
-        self.far_mmio_ps = 0
-        self.far_line_ps = 0
-        self.far_header_ps = 0
-        self.far_frame_ps = 0
-        self.moved_bytes = 0
-        self.moved_frames = 0
 
     def use_from(self, cpu: Cpu) -> cython.int:
         """Work out the costs from `cpu`'s place, unless they are known from there."""

@@ -31,28 +31,28 @@ TX_PROFILES: Final = (
     ((5, 128), (8, 64), (16, 32), (32, 32), (64, 32)),
 )
 
-_PROFILES = cython.declare(cython.int, 5)
-_NEVENTS = cython.declare(cython.longlong, 64)
-_US_PS = cython.declare(cython.longlong, 1_000_000)
-_US_PER_MS = cython.declare(cython.longlong, 1000)
-_SIGNIFICANT_PERCENT = cython.declare(cython.longlong, 10)
-_WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
-_HALF_WORD = cython.declare(cython.longlong, 0xFFFF)
+_PROFILES: cython.int = 5
+_NEVENTS: cython.longlong = 64
+_US_PS: cython.longlong = 1_000_000
+_US_PER_MS: cython.longlong = 1000
+_SIGNIFICANT_PERCENT: cython.longlong = 10
+_WORD: cython.longlong = 0xFFFFFFFF
+_HALF_WORD: cython.longlong = 0xFFFF
 # dim->state
-_START_MEASURE = cython.declare(cython.int, 0)
-_MEASURE_IN_PROGRESS = cython.declare(cython.int, 1)
-_APPLY_NEW_PROFILE = cython.declare(cython.int, 2)
+_START_MEASURE: cython.int = 0
+_MEASURE_IN_PROGRESS: cython.int = 1
+_APPLY_NEW_PROFILE: cython.int = 2
 # dim->tune_state
-_PARKING_ON_TOP = cython.declare(cython.int, 0)
-_PARKING_TIRED = cython.declare(cython.int, 1)
-_GOING_RIGHT = cython.declare(cython.int, 2)
-_GOING_LEFT = cython.declare(cython.int, 3)
-_WORSE = cython.declare(cython.int, 0)
-_SAME = cython.declare(cython.int, 1)
-_BETTER = cython.declare(cython.int, 2)
-_STEPPED = cython.declare(cython.int, 0)
-_TOO_TIRED = cython.declare(cython.int, 1)
-_ON_EDGE = cython.declare(cython.int, 2)
+_PARKING_ON_TOP: cython.int = 0
+_PARKING_TIRED: cython.int = 1
+_GOING_RIGHT: cython.int = 2
+_GOING_LEFT: cython.int = 3
+_WORSE: cython.int = 0
+_SAME: cython.int = 1
+_BETTER: cython.int = 2
+_STEPPED: cython.int = 0
+_TOO_TIRED: cython.int = 1
+_ON_EDGE: cython.int = 2
 
 
 @cython.final
@@ -70,21 +70,26 @@ class Dim:
         tune_state: 0 parked on top, 1 parked tired, 2 going right, 3 going left.
     """
 
+    state: cython.int = 0
+    tune_state: cython.int = 0
+    profile_ix: cython.int = 0
+    stale_ps: cython.longlong = 0
+    steps_right: cython.int = 0
+    steps_left: cython.int = 0
+    tired: cython.int = 0
+    prev_bpms: cython.longlong = 0
+    prev_ppms: cython.longlong = 0
+    prev_epms: cython.longlong = 0
+    start_ps: cython.longlong = 0
+    start_events: cython.longlong = 0
+    start_packets: cython.longlong = 0
+    start_bytes: cython.longlong = 0
+
     def __init__(self, profile_ix: int = 0, stale_ps: int = 0) -> None:
         self.state = _START_MEASURE
         self.tune_state = _PARKING_ON_TOP
         self.profile_ix = profile_ix
         self.stale_ps = stale_ps
-        self.steps_right = 0
-        self.steps_left = 0
-        self.tired = 0
-        self.prev_bpms = 0
-        self.prev_ppms = 0
-        self.prev_epms = 0
-        self.start_ps = 0
-        self.start_events = 0
-        self.start_packets = 0
-        self.start_bytes = 0
 
     def sample(
         self,
@@ -216,15 +221,11 @@ class Dim:
         return _STEPPED
 
 
-@cython.cfunc
-@cython.exceptval(-1)
 def _rate(count: cython.longlong, delta_us: cython.longlong) -> cython.longlong:
     """Per millisecond, rounded up."""
     return (count * _US_PER_MS + delta_us - 1) // delta_us
 
 
-@cython.cfunc
-@cython.exceptval(-1)
 def _differs(value: cython.longlong, reference: cython.longlong) -> cython.bint:
     """`IS_SIGNIFICANT_DIFF`: by more than 10 %."""
     difference: cython.longlong = value - reference

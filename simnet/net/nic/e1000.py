@@ -11,18 +11,23 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
-
 __all__ = ["E1000"]
 
 
+@cython.cclass
 class E1000(Nic):
     """One 8254x port; `throttle_ps` is 1 / InterruptThrottleRate, `tx_delay_ps` is TIDV."""
+
+    throttle_ps: cython.longlong = 0
+    tx_delay_ps: cython.longlong = 0
+    last_irq_ps: cython.longlong = 0
+    cause_ps: cython.longlong = 0
+    tx_deadline_ps: cython.longlong = 0
 
     def __init__(
         self,

@@ -19,36 +19,35 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
+from simnet.kernel.compiled import Array
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.link.skb import Skb
 from simnet.net.nic.e1000 import E1000
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-if not cython.compiled:
-    from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
-    from simnet.net.link.ethernet import UNCOUNTED_BYTES
-
 __all__ = ["E1000e", "throttle_interval_ps", "update_itr"]
 
-_LOWEST = cython.declare(cython.int, 0)
-_LOW = cython.declare(cython.int, 1)
-_BULK = cython.declare(cython.int, 2)
-_DYNAMIC = cython.declare(cython.int, 1)
-_CONSERVATIVE = cython.declare(cython.int, 3)
-_START_RATE = cython.declare(cython.longlong, 20000)
+_LOWEST: cython.int = 0
+_LOW: cython.int = 1
+_BULK: cython.int = 2
+_DYNAMIC: cython.int = 1
+_CONSERVATIVE: cython.int = 3
+_START_RATE: cython.longlong = 20000
 # the limits of e1000_update_itr
-_FEW_PACKETS = cython.declare(cython.longlong, 5)
-_PAIR = cython.declare(cython.longlong, 2)
-_BULK_PACKETS = cython.declare(cython.longlong, 10)
-_MANY_PACKETS = cython.declare(cython.longlong, 35)
-_SMALL_BYTES = cython.declare(cython.longlong, 512)
-_QUIET_BYTES = cython.declare(cython.longlong, 6000)
-_BUSY_BYTES = cython.declare(cython.longlong, 10000)
-_FLOOD_BYTES = cython.declare(cython.longlong, 25000)
-_LARGE_BYTES = cython.declare(cython.longlong, 1200)
-_OFFLOADED_BYTES = cython.declare(cython.longlong, 2000)
-_HUGE_BYTES = cython.declare(cython.longlong, 8000)
-_UNIT_PS = cython.declare(cython.longlong, 256_000)
+_FEW_PACKETS: cython.longlong = 5
+_PAIR: cython.longlong = 2
+_BULK_PACKETS: cython.longlong = 10
+_MANY_PACKETS: cython.longlong = 35
+_SMALL_BYTES: cython.longlong = 512
+_QUIET_BYTES: cython.longlong = 6000
+_BUSY_BYTES: cython.longlong = 10000
+_FLOOD_BYTES: cython.longlong = 25000
+_LARGE_BYTES: cython.longlong = 1200
+_OFFLOADED_BYTES: cython.longlong = 2000
+_HUGE_BYTES: cython.longlong = 8000
+_UNIT_PS: cython.longlong = 256_000
 
 
 def update_itr(  # noqa: C901, PLR0912 - the driver's decisions, as they stand there
@@ -108,6 +107,16 @@ class E1000e(E1000):
         rate: interrupts a second that the throttle allows now.
     """
 
+    mode: cython.int = 0
+    rate: cython.longlong = 0
+    rx_latency: cython.int = 0
+    tx_latency: cython.int = 0
+    rx_total_packets: cython.longlong = 0
+    rx_total_bytes: cython.longlong = 0
+    tx_total_packets: cython.longlong = 0
+    tx_total_bytes: cython.longlong = 0
+    tx_lengths: Array[cython.longlong] = None
+
     def __init__(
         self, device: NetDevice, *, interrupt_throttle_rate: int, tx_delay_ps: int
     ) -> None:
@@ -118,10 +127,6 @@ class E1000e(E1000):
         self.rate = rate
         self.rx_latency = _LOWEST
         self.tx_latency = _LOWEST
-        self.rx_total_packets = 0
-        self.rx_total_bytes = 0
-        self.tx_total_packets = 0
-        self.tx_total_bytes = 0
         self.tx_lengths = array("q", [0]) * (self.tx.mask + 1)
 
     # -- the throttle ---------------------------------------------------------------------

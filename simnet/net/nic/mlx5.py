@@ -23,25 +23,23 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
-from simnet.net.gro import Gro
+from simnet.kernel.priority import NIC
+from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.adaptive_channel import AdaptiveChannel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
 from simnet.net.nic.net_device import NetDevice
 
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
-
 __all__ = ["Mlx5"]
 
-_US_PS = cython.declare(cython.longlong, 1_000_000)
+_US_PS: cython.longlong = 1_000_000
 _TX_CQ_POLL_BUDGET = 128
 _DOORBELLS = 3
-_STRIDE_BYTES = cython.declare(cython.longlong, 2048)
-_MAPPED_BYTES = cython.declare(cython.longlong, 2 << 18)
+_STRIDE_BYTES: cython.longlong = 2048
+_MAPPED_BYTES: cython.longlong = 2 << 18
 # an event of the channel: pages have been mapped
-_MAPPED = cython.declare(cython.int, 3)
+_MAPPED: cython.int = 3
 
 
 @cython.final
@@ -60,6 +58,11 @@ class Mlx5(AdaptiveChannel):
         adaptive_rx, adaptive_tx: `Dim` chooses.
         command_ps: from its choice to the changed queue.
     """
+
+    map_ps: cython.longlong = 0
+    strided_bytes: cython.longlong = 0
+    mapped: cython.longlong = 0
+    maps: cython.bint = False
 
     def __init__(
         self,

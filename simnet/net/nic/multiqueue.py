@@ -13,25 +13,26 @@ from __future__ import annotations
 
 from array import array
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Skb
 from simnet.net.link.wire import Path, Port
-from simnet.net.nic.flow_rules import FlowRules
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import Rss
+from simnet.net.steering.flow_rules import FlowRules
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["MultiqueuePort", "XpsMap"]
 
-_ONE = cython.declare(cython.longlong, 1)
+_ONE: cython.longlong = 1
 # queues that one announcement of frames has gone to are bits of a word
 _MOST_QUEUES = 63
 
@@ -45,6 +46,9 @@ class XpsMap:
         cpus: how many the machine has.
         masks: the CPUs of each queue; may be empty.
     """
+
+    starts: Array[cython.longlong] = None
+    queues: Array[cython.longlong] = None
 
     def __init__(self, cpus: int, masks: Sequence[Sequence[int]]) -> None:
         mapped = [[queue for queue, mask in enumerate(masks) if cpu in mask] for cpu in range(cpus)]
@@ -81,6 +85,13 @@ class MultiqueuePort(Port):
         ValueError: no queue, more than 63, or more for sending than there are.
     """
 
+    name: Any = None
+    queues: list[Any] = None
+    tx_queues: cython.int = 0
+    rss: Rss = None
+    xps: Public[XpsMap] = None
+    rules: Public[FlowRules] = None
+
     def __init__(
         self,
         sim: Simulator,
@@ -100,9 +111,9 @@ class MultiqueuePort(Port):
         self.name = name
         self.queues = list(queues)
         self.tx_queues = tx_queues
-        self.rss: Rss = rss
-        self.xps: XpsMap = xps
-        self.rules: FlowRules = rules
+        self.rss = rss
+        self.xps = xps
+        self.rules = rules
         for queue in queues:
             queue.tx.serializer = queues[0].tx.serializer
 

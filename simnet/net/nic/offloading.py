@@ -15,28 +15,28 @@ from array import array
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
-from simnet.net.gro import Gro
+from simnet.host.softirq.verdict import POLL_CONTINUES
+from simnet.kernel.compiled import Array
+from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL
-    from simnet.host.softirq.verdict import POLL_CONTINUES
-
 __all__ = ["OffloadingNic"]
 
 # what the piece of work that has just been executed was
-_ABSORBED = cython.declare(cython.int, 0)
-_FRAME = cython.declare(cython.int, 1)
-_FLUSH = cython.declare(cython.int, 2)
-_FINISHED = cython.declare(cython.int, 3)
-_MAX_TSO_BYTES = cython.declare(cython.longlong, 65536)
-_ALL = cython.declare(cython.longlong, -1)
+_ABSORBED: cython.int = 0
+_FRAME: cython.int = 1
+_FLUSH: cython.int = 2
+_FINISHED: cython.int = 3
+_MAX_TSO_BYTES: cython.longlong = 65536
+_ALL: cython.longlong = -1
 
 
+@cython.cclass
 class OffloadingNic(Nic):
     """One port, or one queue of it; see `Nic` for what it shares with others.
 
@@ -48,20 +48,28 @@ class OffloadingNic(Nic):
         page_bytes: of a page of receive buffers; 0: pages are not told apart from the other work.
     """
 
+    gro: Gro = None
+    makes_each: cython.bint = False
+    flushes_full: cython.bint = False
+    page_bytes: cython.int = 0
+    jiffy_ps: cython.longlong = 0
+    phase: cython.int = 0
+    tso: cython.bint = False
+    tx_parts: Array[cython.schar] = None
+    tx_endpoint: Endpoint = None
+    tx_end_seq: cython.longlong = 0
+    tx_cut_bytes: cython.longlong = 0
+
     def __init__(
         self, device: NetDevice, gro: Gro, *, tso: bool, makes_each: bool, page_bytes: int = 0
     ) -> None:
         super().__init__(device)
         self.gro = gro
         self.makes_each = makes_each
-        self.flushes_full = False
         self.phase = _ABSORBED
         self.tso = tso
         # whether a descriptor is a later part of what the one before began
         self.tx_parts = array("b", [0]) * (self.tx.mask + 1)
-        self.tx_endpoint: Endpoint = None
-        self.tx_end_seq = 0
-        self.tx_cut_bytes = 0
         self.page_bytes = page_bytes
         self.jiffy_ps = device.jiffy_ps
 

@@ -16,10 +16,18 @@ from typing import Any
 
 import cython
 
-from simnet.host.costs import Spread
+from simnet.host.accounting import SOFT_LEVEL
+from simnet.host.buffers import Buffers
+from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
+from simnet.host.ledger import Ledger
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.compiled import Public
+from simnet.kernel.priority import NIC
+from simnet.kernel.sentinel import NEVER
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
 from simnet.net.nic.device_access import DeviceAccess
@@ -28,16 +36,10 @@ from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.qdisc.egress import Egress
 from simnet.net.steering.steering import Steering
 
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-    from simnet.kernel.priority import NIC
-    from simnet.kernel.sentinel import NEVER
-    from simnet.net.link.ethernet import UNCOUNTED_BYTES
-
 __all__ = ["Nic"]
 
 
+@cython.cclass
 class Nic(Port):
     """One port.
 
@@ -54,49 +56,66 @@ class Nic(Port):
         followed: the frame of which `capture.taken(cpu)` is told when the driver takes it.
     """
 
+    name: Any = None
+    line: Public[IrqLine] = None
+    costs: Costs = None
+    ledger: Ledger = None
+    access: DeviceAccess = None
+    sending: DeviceAccess = None
+    path_out: Public[Path] = None
+    ring: SkbQueue = None
+    qdisc: SkbQueue = None
+    qdisc_limit: cython.int = 0
+    posted: cython.int = 0
+    buffer_node: cython.int = 0
+    arrived: cython.longlong = 0
+    consumed: cython.longlong = 0
+    announced: cython.longlong = 0
+    tx: TransmitRing = None
+    buffers: Buffers = None
+    unmasked: cython.bint = False
+    asserted: cython.bint = False
+    timer: cython.longlong = 0
+    armed_ps: cython.longlong = 0
+    armed_by_count: cython.bint = False
+    finishing: cython.bint = False
+    batch: cython.int = 0
+    limit: cython.int = 0
+    done: cython.int = 0
+    returned: cython.int = 0
+    debt_ps: cython.longlong = 0
+    near_frame_ps: cython.longlong = 0
+    per_frame: Public[cython.bint] = False
+    steering: Public[Steering] = None
+    egress: Public[Egress] = None
+    capture: Public[Any] = None
+    followed: Public[Skb] = None
+    spread: Public[Spread] = None
+    drops: cython.longlong = 0
+    rx_packets: cython.longlong = 0
+    rx_bytes: cython.longlong = 0
+    qdisc_drops: Public[cython.longlong] = 0
+
     def __init__(self, device: NetDevice) -> None:
         super().__init__(device.sim, device.path, device.weight, device.node)
         self.name = device.name
-        self.line: IrqLine = None
         self.costs = device.costs
         self.ledger = device.costs.ledger
         # of a received frame, in a device on the own node
         self.near_frame_ps = self.costs.driver_rx_ps + self.costs.skb_alloc_ps + self.costs.ip_rx_ps
         self.access = DeviceAccess(device)
         self.sending = self.access
-        self.path_out: Path = None
         self.ring = SkbQueue()
         self.qdisc = SkbQueue()
         self.qdisc_limit = device.qdisc_limit
         self.posted = device.rx_buffers
         self.buffer_node = device.node
-        self.arrived = 0
-        self.consumed = 0
-        self.announced = 0
         self.tx = TransmitRing(device)
         self.buffers = device.buffers
         self.dma_ps = device.dma_ps
         self.unmasked = True
-        self.asserted = False
-        self.timer = 0
         self.armed_ps = NEVER
-        self.armed_by_count = False
-        self.finishing = False
-        self.batch = 0
-        self.limit = 0
-        self.done = 0
-        self.returned = 0
-        self.debt_ps = 0
-        self.per_frame = False
-        self.steering: Steering = None
-        self.egress: Egress = None
-        self.capture: Any = None
-        self.followed: Skb = None
         self.spread = Spread(0, 0)
-        self.drops = 0
-        self.rx_packets = 0
-        self.rx_bytes = 0
-        self.qdisc_drops = 0
 
     def disconnect(self) -> cython.int:
         """See `Target`: thousands of frames may be here, each with its endpoint."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import cython
 
 from simnet.errors import InputError
+from simnet.kernel.compiled import Array
 from simnet.net.link.skb import Header
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Toeplitz:
     Raises:
         InputError: the key has another length.
     """
+
+    words: Array[cython.longlong] = None
 
     def __init__(self, key: bytes) -> None:
         if len(key) != _KEY_BYTES:
@@ -108,6 +111,11 @@ class Rss:
     Raises:
         InputError: the table has another length.
     """
+
+    toeplitz: Toeplitz = None
+    table: Array[cython.longlong] = None
+    mask: cython.longlong = 0
+    default_queue: cython.int = 0
 
     def __init__(self, toeplitz: Toeplitz, table: Sequence[int], default_queue: int = 0) -> None:
         if len(table) & (len(table) - 1) or not table:

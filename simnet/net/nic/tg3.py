@@ -15,26 +15,40 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
-
 __all__ = ["Tg3"]
 
 # what 0 means: a timer that never runs out, a count that is never reached
-_UNTIMED = cython.declare(cython.longlong, 1 << 61)
-_UNCOUNTED = cython.declare(cython.int, 1 << 30)
+_UNTIMED: cython.longlong = 1 << 61
+_UNCOUNTED: cython.int = 1 << 30
 
 
+@cython.cclass
 class Tg3(Nic):
     """One BCM5704 port; coalescing parameters as `ethtool -C` names them.
 
     `shared_update`: a status-block update caused by either engine clears both counts.
     `clrtick`: each descriptor restarts the timer; else it runs from the first that it is for.
     """
+
+    rx_usecs_ps: cython.longlong = 0
+    rx_usecs_irq_ps: cython.longlong = 0
+    tx_usecs_ps: cython.longlong = 0
+    tx_usecs_irq_ps: cython.longlong = 0
+    rx_frames: cython.int = 0
+    rx_frames_irq: cython.int = 0
+    tx_frames: cython.int = 0
+    tx_frames_irq: cython.int = 0
+    shared_update: cython.bint = False
+    clrtick: cython.bint = False
+    rx_count: cython.int = 0
+    tx_count: cython.int = 0
+    rx_deadline_ps: cython.longlong = 0
+    tx_deadline_ps: cython.longlong = 0
 
     def __init__(
         self,
@@ -62,8 +76,6 @@ class Tg3(Nic):
         self.tx_frames_irq = tx_frames_irq or _UNCOUNTED
         self.shared_update = shared_update
         self.clrtick = clrtick
-        self.rx_count = 0
-        self.tx_count = 0
         self.rx_deadline_ps = NEVER
         self.tx_deadline_ps = NEVER
 

@@ -11,8 +11,11 @@ from array import array
 
 import cython
 
+from simnet.host.buffers import Buffers
+from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.memory import SharedLines
+from simnet.kernel.compiled import Array, Public
 from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.link.wire import Serializer
 from simnet.net.nic.net_device import NetDevice
@@ -39,6 +42,27 @@ class TransmitRing:
         freer: the CPU that has freed frames last; None before the first.
     """
 
+    size: cython.int = 0
+    mask: cython.int = 0
+    costs: Costs = None
+    buffers: Buffers = None
+    lines: SharedLines = None
+    serializer: Public[Serializer] = None
+    fetch_ps: cython.longlong = 0
+    report_ps: cython.longlong = 0
+    charges: Public[cython.bint] = False
+    sent: cython.longlong = 0
+    sent_bytes: cython.longlong = 0
+    seen: cython.longlong = 0
+    announced: cython.longlong = 0
+    reclaimed: cython.longlong = 0
+    writers: list[Cpu | None] = None
+    owners: list[Endpoint | None] = None
+    lengths: Array[cython.longlong] = None
+    freer: Cpu = None
+    ends: Array[cython.longlong] = None
+    counted: Array[cython.longlong] = None
+
     def __init__(self, device: NetDevice) -> None:
         slots = 1 << device.tx_ring.bit_length()
         self.size = device.tx_ring
@@ -47,20 +71,13 @@ class TransmitRing:
         self.buffers = device.buffers
         self.serializer = Serializer(device.rate_bps)
         self.fetch_ps = device.fetch_ps
-        self.report_ps = 0
         self.charges = True
         self.lines = SharedLines(device.memory, device.queue_lines)
-        self.sent = 0
-        self.sent_bytes = 0
-        self.seen = 0
-        self.announced = 0
-        self.reclaimed = 0
         self.ends = array("q", [0]) * slots
-        self.writers: list[Cpu | None] = [None] * slots
-        self.owners: list[Endpoint | None] = [None] * slots
+        self.writers = [None] * slots
+        self.owners = [None] * slots
         self.lengths = array("q", [0]) * slots
         self.counted = array("q", [0]) * slots
-        self.freer: Cpu = None
 
     def use_ps(self, cpu: Cpu) -> cython.longlong:
         """What the lines of queue and buffer cost `cpu`, which sends a frame."""
@@ -79,6 +96,7 @@ class TransmitRing:
         self.hold(skb, end_ps + self.report_ps, counted_bytes)
         return end_ps
 
+    @cython.cfunc
     def hold(
         self, skb: Skb, noted_ps: cython.longlong, counted_bytes: cython.longlong
     ) -> cython.int:
@@ -96,6 +114,7 @@ class TransmitRing:
                 skb.owner.queued(self.lengths[slot])
         return 0
 
+    @cython.cfunc
     def passed(self, counted_bytes: cython.longlong) -> cython.int:
         """A frame has left without a descriptor, and its buffer is the sender's again."""
         self.sent += 1

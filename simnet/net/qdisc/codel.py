@@ -14,13 +14,13 @@ from simnet.net.qdisc.qdisc import Packet, PacketList
 
 __all__ = ["Codel", "CodelLimits", "codel_time"]
 
-_NS_PS = cython.declare(cython.longlong, 1000)
-_HALF = cython.declare(cython.longlong, 0xFFFFFF)
-_THREE = cython.declare(cython.longlong, 3 << 32)
+_NS_PS: cython.longlong = 1000
+_HALF: cython.longlong = 0xFFFFFF
+_THREE: cython.longlong = 3 << 32
 # rec_inv_sqrt has 16 bits
-_ALL = cython.declare(cython.longlong, 0xFFFF)
-_SHIFT = cython.declare(cython.longlong, 16)
-_CYCLES = cython.declare(cython.longlong, 16)
+_ALL: cython.longlong = 0xFFFF
+_SHIFT: cython.longlong = 16
+_CYCLES: cython.longlong = 16
 
 
 def codel_time(time_ps: cython.longlong) -> cython.longlong:
@@ -38,6 +38,10 @@ class CodelLimits:
         interval_ps: for how long more than that is put up with.
         mtu: bytes that may wait whatever the time.
     """
+
+    target: cython.longlong = 0
+    interval: cython.longlong = 0
+    mtu: cython.longlong = 0
 
     def __init__(self, target_ps: int, interval_ps: int, mtu: int) -> None:
         self.target = codel_time(target_ps)
@@ -61,16 +65,20 @@ class Codel:
         drop_next: when the next is due, units of 1024 ns.
     """
 
+    limits: CodelLimits = None
+    waiting: PacketList = None
+    dropped: PacketList = None
+    count: cython.longlong = 0
+    lastcount: cython.longlong = 0
+    dropping: cython.bint = False
+    rec_inv_sqrt: cython.longlong = 0
+    first_above_time: cython.longlong = 0
+    drop_next: cython.longlong = 0
+
     def __init__(self, limits: CodelLimits, waiting: PacketList, dropped: PacketList) -> None:
         self.limits = limits
         self.waiting = waiting
         self.dropped = dropped
-        self.count = 0
-        self.lastcount = 0
-        self.dropping = False
-        self.rec_inv_sqrt = 0
-        self.first_above_time = 0
-        self.drop_next = 0
 
     def penalise(self, drops: cython.longlong) -> cython.int:
         """The discipline itself has dropped packets: the signal becomes stronger."""

@@ -13,7 +13,7 @@ __all__ = ["MOST_BYTES", "DynamicQueueLimits"]
 
 #: DQL_MAX_LIMIT: (UINT_MAX / 2) - DQL_MAX_OBJECT
 MOST_BYTES = (2**32 - 1) // 2 - (2**32 - 1) // 16
-_NO_SLACK = cython.declare(cython.longlong, 2**32 - 1)
+_NO_SLACK: cython.longlong = 2**32 - 1
 
 
 @cython.final
@@ -30,20 +30,25 @@ class DynamicQueueLimits:
         num_queued, num_completed: bytes ever given to the ring and freed.
     """
 
+    min_limit: cython.longlong = 0
+    max_limit: cython.longlong = 0
+    hold_jiffies: cython.longlong = 0
+    limit: cython.longlong = 0
+    adj_limit: cython.longlong = 0
+    num_queued: cython.longlong = 0
+    num_completed: cython.longlong = 0
+    last_obj_cnt: cython.longlong = 0
+    prev_num_queued: cython.longlong = 0
+    prev_last_obj_cnt: cython.longlong = 0
+    prev_ovlimit: cython.longlong = 0
+    lowest_slack: cython.longlong = 0
+    slack_start_jiffy: cython.longlong = 0
+
     def __init__(self, min_limit: int, max_limit: int, hold_jiffies: int) -> None:
         self.min_limit = min_limit
         self.max_limit = max_limit
         self.hold_jiffies = hold_jiffies
-        self.limit = 0
-        self.adj_limit = 0
-        self.num_queued = 0
-        self.num_completed = 0
-        self.last_obj_cnt = 0
-        self.prev_num_queued = 0
-        self.prev_last_obj_cnt = 0
-        self.prev_ovlimit = 0
         self.lowest_slack = _NO_SLACK
-        self.slack_start_jiffy = 0
 
     def avail(self) -> cython.longlong:
         """Bytes that still fit; below 0 the queue is stopped."""

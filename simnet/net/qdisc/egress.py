@@ -9,6 +9,7 @@ from simnet.net.link.skb import Skb
 __all__ = ["Egress"]
 
 
+@cython.cclass
 class Egress:
     """The way of frames into a transmit ring, where it is more than a plain queue."""
 

@@ -14,16 +14,14 @@ from heapq import heappop, heappush
 
 import cython
 
+from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Endpoint
 from simnet.net.qdisc.qdisc import Packet, PacketList, Qdisc
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["Fq"]
 
 # packets of the fast path, while others wait for their time
-_FAST = cython.declare(cython.int, 8)
+_FAST: cython.int = 8
 
 
 @cython.final
@@ -31,10 +29,13 @@ _FAST = cython.declare(cython.int, 8)
 class FqFlow:
     """The packets of one socket."""
 
+    waiting: PacketList = None
+    credit: cython.longlong = 0
+    listed: cython.bint = False
+
     def __init__(self, credit: int) -> None:
         self.waiting = PacketList()
         self.credit = credit
-        self.listed = False
 
 
 @cython.final
@@ -52,6 +53,18 @@ class Fq(Qdisc):
         throttled: how often a flow had to wait for its packet's time.
     """
 
+    limit: cython.longlong = 0
+    flow_limit: cython.longlong = 0
+    quantum: cython.longlong = 0
+    initial_quantum: cython.longlong = 0
+    internal: PacketList = None
+    flows: dict[Endpoint, FqFlow] = None
+    new_flows: deque[FqFlow] = None
+    old_flows: deque[FqFlow] = None
+    delayed: list[tuple[int, int, FqFlow]] = None
+    packets: cython.longlong = 0
+    throttled: cython.longlong = 0
+
     def __init__(self, *, limit: int, flow_limit: int, quantum: int, initial_quantum: int) -> None:
         super().__init__()
         self.limit = limit
@@ -59,12 +72,10 @@ class Fq(Qdisc):
         self.quantum = quantum
         self.initial_quantum = initial_quantum
         self.internal = PacketList()
-        self.flows: dict[Endpoint, FqFlow] = {}
-        self.new_flows: deque[FqFlow] = deque()
-        self.old_flows: deque[FqFlow] = deque()
-        self.delayed: list[tuple[int, int, FqFlow]] = []
-        self.packets = 0
-        self.throttled = 0
+        self.flows = {}
+        self.new_flows = deque()
+        self.old_flows = deque()
+        self.delayed = []
 
     def next_ps(self) -> cython.longlong:
         """When the first flow that waits for its time may send."""

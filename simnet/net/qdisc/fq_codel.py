@@ -8,6 +8,8 @@ memory (32 MB) is left out.
 # mypy: no-strict-optional
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.net.link.skb import Header
@@ -17,7 +19,7 @@ from simnet.net.steering.flow_hash import connection_hash
 
 __all__ = ["FqCodel", "FqCodelFlow"]
 
-_DROP_BATCH = cython.declare(cython.longlong, 64)
+_DROP_BATCH: cython.longlong = 64
 
 
 @cython.final
@@ -30,11 +32,13 @@ class FqCodelFlow:
         listed: it is among the flows of the discipline.
     """
 
+    codel: Codel = None
+    deficit: cython.longlong = 0
+    listed: cython.bint = False
+    next: FqCodelFlow = None
+
     def __init__(self, codel: Codel) -> None:
         self.codel = codel
-        self.deficit = 0
-        self.listed = False
-        self.next: FqCodelFlow = None
 
 
 @cython.final
@@ -42,10 +46,13 @@ class FqCodelFlow:
 class FlowList:
     """Flows in the order of their turns (`new_flows`, `old_flows`)."""
 
-    def __init__(self) -> None:
-        self.head: FqCodelFlow = None
-        self.tail: FqCodelFlow = None
+    head: FqCodelFlow = None
+    tail: FqCodelFlow = None
 
+    def __init__(self) -> None:
+        self.tail = None
+
+    @cython.cfunc
     def append(self, flow: FqCodelFlow) -> cython.int:
         """Put a flow to the end."""
         flow.next = None
@@ -56,6 +63,7 @@ class FlowList:
         self.tail = flow
         return 0
 
+    @cython.cfunc
     def pop(self) -> cython.int:
         """Take the first flow out."""
         self.head = self.head.next
@@ -80,6 +88,19 @@ class FqCodel(Qdisc):
         new_flow_count: how often a flow became one.
     """
 
+    flows: list[Any] = None
+    count: cython.longlong = 0
+    limit: cython.longlong = 0
+    quantum: cython.longlong = 0
+    perturbation: cython.longlong = 0
+    new_flows: FlowList = None
+    old_flows: FlowList = None
+    packets: cython.longlong = 0
+    backlog: cython.longlong = 0
+    new_flow_count: cython.longlong = 0
+    drop_overlimit: cython.longlong = 0
+    codel_drops: cython.longlong = 0
+
     def __init__(
         self, limits: CodelLimits, *, flows: int, limit: int, quantum: int, perturbation: int
     ) -> None:
@@ -91,11 +112,6 @@ class FqCodel(Qdisc):
         self.perturbation = perturbation
         self.new_flows = FlowList()
         self.old_flows = FlowList()
-        self.packets = 0
-        self.backlog = 0
-        self.new_flow_count = 0
-        self.drop_overlimit = 0
-        self.codel_drops = 0
 
     def _flow_of(self, packet: Packet) -> FqCodelFlow:
         """`fq_codel_hash`."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Skb
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["Packet", "PacketList", "PfifoFast", "Qdisc"]
 
@@ -30,13 +29,18 @@ class Packet:
         enqueued_ps: when the discipline got it; of fq, before when it does not leave.
     """
 
+    head: Skb = None
+    tail: Skb = None
+    segments: cython.int = 0
+    bytes: cython.longlong = 0
+    enqueued_ps: Public[cython.longlong] = 0
+    next: Packet = None
+
     def __init__(self, skb: Skb, counted_bytes: int) -> None:
         self.head = skb
         self.tail = skb
         self.segments = 1
         self.bytes = counted_bytes
-        self.enqueued_ps = 0
-        self.next: Packet = None
 
     def add(self, skb: Skb, counted_bytes: cython.longlong) -> cython.int:
         """One more segment of a large one."""
@@ -52,11 +56,13 @@ class Packet:
 class PacketList:
     """Packets in order; `segments` and `bytes` are those of all of them."""
 
+    head: Packet = None
+    tail: Packet = None
+    count: cython.int = 0
+    segments: cython.int = 0
+    bytes: cython.longlong = 0
+
     def __init__(self) -> None:
-        self.head: Packet = None
-        self.tail: Packet = None
-        self.count = 0
-        self.segments = 0
         self.bytes = 0
 
     def append(self, packet: Packet) -> cython.int:
@@ -84,6 +90,7 @@ class PacketList:
         return packet
 
 
+@cython.cclass
 class Qdisc:
     """What waits for one transmit queue.
 
@@ -92,9 +99,11 @@ class Qdisc:
         segments: that wait.
     """
 
+    dropped: PacketList = None
+    segments: cython.int = 0
+
     def __init__(self) -> None:
         self.dropped = PacketList()
-        self.segments = 0
 
     def enqueue(self, packet: Packet, now: cython.longlong) -> cython.int:
         """Take a packet, or drop one."""
@@ -117,6 +126,9 @@ class PfifoFast(Qdisc):
     Args:
         limit: packets that may wait (txqueuelen).
     """
+
+    limit: cython.int = 0
+    waiting: PacketList = None
 
     def __init__(self, limit: int) -> None:
         super().__init__()

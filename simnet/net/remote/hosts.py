@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, Uplink
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
-
-if not cython.compiled:
-    from simnet.kernel.priority import WIRE
 
 __all__ = ["RemoteHosts", "RemoteUplink"]
 
@@ -32,10 +30,12 @@ class RemoteUplink(Uplink):
         rate_bps: of the link.
     """
 
+    link: RemoteLink = None
+    frames: cython.longlong = 0
+
     def __init__(self, sim: Simulator, path: str, rate_bps: int) -> None:
         super().__init__(sim, path)
         self.link = RemoteLink(rate_bps)
-        self.frames = 0
 
     def send(self, skb: Skb) -> cython.int:
         """Queue a frame behind the earlier ones of all hosts."""
@@ -60,11 +60,13 @@ class RemoteHosts(Port):
         frames: that have arrived.
     """
 
+    uplink: RemoteUplink = None
+    frames: cython.longlong = 0
+    armed: cython.bint = False
+
     def __init__(self, sim: Simulator, path: str, rate_bps: int) -> None:
         super().__init__(sim, path, 64)
         self.uplink = RemoteUplink(sim, f"{path}.uplink", rate_bps)
-        self.frames = 0
-        self.armed = False
 
     @property
     def path_out(self) -> Path:

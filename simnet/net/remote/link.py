@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb
 from simnet.net.link.wire import Path, Port
@@ -20,10 +21,12 @@ class RemoteLink:
         rate_bps: of the link.
     """
 
+    path_out: Public[Path] = None
+    byte_ps: cython.longlong = 0
+    free_ps: cython.longlong = 0
+
     def __init__(self, rate_bps: int) -> None:
-        self.path_out: Path = None
         self.byte_ps = 8 * 10**12 // rate_bps
-        self.free_ps = 0
 
     def send(self, skb: Skb, now: cython.longlong) -> cython.int:
         """Queue a frame behind the earlier ones; call `path_out.flush` after the last."""
@@ -54,6 +57,9 @@ class RemotePort(Port):
         sender: end of the stream that the remote host sends.
         receiver: end of the stream that it receives.
     """
+
+    sender: Port = None
+    receiver: Port = None
 
     def __init__(self, sim: Simulator, path: str, sender: Port, receiver: Port) -> None:
         super().__init__(sim, path, 64)

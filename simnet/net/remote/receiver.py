@@ -13,7 +13,10 @@ from __future__ import annotations
 import cython
 
 from simnet.host.costs import Costs, Spread
+from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.priority import CPU
+from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Path, Port
@@ -21,17 +24,13 @@ from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-    from simnet.kernel.sentinel import NONE
-
 __all__ = ["RemoteReceiver"]
 
-_DONE = cython.declare(cython.int, 0)
-_DELACK = cython.declare(cython.int, 1)
-_US = cython.declare(cython.longlong, 1_000_000)
+_DONE: cython.int = 0
+_DELACK: cython.int = 1
+_US: cython.longlong = 1_000_000
 # an Ethernet frame of 64 bytes with preamble and gap
-_LEAST_WIRE_BYTES = cython.declare(cython.int, 84)
+_LEAST_WIRE_BYTES: cython.int = 84
 
 
 @cython.final
@@ -54,6 +53,41 @@ class RemoteReceiver(Port):
     behind which its sender is, if that may move. `busy_ps` is how long its CPU has worked.
     """
 
+    receiver: TcpReceiver = None
+    link: RemoteLink = None
+    acknowledged: Public[Endpoint] = None
+    neighbour: Public[Endpoint] = None
+    costs: Costs = None
+    poll_spread: Public[Spread] = None
+    read_spread: Public[Spread] = None
+    prequeue: SkbQueue = None
+    reading: Skb = None
+    left_ps: cython.longlong = 0
+    irq_ps: cython.longlong = 0
+    wake_ps: cython.longlong = 0
+    ack_ps: cython.longlong = 0
+    softirq_frame_ps: cython.longlong = 0
+    reader_frame_ps: cython.longlong = 0
+    throttle_ps: cython.longlong = 0
+    jiffy_ps: cython.longlong = 0
+    ack_bytes: cython.int = 0
+    working: cython.bint = False
+    polling: cython.bint = False
+    asleep: cython.bint = False
+    unsure: cython.bint = False
+    ack_due: cython.bint = False
+    copied: cython.longlong = 0
+    free_ps: cython.longlong = 0
+    last_irq_ps: cython.longlong = 0
+    delack: JiffyTimer = None
+    latency: LogHistogram = None
+    taken: list[tuple[int, int, int]] = None
+    interrupts: cython.longlong = 0
+    busy_ps: cython.longlong = 0
+    delivered_bytes: cython.longlong = 0
+    acks_sent: cython.longlong = 0
+    ts_recent: cython.longlong = 0
+
     needs = ("acknowledged", "link.path_out")
 
     def __init__(
@@ -72,16 +106,12 @@ class RemoteReceiver(Port):
         super().__init__(sim, path, 64)
         self.receiver = receiver
         self.link = link
-        self.acknowledged: Endpoint = None
-        self.neighbour: Endpoint = None
         self.costs = costs
         self.poll_spread = Spread(0, 0)
         self.read_spread = Spread(0, 0)
         # frames that softirq has taken, for the reader
         self.prequeue = SkbQueue()
         # what the reader is at, and how much of its work is left after `free_ps`
-        self.reading: Skb = None
-        self.left_ps = 0
         self.irq_ps = costs.hardirq_ps + costs.softirq_entry_ps + costs.poll_ps + 5 * mmio_ps
         self.wake_ps = (
             costs.wakeup_ps + costs.context_switch_ps + costs.syscall_ps + costs.user_recv_ps
@@ -92,22 +122,11 @@ class RemoteReceiver(Port):
         self.throttle_ps = throttle_ps
         self.jiffy_ps = jiffy_ps
         self.ack_bytes = max(overhead_bytes, _LEAST_WIRE_BYTES)
-        self.working = False
-        self.polling = False
-        self.asleep = False
-        self.unsure = False
-        self.ack_due = False
-        self.copied = 0
-        self.free_ps = 0
         self.last_irq_ps = -throttle_ps
         self.delack = JiffyTimer(self, _DELACK, jiffy_ps)
         self.latency = LogHistogram()
         # segments that TCP has, but whose work may not be done: when it is, latency, payload
-        self.taken: list[tuple[int, int, int]] = []
-        self.interrupts = 0
-        self.busy_ps = 0
-        self.delivered_bytes = 0
-        self.acks_sent = 0
+        self.taken = []
         self.ts_recent = NONE
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:

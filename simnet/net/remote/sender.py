@@ -13,6 +13,9 @@ from __future__ import annotations
 import cython
 
 from simnet.host.costs import Costs
+from simnet.kernel.compiled import Public
+from simnet.kernel.priority import CPU
+from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
@@ -20,23 +23,19 @@ from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.send.sender import TcpSender
 
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-    from simnet.kernel.sentinel import NONE
-
 __all__ = ["RemoteSender"]
 
-_NAPI_WEIGHT = cython.declare(cython.int, 64)
+_NAPI_WEIGHT: cython.int = 64
 # what an event means
-_DONE = cython.declare(cython.int, 0)
-_LOOK = cython.declare(cython.int, 1)
-_RTO = cython.declare(cython.int, 2)
-_START = cython.declare(cython.int, 3)
+_DONE: cython.int = 0
+_LOOK: cython.int = 1
+_RTO: cython.int = 2
+_START: cython.int = 3
 # jobs
-_IDLE = cython.declare(cython.int, 0)
-_ACKS = cython.declare(cython.int, 1)
-_SEND = cython.declare(cython.int, 2)
-_THROTTLED = cython.declare(cython.int, 3)
+_IDLE: cython.int = 0
+_ACKS: cython.int = 1
+_SEND: cython.int = 2
+_THROTTLED: cython.int = 3
 
 
 @cython.final
@@ -61,6 +60,31 @@ class RemoteSender(Port):
     long its CPU has worked, what it is at now included.
     """
 
+    sender: TcpSender = None
+    link: RemoteLink = None
+    receiver: Public[Endpoint] = None
+    neighbour: Public[Endpoint] = None
+    costs: Costs = None
+    mmio_ps: cython.longlong = 0
+    throttle_ps: cython.longlong = 0
+    jiffy_ps: cython.longlong = 0
+    message_bytes: cython.longlong = 0
+    job: cython.int = 0
+    acks: cython.int = 0
+    polling: cython.bint = False
+    debt_ps: cython.longlong = 0
+    free_ps: cython.longlong = 0
+    last_irq_ps: cython.longlong = 0
+    runnable: cython.bint = False
+    waiting: cython.bint = False
+    switched: cython.bint = False
+    left: cython.longlong = 0
+    staged: SkbQueue = None
+    rto: JiffyTimer = None
+    interrupts: cython.longlong = 0
+    sends: cython.longlong = 0
+    busy_ps: cython.longlong = 0
+
     needs = ("receiver", "link.path_out")
 
     def __init__(
@@ -81,8 +105,6 @@ class RemoteSender(Port):
         super().__init__(sim, path, 64)
         self.sender = sender
         self.link = link
-        self.receiver: Endpoint = None
-        self.neighbour: Endpoint = None
         self.costs = costs
         self.mmio_ps = mmio_ps
         self.throttle_ps = throttle_ps
@@ -90,20 +112,10 @@ class RemoteSender(Port):
         sender.output.overhead_bytes = overhead_bytes
         self.message_bytes = message_bytes
         self.job = _IDLE
-        self.acks = 0
-        self.polling = False
-        self.debt_ps = 0
-        self.free_ps = 0
         self.last_irq_ps = -throttle_ps
-        self.runnable = False
-        self.waiting = False
         self.switched = True
-        self.left = 0
         self.staged = SkbQueue()
         self.rto = JiffyTimer(self, _RTO, jiffy_ps)
-        self.interrupts = 0
-        self.sends = 0
-        self.busy_ps = 0
         sim.at(start_ps, self, _START, 0, CPU)
 
     @property

@@ -22,15 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 import cython
 
+from simnet.kernel.priority import NIC
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header
-from simnet.net.nic.flow_rules import FlowRules, flow_of
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.cpu_rmap import CpuRmap
+from simnet.net.steering.flow_rules import FlowRules, flow_of
 from simnet.net.steering.steering import Accelerator, PacketSteering
-
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,17 +38,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Arfs", "ArfsDriver"]
 
-_WORK = cython.declare(cython.int, 0)
-_TIMER = cython.declare(cython.int, 1)
-_NO_FILTER = cython.declare(cython.longlong, -1)
+_WORK: cython.int = 0
+_TIMER: cython.int = 1
+_NO_FILTER: cython.longlong = -1
 # RPS_NO_FILTER
-_FILTERS = cython.declare(cython.longlong, 0xFFFF)
+_FILTERS: cython.longlong = 0xFFFF
 # MLX5E_ARFS_EXPIRY_QUOTA
-_EXPIRY_QUOTA = cython.declare(cython.longlong, 60)
+_EXPIRY_QUOTA: cython.longlong = 60
 # ICE_ARFS_LST_MASK
-_BUCKET_MASK = cython.declare(cython.longlong, 1023)
+_BUCKET_MASK: cython.longlong = 1023
 # rps_may_expire_flow
-_TABLES_WITHOUT = cython.declare(cython.longlong, 10)
+_TABLES_WITHOUT: cython.longlong = 10
 
 
 @dataclass(frozen=True)
@@ -84,6 +82,13 @@ class _Rule:
         waits: it is still to be programmed.
     """
 
+    key: Any = None
+    flow: Any = None
+    queue: cython.int = 0
+    entry: cython.longlong = 0
+    filter_id: cython.longlong = 0
+    waits: cython.bint = False
+
     def __init__(
         self,
         key: Any,
@@ -97,7 +102,6 @@ class _Rule:
         self.queue = queue
         self.entry = entry
         self.filter_id = filter_id
-        self.waits = False
 
 
 @cython.final
@@ -115,6 +119,20 @@ class Arfs(Accelerator):
         backlogs: of the machine's CPUs, by number.
         cpus: of the machine, by number.
     """
+
+    command_ps: cython.longlong = 0
+    batches: cython.bint = False
+    by_flow_entry: cython.bint = False
+    period_ps: cython.longlong = 0
+    rules: FlowRules = None
+    queues: list[Any] = None
+    backlogs: list[Any] = None
+    rmap: Any = None
+    known: dict[tuple[int, int], _Rule] = None
+    waiting: Any = None
+    works: cython.bint = False
+    ticks: cython.bint = False
+    last_filter_id: cython.longlong = 0
 
     def __init__(
         self,
@@ -142,8 +160,8 @@ class Arfs(Accelerator):
         for number, steering in enumerate(queues):
             if steering is not None:
                 steering.accelerate(self, number)
-        self.known: dict[tuple[int, int], _Rule] = {}
-        self.waiting: Any = deque()
+        self.known = {}
+        self.waiting = deque()
         self.works = False
         self.ticks = False
         self.last_filter_id = 0

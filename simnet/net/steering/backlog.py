@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
 from simnet.host.memory import SharedLines
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.steering.version import SteeringRules
 
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-
 __all__ = ["Backlog"]
 
-_STAYS = cython.declare(cython.int, 3)
+_STAYS: cython.int = 3
 
 
 @cython.final
@@ -51,6 +51,28 @@ class Backlog(Napi):
         received_rps: interrupts taken from other CPUs.
     """
 
+    costs: Costs = None
+    ledger: Ledger = None
+    buffers: Buffers = None
+    lines: SharedLines = None
+    most: cython.int = 0
+    batches: cython.bint = False
+    input_queue: SkbQueue = None
+    taken: SkbQueue = None
+    current: Skb = None
+    head: cython.longlong = 0
+    tail: cython.longlong = 0
+    accepted: cython.bint = False
+    limit: cython.int = 0
+    done: cython.int = 0
+    start_jiffy: cython.longlong = 0
+    completed: cython.bint = False
+    in_stack: cython.bint = False
+    spread: Public[Spread] = None
+    processed: cython.longlong = 0
+    drops: cython.longlong = 0
+    received_rps: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -75,7 +97,7 @@ class Backlog(Napi):
         self.batches = rules.batches
         self.input_queue = SkbQueue()
         self.taken = SkbQueue()
-        self.current: Skb = None
+        self.current = None
         self.head = 0
         self.tail = 0
         self.accepted = False

@@ -11,9 +11,9 @@ import cython
 
 __all__ = ["connection_hash", "jhash2_3words", "jhash3_3words"]
 
-_WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
-_GOLDEN_RATIO = cython.declare(cython.longlong, 0x9E3779B9)
-_INITIAL = cython.declare(cython.longlong, 0xDEADBEEF)
+_WORD: cython.longlong = 0xFFFFFFFF
+_GOLDEN_RATIO: cython.longlong = 0x9E3779B9
+_INITIAL: cython.longlong = 0xDEADBEEF
 
 
 def jhash2_3words(

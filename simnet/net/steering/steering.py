@@ -10,35 +10,37 @@ is asked then to send this one to a queue of that CPU (`simnet.net.steering.arfs
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import cython
 
 from simnet.errors import InputError
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
+from simnet.kernel.prefetch import prefetch
 from simnet.net.link.skb import Header, Skb
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.flow_hash import connection_hash
 from simnet.net.steering.version import SteeringRules, rounded_entries
-
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Accelerator", "PacketSteering", "SocketFlowTable", "Steering"]
 
-_NO_CPU = cython.declare(cython.longlong, -1)
-_NO_ENTRY = cython.declare(cython.longlong, -2)
-_WORD = cython.declare(cython.longlong, 0xFFFFFFFF)
+_NO_CPU: cython.longlong = -1
+_NO_ENTRY: cython.longlong = -2
+_WORD: cython.longlong = 0xFFFFFFFF
 
 
+@cython.cclass
 class Steering:
     """What a receive queue does with a packet when its driver is done with it."""
 
+    @cython.cfunc
     def fetch(self, skb: Skb) -> cython.int:
         """Ask for the cache lines that `deliver` of the packet will need."""
         return 0
@@ -62,6 +64,11 @@ class SocketFlowTable:
         InputError: `entries` is beyond what the kernel takes, or 0: then there is no table.
     """
 
+    cpus: Array[cython.longlong] = None
+    hashes: Array[cython.longlong] = None
+    mask: cython.longlong = 0
+    tag_mask: cython.longlong = 0
+
     def __init__(self, entries: int, cpus: int, rules: SteeringRules) -> None:
         size = rounded_entries(entries)
         if size == 0:
@@ -79,6 +86,7 @@ class SocketFlowTable:
         """Size of the table."""
         return int(self.mask) + 1
 
+    @cython.cfunc
     def fetch(self, rxhash: cython.longlong) -> cython.int:
         """Ask for a flow's entry."""
         if cython.compiled:
@@ -109,6 +117,7 @@ class SocketFlowTable:
         return found
 
 
+@cython.cclass
 class Accelerator(Component):
     """A driver that steers flows to queues (`ndo_rx_flow_steer`)."""
 
@@ -152,6 +161,33 @@ class PacketSteering(Steering):
         number: of the queue at its port.
     """
 
+    rules: Any = None
+    backlogs: list[Any] = None
+    costs: Costs = None
+    ledger: Ledger = None
+    map: Array[cython.longlong] = None
+    map_length: cython.longlong = 0
+    sockets: SocketFlowTable = None
+    flow_mask: cython.longlong = 0
+    flow_cpus: Array[cython.longlong] = None
+    flow_tails: Array[cython.longlong] = None
+    flow_filters: Array[cython.longlong] = None
+    accelerator: Accelerator = None
+    number: cython.int = 0
+    elsewhere: PacketSteering = None
+    steers: cython.bint = False
+    seed: cython.longlong = 0
+    device_hash: cython.bint = False
+    hash_bits: cython.int = 0
+    index_shift: cython.int = 0
+    symmetric: cython.bint = False
+    lookup3: cython.bint = False
+    spread: Public[Spread] = None
+    steered: cython.longlong = 0
+    local: cython.longlong = 0
+    by_flow: cython.longlong = 0
+    moves: cython.longlong = 0
+
     def __init__(
         self,
         rules: SteeringRules,
@@ -175,14 +211,11 @@ class PacketSteering(Steering):
         self.ledger = costs.ledger
         self.map = array("q", sorted(cpus) or [0])
         self.map_length = len(cpus)
-        self.sockets: SocketFlowTable = sockets
+        self.sockets = sockets
         self.flow_mask = size - 1
         self.flow_cpus = array("q", [-1]) * max(size, 1)
         self.flow_tails = array("q", [0]) * max(size, 1)
         self.flow_filters = array("q", [-1])
-        self.accelerator: Accelerator = None
-        self.number = 0
-        self.elsewhere: PacketSteering = None
         self.steers = rules.hash_bits > 0 and (len(cpus) > 0 or size > 0)
         self.seed = seed
         self.device_hash = device_hash
@@ -191,10 +224,6 @@ class PacketSteering(Steering):
         self.symmetric = rules.symmetric
         self.lookup3 = rules.lookup3
         self.spread = Spread(0, 0)
-        self.steered = 0
-        self.local = 0
-        self.by_flow = 0
-        self.moves = 0
 
     def accelerate(self, accelerator: Accelerator, number: int) -> None:
         """Have a driver follow the flows of this queue, the `number`-th of its port."""

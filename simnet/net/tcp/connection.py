@@ -14,12 +14,22 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.prefetch import prefetch
+from simnet.kernel.priority import CPU
+from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
+from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.jiffy_timer import keep_timer
+from simnet.net.tcp.receive.delayed_ack import DelayedAck
 from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.sequence import ReceiveSequence
+from simnet.net.tcp.receive.window import ReceiveWindow
+from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
@@ -27,17 +37,16 @@ from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
-    from simnet.kernel.priority import CPU
-    from simnet.kernel.sentinel import NONE
-
-    # what an event means; the compiled classes have these from tcp_connection.pxd
-    DELACK, RTO, COMPRESSED, SERVED = range(4)
+# what an event means
+DELACK: cython.int = 0
+RTO: cython.int = 1
+COMPRESSED: cython.int = 2
+SERVED: cython.int = 3
 
 __all__ = ["TcpConnection"]
 
 
+@cython.cclass
 class TcpConnection(Endpoint):
     """One end of a connection.
 
@@ -50,6 +59,34 @@ class TcpConnection(Endpoint):
 
     `header` stands in the frames that it sends, None where the path alone says where they go.
     """
+
+    sender: TcpSender = None
+    receiver: TcpReceiver = None
+    seq: SendSequence = None
+    board: Scoreboard = None
+    timer: SendTimer = None
+    rtt: RttEstimator = None
+    congestion: Congestion = None
+    recovery: Recovery = None
+    validation: WindowValidation = None
+    sending: SendOutput = None
+    received: ReceiveSequence = None
+    delack: DelayedAck = None
+    window: ReceiveWindow = None
+    held: Reassembly = None
+    queue: ReceiveQueue = None
+    staged: SkbQueue = None
+    remote: Endpoint = None
+    header: Public[Header] = None
+    jiffy_ps: cython.longlong = 0
+    rto_event: cython.longlong = 0
+    rto_at: cython.longlong = 0
+    delack_event: cython.longlong = 0
+    delack_at: cython.longlong = 0
+    ts_recent: cython.longlong = 0
+    delivered: cython.longlong = 0
+    acks_sent: cython.longlong = 0
+    compressed_ps: cython.longlong = 0
 
     def __init__(
         self,
@@ -92,8 +129,8 @@ class TcpConnection(Endpoint):
         self.held = receiver.window.held
         self.queue = receiver.window.queue
         self.staged = SkbQueue()
-        self.remote: Endpoint = None
-        self.header: Header = None
+        self.remote = None
+        self.header = None
         self.jiffy_ps = jiffy_ps
         self.rto_event = 0
         self.rto_at = 0
@@ -117,33 +154,36 @@ class TcpConnection(Endpoint):
 
     # -- cache lines ------------------------------------------------------------------------
 
+    @cython.cfunc
     def fetch_sender(self) -> cython.int:
         """Ask for what an acknowledgement changes."""
         if cython.compiled:
             prefetch(cython.cast(cython.p_void, self.sender), cython.sizeof(TcpSender))
             prefetch(cython.cast(cython.p_void, self.seq), cython.sizeof(SendSequence))
-            prefetch(cython.cast(cython.p_void, self.board), 128)
-            prefetch(cython.cast(cython.p_void, self.congestion), 208)
+            prefetch(cython.cast(cython.p_void, self.board), cython.sizeof(Scoreboard))
+            prefetch(cython.cast(cython.p_void, self.congestion), cython.sizeof(Congestion))
             prefetch(cython.cast(cython.p_void, self.timer), cython.sizeof(SendTimer))
             prefetch(cython.cast(cython.p_void, self.rtt), cython.sizeof(RttEstimator))
-            prefetch(cython.cast(cython.p_void, self.recovery), 72)
+            prefetch(cython.cast(cython.p_void, self.recovery), cython.sizeof(Recovery))
             prefetch(cython.cast(cython.p_void, self.validation), cython.sizeof(WindowValidation))
             prefetch(cython.cast(cython.p_void, self.sending), cython.sizeof(SendOutput))
         return 0
 
+    @cython.cfunc
     def fetch_receiver(self) -> cython.int:
         """Ask for what a segment changes."""
         if cython.compiled:
-            prefetch(cython.cast(cython.p_void, self.receiver), 160)
-            prefetch(cython.cast(cython.p_void, self.delack), 232)
+            prefetch(cython.cast(cython.p_void, self.receiver), cython.sizeof(TcpReceiver))
+            prefetch(cython.cast(cython.p_void, self.delack), cython.sizeof(DelayedAck))
             prefetch(cython.cast(cython.p_void, self.received), cython.sizeof(ReceiveSequence))
-            prefetch(cython.cast(cython.p_void, self.window), 104)
+            prefetch(cython.cast(cython.p_void, self.window), cython.sizeof(ReceiveWindow))
             prefetch(cython.cast(cython.p_void, self.queue), cython.sizeof(ReceiveQueue))
-            prefetch(cython.cast(cython.p_void, self.held), 48)
+            prefetch(cython.cast(cython.p_void, self.held), cython.sizeof(Reassembly))
         return 0
 
     # -- what it sends ----------------------------------------------------------------------
 
+    @cython.cfunc
     def acknowledge_with(self, skb: Skb, jiffy: cython.longlong) -> cython.int:
         """`tcp_transmit_skb`: a segment says what has been received."""
         dsack: cython.bint = self.receiver.held.duplicate is not None
@@ -155,6 +195,7 @@ class TcpConnection(Endpoint):
 
     # -- timers -----------------------------------------------------------------------------
 
+    @cython.cfunc
     def set_delack(self, jiffy: cython.longlong) -> cython.int:
         """Have the delayed-ACK timer run when `jiffy` is over, or before."""
         event: cython.longlong = keep_timer(
@@ -165,6 +206,7 @@ class TcpConnection(Endpoint):
             self.delack_at = jiffy
         return 0
 
+    @cython.cfunc
     def arm_rto(self, jiffy: cython.longlong) -> cython.int:
         """Have the retransmission timer run when it is due, or before; `jiffy` is now."""
         event: cython.longlong
@@ -176,6 +218,7 @@ class TcpConnection(Endpoint):
                 self.rto_at = due
         return 0
 
+    @cython.cfunc
     def hold_back(self) -> cython.int:
         """An ACK for a segment ahead of a hole waits for more of them (`compressed_ack_timer`)."""
         if self.receiver.compression.compressed == 1:

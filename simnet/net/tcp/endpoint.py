@@ -14,25 +14,23 @@ from typing import Any
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.kernel.prefetch import prefetch
+from simnet.kernel.priority import CPU
+from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Skb, SkbQueue, Uplink, new_skb
-from simnet.net.tcp.connection import TcpConnection
+from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
+from simnet.net.tcp.connection import COMPRESSED, DELACK, RTO, SERVED, TcpConnection
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.sender import TcpSender
 
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
-    from simnet.kernel.priority import CPU
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.connection import COMPRESSED, DELACK, RTO, SERVED
-
 __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
-_US = cython.declare(cython.longlong, 10**6)
-_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
+_US: cython.longlong = 10**6
+_MIN_WIRE_BYTES: cython.int = 84
 
 
+@cython.cclass
 class Application:
     """What uses a socket. Subclass it; both calls may read and write."""
 
@@ -58,9 +56,11 @@ class BulkSource(Application):
         total_bytes: what it has to send.
     """
 
+    total_bytes: cython.longlong = 0
+    written: cython.longlong = 0
+
     def __init__(self, total_bytes: int = 0) -> None:
         self.total_bytes = total_bytes
-        self.written = 0
 
     def readable(self, socket: TcpEndpoint) -> cython.int:
         """No answer is expected: discard it."""
@@ -113,6 +113,14 @@ class TcpEndpoint(TcpConnection):
     Once it is connected to the other end and knows that one's window, call `begin`.
     """
 
+    application: Application = None
+    path_out: Uplink = None
+    service_ps: cython.longlong = 0
+    free_ps: cython.longlong = 0
+    waiting: SkbQueue = None
+    full: cython.bint = False
+    segments_received: cython.longlong = 0
+
     needs = ("remote", "application")
 
     def __init__(
@@ -140,6 +148,7 @@ class TcpEndpoint(TcpConnection):
             service_ps,
         )
 
+    @cython.cfunc
     def init(
         self,
         sim: Any,
@@ -181,13 +190,14 @@ class TcpEndpoint(TcpConnection):
             prefetch(cython.cast(cython.p_void, self.staged), cython.sizeof(SkbQueue))
             if data:
                 prefetch(cython.cast(cython.p_void, self.window), cython.sizeof(ReceiveWindow))
-                prefetch(cython.cast(cython.p_void, self.application), 96)
+                prefetch(cython.cast(cython.p_void, self.application), cython.sizeof(Application))
                 self._fetch_answer()
             else:
-                prefetch(cython.cast(cython.p_void, self.receiver), 64)
+                prefetch(cython.cast(cython.p_void, self.receiver), cython.sizeof(TcpReceiver))
             self.fetch_sender()
         return 0
 
+    @cython.cfunc
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
         if cython.compiled:
@@ -202,7 +212,7 @@ class TcpEndpoint(TcpConnection):
         if cython.compiled:
             self.fetch_receiver()
             prefetch(cython.cast(cython.p_void, self.header), cython.sizeof(Header))
-            prefetch(cython.cast(cython.p_void, self.remote), 304)
+            prefetch(cython.cast(cython.p_void, self.remote), cython.sizeof(Endpoint))
         return 0
 
     def expect(self, kind: cython.int) -> cython.int:

@@ -26,13 +26,15 @@ from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.host.softirq.napi_instance import NapiInstance
+from simnet.kernel.compiled import Public
 from simnet.net.tcp.wakeups import Wakeups
 
 __all__ = ["Epoll", "EpollItem"]
 
-_BUSY_UNIT_PS = cython.declare(cython.longlong, 1_024_000)
+_BUSY_UNIT_PS: cython.longlong = 1_024_000
 
 
+@cython.cclass
 class EpollItem:
     """What an epoll instance knows of one socket (`struct epitem`).
 
@@ -44,13 +46,15 @@ class EpollItem:
         napi: instance that polls its socket's queue (`sk_napi_id`); None if that is not known.
     """
 
+    epoll: Epoll = None
+    following: EpollItem = None
+    listed: cython.bint = False
+    napi: Public[NapiInstance] = None
+
     needs = ("epoll.worker",)
 
     def __init__(self, epoll: Epoll) -> None:
         self.epoll = epoll
-        self.napi: NapiInstance = None
-        self.following: EpollItem = None
-        self.listed = False
 
     def callback(self, cpu: Cpu) -> cython.longlong:
         """`ep_poll_callback`: the socket has something; return the work caused on `cpu`."""
@@ -86,6 +90,21 @@ class Epoll:
         callbacks: how often a socket had something.
     """
 
+    costs: Costs = None
+    lines: SharedLines = None
+    wakeups: Wakeups = None
+    edge_triggered: cython.bint = False
+    busy_poll_usecs: Public[cython.longlong] = 0
+    busy_poll_budget: Public[cython.int] = 0
+    prefer_busy_poll: Public[cython.bint] = False
+    napi: Public[NapiInstance] = None
+    worker: Public[Task] = None
+    waiting: Public[cython.bint] = False
+    first: EpollItem = None
+    last: EpollItem = None
+    length: cython.longlong = 0
+    callbacks: cython.longlong = 0
+
     def __init__(
         self,
         costs: Costs,
@@ -99,16 +118,7 @@ class Epoll:
         self.lines = SharedLines(memory, lines)
         self.wakeups = Wakeups(costs, memory, runqueue_lines)
         self.edge_triggered = edge_triggered
-        self.busy_poll_usecs = 0
         self.busy_poll_budget = 8
-        self.prefer_busy_poll = False
-        self.napi: NapiInstance = None
-        self.worker: Task = None
-        self.waiting = False
-        self.first: EpollItem = None
-        self.last: EpollItem = None
-        self.length = 0
-        self.callbacks = 0
 
     def ready(self, item: EpollItem, cpu: Cpu) -> cython.longlong:
         """Link an item unless it is linked, and wake the process; return the work on `cpu`."""

@@ -11,9 +11,7 @@ from __future__ import annotations
 import cython
 
 from simnet.kernel.component import Component
-
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
+from simnet.kernel.priority import CPU
 
 __all__ = ["JiffyTimer", "keep_timer"]
 
@@ -48,12 +46,16 @@ class JiffyTimer:
         jiffy_ps: length of a jiffy.
     """
 
+    event: cython.longlong = 0
+    at: cython.longlong = 0
+    target: Component = None
+    kind: cython.int = 0
+    jiffy_ps: cython.longlong = 0
+
     def __init__(self, target: Component, kind: int, jiffy_ps: int) -> None:
         self.target = target
         self.kind = kind
         self.jiffy_ps = jiffy_ps
-        self.event = 0
-        self.at = 0
 
     def set(self, jiffy: cython.longlong) -> cython.int:
         """Have it run when `jiffy` is over, or before."""

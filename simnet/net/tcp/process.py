@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM
+from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.net.link.skb import Skb, SkbQueue
@@ -18,32 +20,40 @@ from simnet.net.tcp.socket import TcpSocket
 __all__ = ["SocketTask"]
 
 
-if not cython.compiled:
-    from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM
-
-    # what the piece of work that has just been executed was; compiled modules have these from
-    # process.pxd
-    SCHEDULED_IN = 0
-    USER_CODE = 1
-    COPIED = 3
-    PREQUEUED = 4
-    BACKLOG = 5
-    BACKLOG_WAIT = 6
-    BACKLOG_EXIT = 7
-    BEFORE_SLEEP = 8
-    WOKEN = 9
-    SEND_COPIED = 20
-    SEND_BACKLOG = 21
-    SEND_BACKLOG_WAIT = 22
-    SEND_BEFORE_SLEEP = 23
-    SEND_WOKEN = 24
+# what the piece of work that has just been executed was
+SCHEDULED_IN: cython.int = 0
+USER_CODE: cython.int = 1
+COPIED: cython.int = 3
+PREQUEUED: cython.int = 4
+BACKLOG: cython.int = 5
+BACKLOG_WAIT: cython.int = 6
+BACKLOG_EXIT: cython.int = 7
+BEFORE_SLEEP: cython.int = 8
+WOKEN: cython.int = 9
+SEND_COPIED: cython.int = 20
+SEND_BACKLOG: cython.int = 21
+SEND_BACKLOG_WAIT: cython.int = 22
+SEND_BEFORE_SLEEP: cython.int = 23
+SEND_WOKEN: cython.int = 24
 
 
+@cython.cclass
 class SocketTask(Task):
     """What readers and writers share: pieces of work, the backlog, and send.
 
     `left` is what the send under way has not copied yet, in bytes.
     """
+
+    socket: TcpSocket = None
+    costs: Costs = None
+    state: cython.int = 0
+    skb: Skb = None
+    second: Skb = None
+    debt_ps: cython.longlong = 0
+    direct: cython.bint = False
+    moved: cython.bint = False
+    calls: cython.longlong = 0
+    left: cython.longlong = 0
 
     def __init__(
         self,
@@ -57,13 +67,6 @@ class SocketTask(Task):
         self.socket = socket
         self.costs = socket.costs
         self.state = SCHEDULED_IN
-        self.skb: Skb = None
-        self.second: Skb = None
-        self.debt_ps = 0
-        self.direct = False
-        self.moved = False
-        self.calls = 0
-        self.left = 0
 
     def _take_debt(self) -> cython.longlong:
         """Work that past effects caused and that the next piece of work carries."""

@@ -10,26 +10,25 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
-from simnet.net.tcp.process import SocketTask
+from simnet.net.tcp.process import (
+    BACKLOG,
+    BACKLOG_EXIT,
+    BACKLOG_WAIT,
+    BEFORE_SLEEP,
+    COPIED,
+    PREQUEUED,
+    SCHEDULED_IN,
+    USER_CODE,
+    WOKEN,
+    SocketTask,
+)
 from simnet.net.tcp.receive.ucopy import Ucopy
 from simnet.net.tcp.socket import TcpSocket
-
-if not cython.compiled:
-    from simnet.net.tcp.process import (
-        BACKLOG,
-        BACKLOG_EXIT,
-        BACKLOG_WAIT,
-        BEFORE_SLEEP,
-        COPIED,
-        PREQUEUED,
-        SCHEDULED_IN,
-        USER_CODE,
-        WOKEN,
-    )
 
 __all__ = ["TcpReader"]
 
 
+@cython.cclass
 class TcpReader(SocketTask):
     """A process that calls recv in a loop, as netserver does.
 
@@ -42,6 +41,11 @@ class TcpReader(SocketTask):
         allowed: CPUs it may run on.
     """
 
+    recv_bytes: cython.longlong = 0
+    room: cython.longlong = 0
+    got: cython.longlong = 0
+    finishing: cython.bint = False
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -53,9 +57,6 @@ class TcpReader(SocketTask):
     ) -> None:
         super().__init__(scheduler, path, cpu, socket, allowed)
         self.recv_bytes = recv_bytes
-        self.room = 0
-        self.got = 0
-        self.finishing = False
         # as sock_def_readable wakes it
         self.sync = True
         socket.reader = self

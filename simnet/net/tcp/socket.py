@@ -16,15 +16,20 @@ import cython
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
+from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
-from simnet.net.link.skb import Skb, SkbQueue, new_skb
+from simnet.kernel.prefetch import prefetch
+from simnet.kernel.sentinel import NONE
+from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
-from simnet.net.tcp.connection import TcpConnection
+from simnet.net.tcp.connection import COMPRESSED, RTO, TcpConnection
 from simnet.net.tcp.epoll import EpollItem
+from simnet.net.tcp.receive.coalescing import joins
 from simnet.net.tcp.receive.costs import ReceiveCosts
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.ucopy import Ucopy
@@ -34,18 +39,13 @@ from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.net.tcp.tsq import TsqTasklet
-
-if not cython.compiled:
-    from simnet.kernel.prefetch import prefetch
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.connection import COMPRESSED, RTO
-    from simnet.net.tcp.receive.coalescing import joins
+from simnet.net.tcp.wakeups import Wakeups
 
 __all__ = ["TcpSocket"]
 
-_US = cython.declare(cython.longlong, 10**6)
-_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
-_PREQUEUE_DELACK_PS = cython.declare(cython.longlong, 150_000_000_000)
+_US: cython.longlong = 10**6
+_MIN_WIRE_BYTES: cython.int = 84
+_PREQUEUE_DELACK_PS: cython.longlong = 150_000_000_000
 
 
 @cython.final
@@ -64,6 +64,37 @@ class TcpSocket(TcpConnection):
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
     send instead.
     """
+
+    nic: Port = None
+    lines: SharedLines = None
+    backlog: SkbQueue = None
+    ucopy: Ucopy = None
+    poll: Public[EpollItem] = None
+    follower: Public[Any] = None
+    rx_costs: ReceiveCosts = None
+    tx_costs: SendCosts = None
+    spread: Spread = None
+    wakeups: Wakeups = None
+    owned: Public[cython.bint] = False
+    deferred: cython.bint = False
+    writer_waiting: Public[cython.bint] = False
+    coalesces: cython.bint = False
+    costs: Costs = None
+    ledger: Ledger = None
+    low_latency: cython.bint = False
+    tsq_deferred: cython.bint = False
+    flows: Public[SocketFlowTable] = None
+    rxhash: cython.longlong = 0
+    small_queue: SmallQueue = None
+    tasklet: TsqTasklet = None
+    timer_cpu: Cpu = None
+    latency: LogHistogram = None
+    softirq_processed: cython.longlong = 0
+    reader: Public[Task] = None
+    writer: Public[Task] = None
+    reader_waiting: Public[cython.bint] = False
+    timer_work: Occupation = None
+    backlogged: cython.longlong = 0
 
     needs = ("nic.backend|nic.far|nic.path_out", "header|nic.path_out.header", "reader|writer|poll")
 
@@ -86,6 +117,7 @@ class TcpSocket(TcpConnection):
             Spread(0, 0) if spread is None else spread,
         )
 
+    @cython.cfunc
     def init(
         self,
         settings: SocketSettings,
@@ -110,22 +142,22 @@ class TcpSocket(TcpConnection):
         self.lines = SharedLines(memory, settings.shared_lines)
         self.wakeups = settings.wakeups
         self.low_latency = settings.low_latency
-        self.flows: SocketFlowTable = settings.flows
+        self.flows = settings.flows
         self.rxhash = 0
         self.owned = False
-        self.small_queue: SmallQueue = sender.output.small_queue
-        self.tasklet: TsqTasklet = None if self.small_queue is None else TsqTasklet(self)
+        self.small_queue = sender.output.small_queue
+        self.tasklet = None if self.small_queue is None else TsqTasklet(self)
         self.tsq_deferred = False
-        self.reader: Task = None
-        self.writer: Task = None
-        self.poll: EpollItem = None
-        self.follower: Any = None
+        self.reader = None
+        self.writer = None
+        self.poll = None
+        self.follower = None
         self.reader_waiting = False
         self.writer_waiting = False
         self.ucopy = Ucopy()
         self.backlog = SkbQueue()
         self.timer_cpu = timer_cpu
-        self.timer_work: Occupation = None
+        self.timer_work = None
         self.deferred = False
         self.rx_costs = ReceiveCosts.__new__(ReceiveCosts)
         self.rx_costs.init(
@@ -176,11 +208,12 @@ class TcpSocket(TcpConnection):
             if data:
                 prefetch(cython.cast(cython.p_void, self.window), cython.sizeof(ReceiveWindow))
                 prefetch(cython.cast(cython.p_void, self.spread), cython.sizeof(Spread))
-                prefetch(cython.cast(cython.p_void, self.poll), 80)
+                prefetch(cython.cast(cython.p_void, self.poll), cython.sizeof(EpollItem))
                 self._fetch_answer()
             self.fetch_sender()
         return 0
 
+    @cython.cfunc
     def fetch_to_send(self) -> cython.int:
         """Ask for what it takes to send data, which acknowledge what has come."""
         self._fetch_socket()
@@ -203,9 +236,9 @@ class TcpSocket(TcpConnection):
         """Ask for what a segment changes, and what its acknowledgement leaves by."""
         if cython.compiled:
             self.fetch_receiver()
-            prefetch(cython.cast(cython.p_void, self.nic), 176)
-            prefetch(cython.cast(cython.p_void, self.remote), 264)
-            prefetch(cython.cast(cython.p_void, self.header), 16)
+            prefetch(cython.cast(cython.p_void, self.nic), cython.sizeof(Port))
+            prefetch(cython.cast(cython.p_void, self.remote), cython.sizeof(Endpoint))
+            prefetch(cython.cast(cython.p_void, self.header), cython.sizeof(Header))
         return 0
 
     def expect(self, kind: cython.int) -> cython.int:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.host.costs import Spread
 from simnet.host.interrupt import IrqLine
+from simnet.kernel.random import first_raw
 from simnet.net.tcp.receive.receiver import new_receiver
 from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket import TcpSocket
 from simnet.net.tcp.socket_settings import SocketSettings
-
-if not cython.compiled:
-    from simnet.kernel.random import first_raw
 
 __all__ = ["SocketMaker"]
 
@@ -30,6 +30,13 @@ class SocketMaker:
         seed: of all random streams.
         spread_permille: of the sockets' luck with caches and buses, see `Spread`.
     """
+
+    settings: SocketSettings = None
+    sender: SenderSettings = None
+    receiver: ReceiverSettings = None
+    line: IrqLine = None
+    seed: Any = None
+    spread_permille: cython.longlong = 0
 
     def __init__(
         self,

@@ -42,6 +42,23 @@ class SocketSettings:
         flows: of the host, where they record the CPUs that read and write them; None: nowhere.
     """
 
+    sim: Simulator = None
+    nic: Port = None
+    costs: Costs = None
+    memory: Memory = None
+    buffers: Buffers = None
+    wakeups: Wakeups = None
+    latency: LogHistogram = None
+    flows: SocketFlowTable = None
+    shared_lines: cython.int = 0
+    jiffy_ps: cython.longlong = 0
+    overhead_bytes: cython.int = 0
+    page_bytes: cython.int = 0
+    per_large: cython.int = 0
+    low_latency: cython.bint = False
+    checksum_by_cpu: cython.bint = False
+    gso: cython.bint = False
+
     def __init__(
         self,
         sim: Simulator,

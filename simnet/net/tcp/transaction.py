@@ -10,23 +10,23 @@ calls: `tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.reader` and `process
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import cython
 
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.scheduler import Scheduler
 from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.priority import NIC
 from simnet.kernel.random import RandomStream
+from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
 from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.socket import TcpSocket
-
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
-    from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
 
 __all__ = ["TcpTransactor"]
 
 
+@cython.cclass
 class TcpTransactor(TcpReader):
     """One end.
 
@@ -49,6 +49,20 @@ class TcpTransactor(TcpReader):
         delivered: bytes that it has got.
     """
 
+    sends_bytes: tuple[Any, ...] = None
+    unsent: cython.Py_ssize_t = 0
+    expects_bytes: cython.longlong = 0
+    begins: cython.bint = False
+    missing: cython.longlong = 0
+    started_ps: cython.longlong = 0
+    transactions: cython.longlong = 0
+    one_way: LogHistogram = None
+    service_ps: cython.longlong = 0
+    think_ps: cython.longlong = 0
+    thinks: RandomStream = None
+    thought: cython.bint = False
+    timer: Occupation = None
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -66,15 +80,12 @@ class TcpTransactor(TcpReader):
         super().__init__(scheduler, path, cpu, socket, expects_bytes, allowed)
         self.service_ps = service_ps
         self.think_ps, self.thinks = think or (0, None)
-        self.thought = False
         self.timer = Occupation(self.sim, f"{path}.timer")
         self.sends_bytes = tuple(sends_bytes)
-        self.unsent = 0
         self.expects_bytes = expects_bytes
         self.begins = begins
         self.missing = 0 if begins else expects_bytes
         self.started_ps = -1
-        self.transactions = 0
         self.one_way = LogHistogram()
         socket.writer = self
 

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE
 from simnet.net.link.skb import Endpoint
-
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE
 
 __all__ = ["TsqTasklet"]
 
@@ -30,6 +28,8 @@ class TsqTasklet(Napi):
     Args:
         endpoint: the socket.
     """
+
+    endpoint: Endpoint = None
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint.sim, f"{endpoint.path}.tsq", _WEIGHT)

@@ -22,11 +22,16 @@ class Wakeups:
         runqueue_lines: cache lines that waking a process on another CPU writes.
     """
 
+    costs: Costs = None
+    memory: Memory = None
+    runqueue_lines: cython.int = 0
+
     def __init__(self, costs: Costs, memory: Memory, runqueue_lines: int) -> None:
         self.costs = costs
         self.memory = memory
         self.runqueue_lines = runqueue_lines
 
+    @cython.cfunc
     def woken_ps(self, cpu: Cpu, task: Task) -> cython.longlong:
         """`cpu` has put `task` on the run queue of that one's CPU: book the work, and return it."""
         work: cython.longlong = self.costs.wakeup_ps

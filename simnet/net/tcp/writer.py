@@ -9,16 +9,14 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
-from simnet.net.tcp.process import SocketTask
+from simnet.net.tcp.process import SCHEDULED_IN, SEND_COPIED, SocketTask
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.socket import TcpSocket
-
-if not cython.compiled:
-    from simnet.net.tcp.process import SCHEDULED_IN, SEND_COPIED
 
 __all__ = ["TcpWriter"]
 
 
+@cython.cclass
 class TcpWriter(SocketTask):
     """A process that calls send in a loop, as netperf does.
 
@@ -34,6 +32,10 @@ class TcpWriter(SocketTask):
         allowed: CPUs it may run on.
     """
 
+    message_bytes: cython.longlong = 0
+    sends: cython.int = 0
+    user_ps: cython.longlong = 0
+
     def __init__(
         self,
         scheduler: Scheduler,
@@ -46,7 +48,6 @@ class TcpWriter(SocketTask):
         super().__init__(scheduler, path, cpu, socket, allowed)
         self.message_bytes = message_bytes
         self.sends = 1
-        self.user_ps = 0
         socket.writer = self
 
     def step(self, cpu: Cpu) -> None:

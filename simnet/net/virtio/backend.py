@@ -5,16 +5,17 @@ from __future__ import annotations
 import cython
 
 from simnet.host.kvm.host_cpu import HostCpu, HostThread
+from simnet.kernel.compiled import Public
 from simnet.net.link.skb import Skb
 
 __all__ = ["Backend"]
 
-# virtqueues of a pair; compiled modules take them from `backend.pxd`
-if not cython.compiled:
-    RX = 0
-    TX = 1
+# virtqueues of a pair
+RX: cython.int = 0
+TX: cython.int = 1
 
 
+@cython.cclass
 class Backend(HostThread):
     """The thread that serves a pair of virtqueues.
 
@@ -23,9 +24,12 @@ class Backend(HostThread):
         waits_rx: a frame for the guest wakes it.
     """
 
+    notify_rx: Public[cython.bint] = False
+    notify_tx: Public[cython.bint] = False
+    waits_rx: cython.bint = False
+
     def __init__(self, host: HostCpu, path: str) -> None:
         super().__init__(host, path)
-        self.notify_rx = False
         self.notify_tx = True
         self.waits_rx = True
 

@@ -14,6 +14,7 @@ from simnet.net.steering.flow_hash import connection_hash
 __all__ = ["BridgePort", "hash_of"]
 
 
+@cython.cclass
 class BridgePort:
     """Where frames go."""
 

@@ -26,9 +26,12 @@ class Tap(BridgePort):
         workers: of its queues, in order.
     """
 
+    workers: list[Any] = None
+    flows: dict[int, Backend] = None
+
     def __init__(self) -> None:
-        self.workers: list[Any] = []
-        self.flows: dict[int, Backend] = {}
+        self.workers = []
+        self.flows = {}
 
     def learn(self, skb: Skb, worker: Backend) -> cython.int:
         """The guest has sent a frame by a queue."""

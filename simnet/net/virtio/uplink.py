@@ -32,8 +32,10 @@ class Uplink(BridgePort):
         queues: of the port.
     """
 
+    queues: list[Any] = None
+
     def __init__(self, queues: list[Nic]) -> None:
-        self.queues: list[Any] = queues
+        self.queues = queues
 
     def sleeps(self, skb: Skb) -> cython.bint:
         """Nobody: the worker itself calls the driver."""
@@ -76,6 +78,10 @@ class FromUplink(Steering):
         costs: of the host's CPUs.
         bridge_ps: of the bridge, for a packet.
     """
+
+    tap: BridgePort = None
+    costs: Costs = None
+    bridge_ps: cython.longlong = 0
 
     def __init__(self, tap: BridgePort, costs: Costs, bridge_ps: int) -> None:
         self.tap = tap

@@ -25,37 +25,33 @@ from typing import Any
 
 import cython
 
-from simnet.host.kvm.host_cpu import HostCpu
+from simnet.host.kvm.host_cpu import BLOCKED, RUNNING, HostCpu
+from simnet.kernel.priority import CPU
+from simnet.kernel.sentinel import NONE
 from simnet.net.link.skb import Skb, SkbQueue
-from simnet.net.virtio.backend import Backend
+from simnet.net.virtio.backend import RX, TX, Backend
 from simnet.net.virtio.bridge import BridgePort
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.virtio_net import VirtioNet
 
-if not cython.compiled:
-    from simnet.host.kvm.host_cpu import BLOCKED, RUNNING
-    from simnet.kernel.priority import CPU
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.virtio.backend import RX, TX
-
 __all__ = ["VhostCosts", "VhostWorker"]
 
 # VHOST_NET_BATCH, VHOST_NET_PKT_WEIGHT, VHOST_NET_WEIGHT
-_BATCH = cython.declare(cython.int, 64)
-_MOST_PACKETS = cython.declare(cython.int, 256)
-_MOST_BYTES = cython.declare(cython.longlong, 0x80000)
+_BATCH: cython.int = 64
+_MOST_PACKETS: cython.int = 256
+_MOST_BYTES: cython.longlong = 0x80000
 # what fits into a page with headroom and skb_shared_info (`vhost_net_build_xdp`)
-_SMALL_BYTES = cython.declare(cython.longlong, 4096 - 320 - 128)
+_SMALL_BYTES: cython.longlong = 4096 - 320 - 128
 # preamble, FCS and gap, which are not copied
-_WIRE_BYTES = cython.declare(cython.longlong, 24)
+_WIRE_BYTES: cython.longlong = 24
 # what it does
-_NOTHING = cython.declare(cython.int, 0)
-_COPIES_TX = cython.declare(cython.int, 1)
-_SENDS_BATCH = cython.declare(cython.int, 2)
-_COPIES_RX = cython.declare(cython.int, 3)
-_SIGNALS_RX = cython.declare(cython.int, 4)
-_POLLS = cython.declare(cython.int, 5)
-_GOES_ON = cython.declare(cython.int, 6)
+_NOTHING: cython.int = 0
+_COPIES_TX: cython.int = 1
+_SENDS_BATCH: cython.int = 2
+_COPIES_RX: cython.int = 3
+_SIGNALS_RX: cython.int = 4
+_POLLS: cython.int = 5
+_GOES_ON: cython.int = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +106,42 @@ class VhostWorker(Backend):
         frames_rx, frames_tx: that it gave to the guest, and took from it.
     """
 
+    nic: VirtioNet = None
+    own: Tap = None
+    far: BridgePort = None
+    tx_frame_ps: cython.longlong = 0
+    rx_frame_ps: cython.longlong = 0
+    buffer_ps: cython.longlong = 0
+    bridge_ps: cython.longlong = 0
+    signal_ps: cython.longlong = 0
+    wakeup_ps: cython.longlong = 0
+    copy_line_ps: cython.longlong = 0
+    far_line_ps: cython.longlong = 0
+    line_bytes: cython.longlong = 0
+    busy_poll_ps: cython.longlong = 0
+    guest_node: cython.int = 0
+    tap: SkbQueue = None
+    tap_limit: cython.int = 0
+    pending: list[Any] = None
+    work: cython.int = 0
+    phase: cython.int = 0
+    has_polled: cython.bint = False
+    batch: SkbQueue = None
+    used: SkbQueue = None
+    claimed: cython.int = 0
+    filled: cython.int = 0
+    done: cython.int = 0
+    packets: cython.int = 0
+    bytes: cython.longlong = 0
+    timer: cython.longlong = 0
+    end_ps: cython.longlong = 0
+    left_ps: cython.longlong = 0
+    drops: cython.longlong = 0
+    starved: cython.longlong = 0
+    signals: cython.longlong = 0
+    frames_rx: cython.longlong = 0
+    frames_tx: cython.longlong = 0
+
     def __init__(
         self,
         host: HostCpu,
@@ -141,23 +173,11 @@ class VhostWorker(Backend):
         self.guest_node = guest_node
         self.tap = SkbQueue()
         self.tap_limit = tap_limit
-        self.pending: list[Any] = []
+        self.pending = []
         self.work = NONE
         self.phase = _NOTHING
-        self.has_polled = False
         self.batch = SkbQueue()
         self.used = SkbQueue()
-        self.claimed = 0
-        self.filled = 0
-        self.done = 0
-        self.packets = 0
-        self.bytes = 0
-        self.timer = 0
-        self.end_ps = self.left_ps = 0
-        self.drops = 0
-        self.starved = 0
-        self.signals = 0
-        self.frames_rx = self.frames_tx = 0
 
     # -- what wakes it ------------------------------------------------------------------------
 

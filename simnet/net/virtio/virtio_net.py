@@ -28,31 +28,29 @@ from array import array
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.net.gro import Gro
+from simnet.kernel.compiled import Array
+from simnet.kernel.priority import NIC
+from simnet.kernel.sentinel import NEVER
+from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
-from simnet.net.virtio.backend import Backend
-
-if not cython.compiled:
-    from simnet.kernel.priority import NIC
-    from simnet.kernel.sentinel import NEVER
-    from simnet.net.virtio.backend import RX, TX
+from simnet.net.virtio.backend import RX, TX, Backend
 
 __all__ = ["VirtioNet"]
 
 # GSO_MAX_SIZE
-_MAX_GSO_BYTES = cython.declare(cython.longlong, 65536)
+_MAX_GSO_BYTES: cython.longlong = 65536
 # GOOD_PACKET_LEN; a page; struct virtio_net_hdr_mrg_rxbuf; preamble, FCS and gap, of no frame here
-_GOOD_BYTES = cython.declare(cython.longlong, 1518)
-_PAGE_BYTES = cython.declare(cython.longlong, 4096)
-_HEADER_BYTES = cython.declare(cython.longlong, 12)
-_WIRE_BYTES = cython.declare(cython.longlong, 24)
+_GOOD_BYTES: cython.longlong = 1518
+_PAGE_BYTES: cython.longlong = 4096
+_HEADER_BYTES: cython.longlong = 12
+_WIRE_BYTES: cython.longlong = 24
 # RECEIVE_AVG_WEIGHT
-_WEIGHT = cython.declare(cython.longlong, 64)
-_INJECTED = cython.declare(cython.int, 1)
-_LAST_BUDGET = cython.declare(cython.int, 1 << 30)
+_WEIGHT: cython.longlong = 64
+_INJECTED: cython.int = 1
+_LAST_BUDGET: cython.int = 1 << 30
 
 
 @cython.final
@@ -71,6 +69,23 @@ class VirtioNet(Channel):
         kicks: exits that notified the host.
     """
 
+    backend: Backend = None
+    avail: SkbQueue = None
+    building: Skb = None
+    ring_size: cython.int = 0
+    kick_ps: cython.longlong = 0
+    irq_ps: cython.longlong = 0
+    latency_ps: cython.longlong = 0
+    charged: cython.bint = False
+    owed_ps: cython.longlong = 0
+    filled: Array[cython.longlong] = None
+    claimed: cython.longlong = 0
+    taken: cython.longlong = 0
+    freed: cython.longlong = 0
+    average_bytes: cython.longlong = 0
+    injecting: cython.bint = False
+    kicks: cython.longlong = 0
+
     needs = ("backend",)
 
     def __init__(self, device: NetDevice, gro: Gro, *, tso: bool, ring_size: int) -> None:
@@ -82,23 +97,10 @@ class VirtioNet(Channel):
             tx_budget=_LAST_BUDGET,
             doorbells=0,
         )
-        self.backend: Backend = None
         self.avail = SkbQueue()
-        self.building: Skb = None
         self.ring_size = ring_size
-        self.kick_ps = 0
-        self.irq_ps = 0
-        self.latency_ps = 0
-        self.charged = False
-        self.owed_ps = 0
         # buffers of the frames that the host has filled, by number
         self.filled = array("q", [0]) * (ring_size + 1)
-        self.claimed = 0
-        self.taken = 0
-        self.freed = 0
-        self.average_bytes = 0
-        self.injecting = False
-        self.kicks = 0
         # a number of entries alone ends a wait, no time
         self.rx_cq.moderate(NEVER, 1, True)
         self.tx_cq.moderate(NEVER, 1, True)

@@ -21,31 +21,30 @@ from dataclasses import dataclass
 
 import cython
 
+from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.costs import whole_ns
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
+from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.compiled import Array
+from simnet.kernel.priority import NIC
+from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 from simnet.net.virtual_lan.ibmveth_pools import POOL_BYTES, active_pools
 
-if not cython.compiled:
-    from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
-    from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
-    from simnet.kernel.priority import NIC
-    from simnet.kernel.sentinel import NEVER
-
 __all__ = ["HypervisorCalls", "Ibmveth"]
 
-_HANDLE_BYTES = cython.declare(cython.int, 8)
-_PAGE_BYTES = cython.declare(cython.int, 4096)
+_HANDLE_BYTES: cython.int = 8
+_PAGE_BYTES: cython.int = 4096
 # preamble, FCS and gap, which no virtual frame has
-_WIRE_BYTES = cython.declare(cython.int, 24)
+_WIRE_BYTES: cython.int = 24
 # what the piece of work was that has just been executed
-_FRAME = cython.declare(cython.int, 0)
-_REPLENISHED = cython.declare(cython.int, 1)
-_ENABLED = cython.declare(cython.int, 2)
-_DISABLED = cython.declare(cython.int, 3)
+_FRAME: cython.int = 0
+_REPLENISHED: cython.int = 1
+_ENABLED: cython.int = 2
+_DISABLED: cython.int = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +89,27 @@ class Ibmveth(Nic):
     Its `drops` are frames for which no buffer was queued (`rx_no_buffer`).
     """
 
+    far: Ibmveth = None
+    sizes: Array[cython.longlong] = None
+    available: Array[cython.longlong] = None
+    filled: Array[cython.longlong] = None
+    missing: Array[cython.longlong] = None
+    pools: cython.int = 0
+    state: cython.int = 0
+    stopped_full: cython.bint = False
+    latency_ps: cython.longlong = 0
+    irq_ps: cython.longlong = 0
+    signal_ps: cython.longlong = 0
+    send_ps: cython.longlong = 0
+    copy_line_ps: cython.longlong = 0
+    page_ps: cython.longlong = 0
+    unmap_ps: cython.longlong = 0
+    add_ps: cython.longlong = 0
+
     needs = ("far",)
 
     def __init__(self, device: NetDevice, *, buffers_by_pool: tuple[int, ...], mtu: int) -> None:
         super().__init__(device)
-        self.far: Ibmveth = None
         self.pools = active_pools(mtu)
         self.sizes = array("q", POOL_BYTES)
         self.available = array("q", buffers_by_pool)
@@ -102,16 +117,7 @@ class Ibmveth(Nic):
         self.filled = array("q", [0] * (sum(buffers_by_pool) + 1))
         self.missing = array("q", [0] * len(buffers_by_pool))
         self.state = _FRAME
-        self.stopped_full = False
         self.copies = True
-        self.latency_ps = 0
-        self.irq_ps = 0
-        self.signal_ps = 0
-        self.send_ps = 0
-        self.copy_line_ps = 0
-        self.page_ps = 0
-        self.unmap_ps = 0
-        self.add_ps = 0
 
     def attach(self, far: Ibmveth, calls: HypervisorCalls) -> None:
         """Join the virtual LAN.

@@ -7,8 +7,11 @@ or has finished without a request dispatched since.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.process_history import ProcessHistory, smoothed
 from simnet.storage.block.request import Request
@@ -21,6 +24,7 @@ _CLOSE_SECTORS = 8192
 _CLOSE_MS = 20
 
 
+@cython.cclass
 class Anticipation(Elevator):
     """The part of the anticipatory scheduler that waits.
 
@@ -35,23 +39,30 @@ class Anticipation(Elevator):
         new_ttime_mean, new_seek_mean: what new processes do.
     """
 
+    last_sector: Public[list[Any]] = None
+    batch_kind: Public[cython.int] = 0
+    status: Public[cython.int] = 0
+    antic_start: Public[cython.longlong] = 0
+    antic_expire: Public[cython.longlong] = 0
+    process: Public[ProcessHistory | None] = None
+    process_finished: Public[cython.bint] = False
+    exit_prob: Public[cython.longlong] = 0
+    exit_no_coop: Public[cython.longlong] = 0
+    new_ttime_total: Public[cython.longlong] = 0
+    new_ttime_mean: Public[cython.longlong] = 0
+    new_seek_total: Public[cython.longlong] = 0
+    new_seek_mean: Public[cython.longlong] = 0
+
     def __init__(self, queue: ScheduledQueue) -> None:
         self.last_sector = [0, 0]
-        self.batch_kind = 0
         self.status = OFF
-        self.antic_start = 0
-        self.antic_expire = 0
-        self.process: ProcessHistory | None = None
-        self.process_finished = False
-        self.exit_prob = self.exit_no_coop = 0
-        self.new_ttime_total = self.new_ttime_mean = 0
-        self.new_seek_total = self.new_seek_mean = 0
         super().__init__(queue)
 
     def _history(self, request: Request) -> ProcessHistory:
         history: ProcessHistory = request.queue
         return history
 
+    @cython.cfunc
     def waiting(self) -> cython.bint:
         """Whether a read is waited for."""
         return self.status == WAIT_REQUEST or self.status == WAIT_NEXT  # noqa: PLR1714 (compiled)
@@ -61,6 +72,7 @@ class Anticipation(Elevator):
         self.status = WAIT_NEXT
         return self.q.set_timer(ANTIC_TIMER, self.antic_start + self.antic_expire)
 
+    @cython.ccall
     def _wait_request(self) -> cython.int:
         """`as_antic_waitreq`: the time starts when the read that is under way is complete."""
         if self.status == OFF:
@@ -96,6 +108,7 @@ class Anticipation(Elevator):
         """`as_work_handler`."""
         return 0 if self.empty() else self.q.run()
 
+    @cython.ccall
     def _update_history(self, process: ProcessHistory, request: Request) -> cython.int:
         """`as_update_iohist`: a synchronous request updates think time and seek distance."""
         if not request.is_sync:
@@ -111,6 +124,7 @@ class Anticipation(Elevator):
             self.new_seek_mean = self.new_seek_total // 256
         return 0
 
+    @cython.ccall
     def _close(self, process: ProcessHistory, request: Request) -> cython.bint:
         """`as_close_req`: near enough to what was read last, for the time already waited."""
         delay_ms: cython.longlong
@@ -131,6 +145,7 @@ class Anticipation(Elevator):
         distance: cython.longlong = request.sector - last
         return mean > abs(distance)
 
+    @cython.ccall
     def _can_break(self, request: Request | None) -> cython.bint:
         """`as_can_break_anticipation`."""
         process: ProcessHistory = self.process
@@ -165,6 +180,7 @@ class Anticipation(Elevator):
             )
         return process.ttime_mean > self.antic_expire
 
+    @cython.ccall
     def _can_anticipate(self, request: Request | None) -> cython.bint:
         """`as_can_anticipate`."""
         if self.process is None or self.status == FINISHED:

@@ -15,10 +15,11 @@ jiffies. What is anticipated, and for how long, is in `simnet.storage.block.anti
 from __future__ import annotations
 
 from collections import deque
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.anticipation import ANTIC_TIMER, OFF, WAIT_REQUEST, Anticipation
 from simnet.storage.block.elevator import MUST_QUEUE, ScheduledQueue, Tunable, nearer
 from simnet.storage.block.process_history import ProcessHistory
@@ -32,8 +33,23 @@ _MAX_BACK = 1024 * 1024
 _BACK_PENALTY = 2
 
 
+@cython.cclass
 class Anticipatory(Anticipation):
     """The anticipatory scheduler, the default of the time."""
+
+    sort_list: Public[tuple[Any, ...]] = None
+    fifo: Public[tuple[deque[Request], deque[Request]]] = None
+    next: Public[list[Request | None]] = None
+    last_check_fifo: Public[list[Any]] = None
+    fifo_expire: Public[tuple[Any, ...]] = None
+    batch_expire: Public[tuple[Any, ...]] = None
+    changed_batch: Public[cython.bint] = False
+    new_batch: Public[cython.bint] = False
+    write_batch_idled: Public[cython.bint] = False
+    nr_dispatched: Public[cython.longlong] = 0
+    current_write_count: Public[cython.longlong] = 0
+    current_batch_expires: Public[cython.longlong] = 0
+    write_batch_count: Public[cython.longlong] = 0
 
     name: ClassVar[str] = "anticipatory"
     tunables: ClassVar[dict[str, Tunable]] = {
@@ -46,11 +62,9 @@ class Anticipatory(Anticipation):
 
     def __init__(self, queue: ScheduledQueue) -> None:
         self.sort_list = (SortList(), SortList())
-        self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
-        self.next: list[Request | None] = [None, None]
+        self.fifo = (deque(), deque())
+        self.next = [None, None]
         self.last_check_fifo = [0, 0]
-        self.changed_batch = self.new_batch = self.write_batch_idled = False
-        self.nr_dispatched = self.current_write_count = 0
         super().__init__(queue)
         self.current_batch_expires = queue.jiffies() + self.batch_expire[_SYNC]
         self.write_batch_count = max(self.batch_expire[_ASYNC] // 10, 2)
@@ -79,6 +93,7 @@ class Anticipatory(Anticipation):
 
     # batches
 
+    @cython.ccall
     def _update_write_batch(self) -> cython.int:
         """`update_write_batch`: so many writes that they take their share of time."""
         batch = self.batch_expire[_ASYNC]

@@ -9,10 +9,11 @@ are waited for 2 ms at most, and not at all when the device takes more than four
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE, PRIORITIES, CfqService
 from simnet.storage.block.elevator import MUST_QUEUE, ScheduledQueue, Tunable, nearer
@@ -27,8 +28,19 @@ _SEEKY_SECTORS = 128 * 1024
 _TAGGED = 4
 
 
+@cython.cclass
 class Cfq(CfqService):
     """The cfq scheduler."""
+
+    rq_in_driver: Public[cython.longlong] = 0
+    hw_tag: Public[cython.bint] = False
+    last_sector: Public[cython.longlong] = 0
+    fifo_expire: Public[tuple[Any, ...]] = None
+    slice: Public[tuple[Any, ...]] = None
+    slice_async_rq: cython.longlong = 0
+    quantum: cython.longlong = 0
+    back_sectors: cython.longlong = 0
+    back_penalty: cython.longlong = 0
 
     name: ClassVar[str] = "cfq"
     tunables: ClassVar[dict[str, Tunable]] = {
@@ -45,9 +57,6 @@ class Cfq(CfqService):
     }
 
     def __init__(self, queue: ScheduledQueue) -> None:
-        self.rq_in_driver = 0
-        self.hw_tag = False
-        self.last_sector = 0
         super().__init__(queue)
 
     def tuned(self) -> None:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections import deque
 
+import cython
+
+from simnet.kernel.compiled import Public
 from simnet.storage.block.process_history import SeekHistory
 from simnet.storage.block.request import IoContext, Request
 from simnet.storage.block.sort_list import SortList
@@ -14,6 +17,7 @@ from simnet.storage.block.sort_list import SortList
 __all__ = ["CfqContext", "CfqQueue"]
 
 
+@cython.cclass
 class CfqQueue:
     """Requests of one process, or asynchronous ones of all processes of one priority.
 
@@ -29,18 +33,31 @@ class CfqQueue:
         on_rr, wait_request, must_alloc_slice, must_dispatch, fifo_expire, idle_window: flags.
     """
 
+    key: Public[IoContext] = None
+    prio_class: Public[str] = None
+    ioprio: Public[cython.longlong] = 0
+    sort_list: Public[SortList] = None
+    fifo: Public[deque[Request]] = None
+    next: Public[Request] = None
+    allocated: Public[cython.longlong] = 0
+    dispatched: Public[cython.longlong] = 0
+    slice_end: Public[cython.longlong] = 0
+    slice_left: Public[cython.longlong] = 0
+    service_last: Public[cython.longlong] = 0
+    place: Public[list[CfqQueue] | None] = None
+    on_rr: Public[cython.bint] = False
+    wait_request: Public[cython.bint] = False
+    must_alloc_slice: Public[cython.bint] = False
+    must_dispatch: Public[cython.bint] = False
+    fifo_expire: Public[cython.bint] = False
+    idle_window: Public[cython.bint] = False
+
     def __init__(self, key: IoContext | None, priority: tuple[str, int], slice_left: int) -> None:
         self.key = key
         self.prio_class, self.ioprio = priority
         self.sort_list = SortList()
-        self.fifo: deque[Request] = deque()
-        self.next: Request | None = None
-        self.allocated = self.dispatched = 0
-        self.slice_end = self.service_last = 0
+        self.fifo = deque()
         self.slice_left = slice_left
-        self.place: list[CfqQueue] | None = None
-        self.on_rr = self.wait_request = self.must_alloc_slice = False
-        self.must_dispatch = self.fifo_expire = False
         self.idle_window = self.prio_class != "idle"
 
     @property
@@ -53,6 +70,7 @@ class CfqQueue:
         return f"<CfqQueue {self.key.name if self.key else 'async'}>"
 
 
+@cython.cclass
 class CfqContext(SeekHistory):
     """What cfq remembers of a process.
 
@@ -61,7 +79,10 @@ class CfqContext(SeekHistory):
         queues: for its asynchronous and its synchronous requests.
     """
 
+    context: Public[IoContext] = None
+    queues: Public[list[CfqQueue | None]] = None
+
     def __init__(self, context: IoContext, jiffy: int) -> None:
         super().__init__(jiffy)
         self.context = context
-        self.queues: list[CfqQueue | None] = [None, None]
+        self.queues = [None, None]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import IoContext, Request
@@ -18,6 +19,7 @@ IDLE_SLICE, IDLE_CLASS = range(2)
 PRIORITIES = 8
 
 
+@cython.cclass
 class CfqService(Elevator):
     """The part of cfq that lets queues take turns.
 
@@ -31,17 +33,26 @@ class CfqService(Elevator):
         last_end_request: jiffy of the last completion of another class than "idle".
     """
 
+    rr_lists: Public[list[list[CfqQueue]]] = None
+    busy_rr: Public[list[CfqQueue]] = None
+    cur_rr: Public[list[CfqQueue]] = None
+    idle_rr: Public[list[CfqQueue]] = None
+    busy_queues: Public[cython.longlong] = 0
+    active: Public[CfqQueue] = None
+    active_context: Public[CfqContext] = None
+    cur_prio: Public[cython.longlong] = 0
+    cur_end_prio: Public[cython.longlong] = 0
+    dispatch_slice: Public[cython.longlong] = 0
+    last_end_request: Public[cython.longlong] = 0
+    slice_idle: Public[cython.longlong] = 0
+    queues: Public[dict[IoContext | None, list[CfqQueue]]] = None
+
     def __init__(self, queue: ScheduledQueue) -> None:
-        self.rr_lists: list[list[CfqQueue]] = [[] for _ in range(PRIORITIES)]
-        self.busy_rr: list[CfqQueue] = []
-        self.cur_rr: list[CfqQueue] = []
-        self.idle_rr: list[CfqQueue] = []
-        self.busy_queues = self.slice_idle = 0
-        self.active: CfqQueue | None = None
-        self.active_context: CfqContext | None = None
-        self.cur_prio = self.cur_end_prio = 0
-        self.dispatch_slice = self.last_end_request = 0
-        self.queues: dict[IoContext | None, list[CfqQueue]] = {}
+        self.rr_lists = [[] for _ in range(PRIORITIES)]
+        self.busy_rr = []
+        self.cur_rr = []
+        self.idle_rr = []
+        self.queues = {}
         super().__init__(queue)
 
     def _resort(self, queue: CfqQueue, preempted: cython.bint = False) -> cython.int:  # noqa: FBT002
@@ -71,6 +82,7 @@ class CfqService(Elevator):
         place.insert(position, queue)
         return 0
 
+    @cython.ccall
     def _next_priority(self) -> cython.bint:
         """`cfq_get_next_prio_level`: 0; 0, 1; 0, 1, 2; and so on."""
         level: cython.longlong
@@ -128,6 +140,7 @@ class CfqService(Elevator):
     def _schedule_dispatch(self) -> cython.int:
         return self.q.schedule_work() if self.busy_queues else 0
 
+    @cython.ccall
     def _expire(self, queue: CfqQueue, preempted: cython.bint = False) -> cython.int:  # noqa: FBT002
         """`__cfq_slice_expired`; `queue` may be None."""
         if queue is None:
@@ -148,6 +161,7 @@ class CfqService(Elevator):
         self.dispatch_slice = 0
         return 0
 
+    @cython.ccall
     def _find(self, key: IoContext, context: IoContext) -> CfqQueue:
         """`cfq_find_cfq_hash`: a process without a class takes any queue with its key."""
         queue: CfqQueue

@@ -10,10 +10,11 @@ direction was served in between, or when there is none with a higher sector.
 from __future__ import annotations
 
 from collections import deque
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Elevator, ScheduledQueue, Tunable
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.sort_list import SortList
@@ -21,8 +22,20 @@ from simnet.storage.block.sort_list import SortList
 __all__ = ["Deadline"]
 
 
+@cython.cclass
 class Deadline(Elevator):
     """The deadline scheduler."""
+
+    sort_list: Public[tuple[Any, ...]] = None
+    fifo: Public[tuple[deque[Request], deque[Request]]] = None
+    next: Public[list[Request | None]] = None
+    batching: Public[cython.longlong] = 0
+    last_sector: Public[cython.longlong] = 0
+    starved: Public[cython.longlong] = 0
+    fifo_expire: Public[tuple[Any, ...]] = None
+    writes_starved: Public[cython.longlong] = 0
+    fifo_batch: Public[cython.longlong] = 0
+    front_merges: Public[cython.bint] = False
 
     name: ClassVar[str] = "deadline"
     tunables: ClassVar[dict[str, Tunable]] = {
@@ -35,11 +48,8 @@ class Deadline(Elevator):
 
     def __init__(self, queue: ScheduledQueue) -> None:
         self.sort_list = (SortList(), SortList())
-        self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
-        self.next: list[Request | None] = [None, None]
-        self.batching = 0
-        self.last_sector = 0
-        self.starved = 0
+        self.fifo = (deque(), deque())
+        self.next = [None, None]
         super().__init__(queue)
 
     def tuned(self) -> None:
@@ -48,7 +58,7 @@ class Deadline(Elevator):
         self.fifo_expire = (values["read_expire"], values["write_expire"])
         self.writes_starved = values["writes_starved"]
         self.fifo_batch = values["fifo_batch"]
-        self.front_merges = values["front_merges"]
+        self.front_merges = bool(values["front_merges"])
 
     def add(self, request: Request) -> cython.int:
         """`deadline_add_request`."""

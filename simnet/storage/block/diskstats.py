@@ -9,9 +9,11 @@ is complete; `svctm` is utilisation over throughput, no time that anything takes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.request import READ, WRITE
 
 __all__ = ["DiskStats", "IostatRow", "Snapshot", "iostat"]
@@ -40,6 +42,7 @@ class Snapshot:
     queue_ps: int
 
 
+@cython.cclass
 class DiskStats:
     """Counters of one device.
 
@@ -52,9 +55,23 @@ class DiskStats:
             which those count from earlier: with it Little's law is an identity.
     """
 
+    jiffy_ps: Public[cython.longlong] = 0
+    in_flight: Public[cython.longlong] = 0
+    ios: Public[list[Any]] = None
+    merges: Public[list[Any]] = None
+    sectors: Public[list[Any]] = None
+    ticks_ps: Public[list[Any]] = None
+    busy_ps: Public[Any] = None
+    queue_ps: Public[Any] = None
+    merged_ps: Public[Any] = None
+    _stamp_ps: cython.longlong = 0
+    _ticks: list[Any] = None
+    _busy: Any = None
+    _queue: Any = None
+    _stamp: cython.longlong = 0
+
     def __init__(self, jiffy_ps: int) -> None:
         self.jiffy_ps = jiffy_ps
-        self.in_flight = 0
         self.ios = [0, 0]
         self.merges = [0, 0]
         self.sectors = [0, 0]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
@@ -89,6 +90,7 @@ def _distance(
     return -1
 
 
+@cython.cclass
 class ScheduledQueue(Component):
     """What a scheduler needs of the queue whose requests it orders.
 
@@ -101,12 +103,17 @@ class ScheduledQueue(Component):
         head: what was dispatched and the driver has not taken.
     """
 
+    hz: cython.longlong = 0
+    jiffy_ps: cython.longlong = 0
+    head: Public[list[Request]] = None
+    _timers: dict[int, int] = None
+
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:
         super().__init__(sim, path)
         self.hz = hz
         self.jiffy_ps = 10**12 // hz
-        self.head: list[Request] = []
-        self._timers: dict[int, int] = {}
+        self.head = []
+        self._timers = {}
 
     def jiffies(self) -> cython.longlong:
         """The kernel's clock; the machine has been up for five minutes at the start."""
@@ -147,6 +154,7 @@ class ScheduledQueue(Component):
         raise NotImplementedError
 
 
+@cython.cclass
 class Elevator:
     """A scheduler of one queue.
 
@@ -156,13 +164,17 @@ class Elevator:
         values: of the tunables, times in jiffies.
     """
 
+    q: Public[ScheduledQueue] = None
+    values: Public[dict[str, int]] = None
+    hash: MergeHash = None
+
     name: ClassVar[str] = ""
     tunables: ClassVar[dict[str, Tunable]] = {}
 
     def __init__(self, queue: ScheduledQueue) -> None:
         self.q = queue
         self.hash = MergeHash()
-        self.values: dict[str, int] = {}
+        self.values = {}
         for name, tunable in self.tunables.items():
             self.values[name] = (
                 # the kernel's defaults are quotients of HZ, so they round down; none is 0

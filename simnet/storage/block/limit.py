@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block.merging import MergingQueue
@@ -25,6 +27,7 @@ _LEAST_REQUESTS = 4
 Resume = Callable[[Bio], None]
 
 
+@cython.cclass
 class RequestLimit(MergingQueue):
     """The part of a queue that allocates requests.
 
@@ -42,19 +45,31 @@ class RequestLimit(MergingQueue):
         waits: how often a process slept for a request.
     """
 
+    switching: Public[Switching] = None
+    wakeup_ps: Public[cython.longlong] = 0
+    count: Public[list[Any]] = None
+    full: Public[list[Any]] = None
+    congested: Public[list[Any]] = None
+    sleepers: Public[tuple[deque[tuple[Bio, Resume | None]], ...]] = None
+    woken: Public[deque[tuple[Bio, Resume | None]]] = None
+    uncongested: Public[list[tuple[int, Callable[[], None]]]] = None
+    elvpriv: Public[cython.longlong] = 0
+    waits: Public[cython.longlong] = 0
+    nr_requests: Public[cython.longlong] = 0
+    congestion_on: Public[cython.longlong] = 0
+    congestion_off: Public[cython.longlong] = 0
+
     def __init__(
         self, sim: Simulator, path: str, hz: int, nr_requests: int, wakeup_ps: int
     ) -> None:
         super().__init__(sim, path, hz)
-        self.switching: Switching = None
         self.wakeup_ps = wakeup_ps
         self.count = [0, 0]
         self.full = [False, False]
         self.congested = [False, False]
-        self.sleepers: tuple[deque[tuple[Bio, Resume | None]], ...] = (deque(), deque())
-        self.woken: deque[tuple[Bio, Resume | None]] = deque()
-        self.uncongested: list[tuple[int, Callable[[], None]]] = []
-        self.elvpriv = self.waits = 0
+        self.sleepers = (deque(), deque())
+        self.woken = deque()
+        self.uncongested = []
         self.set_nr_requests(nr_requests)
 
     def insert(self, request: Request) -> cython.int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block.diskstats import DiskStats
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
@@ -16,6 +17,7 @@ from simnet.storage.block.request import Bio, Request
 __all__ = ["MergingQueue"]
 
 
+@cython.cclass
 class MergingQueue(ScheduledQueue):
     """The part of a queue that merges.
 
@@ -32,13 +34,16 @@ class MergingQueue(ScheduledQueue):
         nomerges: as in sysfs: 1 asks no more than the request that grew last, 2 not even that.
     """
 
+    stats: Public[DiskStats] = None
+    elevator: Public[Elevator] = None
+    last_merge: Public[Request] = None
+    max_sectors: Public[cython.longlong] = 0
+    max_segments: Public[cython.longlong] = 0
+    nomerges: Public[cython.int] = 0
+
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:
         super().__init__(sim, path, hz)
         self.stats = DiskStats(self.jiffy_ps)
-        self.elevator: Elevator = None
-        self.last_merge: Request | None = None
-        self.max_sectors = self.max_segments = 0
-        self.nomerges = 0
 
     def free(self, request: Request) -> cython.int:
         """Give a request back."""

@@ -11,20 +11,24 @@ from typing import ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import Request
 
 __all__ = ["Noop"]
 
 
+@cython.cclass
 class Noop(Elevator):
     """The noop scheduler."""
+
+    waiting: Public[list[Request]] = None
 
     name: ClassVar[str] = "noop"
 
     def __init__(self, queue: ScheduledQueue) -> None:
         super().__init__(queue)
-        self.waiting: list[Request] = []
+        self.waiting = []
 
     def add(self, request: Request) -> cython.int:
         """`noop_add_request`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.request import Request
 
 __all__ = ["ProcessHistory", "SeekHistory", "ThinkHistory", "smoothed"]
@@ -22,6 +23,7 @@ def smoothed(total: cython.longlong, value: cython.longlong) -> cython.longlong:
     return (7 * total + 256 * value) // 8
 
 
+@cython.cclass
 class ThinkHistory:
     """Think times, in jiffies.
 
@@ -30,8 +32,12 @@ class ThinkHistory:
         last_end_request: jiffy at which a request of the process was complete last.
     """
 
+    ttime_samples: Public[cython.longlong] = 0
+    ttime_total: Public[cython.longlong] = 0
+    ttime_mean: Public[cython.longlong] = 0
+    last_end_request: Public[cython.longlong] = 0
+
     def __init__(self, jiffy: int = 0) -> None:
-        self.ttime_samples = self.ttime_total = self.ttime_mean = 0
         self.last_end_request = jiffy
 
     def add_think_time(self, ttime: cython.longlong) -> cython.int:
@@ -42,6 +48,7 @@ class ThinkHistory:
         return 0
 
 
+@cython.cclass
 class SeekHistory(ThinkHistory):
     """Think times, and the distances from request to request in sectors.
 
@@ -50,10 +57,13 @@ class SeekHistory(ThinkHistory):
         last_request_pos: sector after the last request.
     """
 
+    seek_samples: Public[cython.longlong] = 0
+    seek_total: Public[cython.longlong] = 0
+    seek_mean: Public[cython.longlong] = 0
+    last_request_pos: Public[cython.longlong] = 0
+
     def __init__(self, jiffy: int = 0) -> None:
         super().__init__(jiffy)
-        self.seek_samples = self.seek_total = self.seek_mean = 0
-        self.last_request_pos = 0
 
     def add_seek(self, distance: cython.longlong) -> cython.int:
         """Add a distance; a single long one is cut, more so when many are known."""
@@ -66,6 +76,7 @@ class SeekHistory(ThinkHistory):
         return 0
 
 
+@cython.cclass
 class ProcessHistory(SeekHistory):
     """The anticipatory scheduler's knowledge of a process.
 
@@ -75,11 +86,15 @@ class ProcessHistory(SeekHistory):
         nr_queued, nr_dispatched: requests in the scheduler, and between it and the driver.
     """
 
+    running: Public[cython.bint] = False
+    io_started: Public[cython.bint] = False
+    io_running: Public[cython.bint] = False
+    nr_queued: Public[cython.longlong] = 0
+    nr_dispatched: Public[cython.longlong] = 0
+
     def __init__(self, *, running: bool = True) -> None:
         super().__init__()
         self.running = running
-        self.io_started = self.io_running = False
-        self.nr_queued = self.nr_dispatched = 0
 
     def observe(self, request: Request, jiffies: int, hz: int) -> tuple[int, int] | None:
         """Learn from a synchronous request; return think time and distance, None for the first."""

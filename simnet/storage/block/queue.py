@@ -14,23 +14,26 @@ taken at once, and calls `resume` when it is taken later.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block.limit import WAKE, RequestLimit, Resume
 from simnet.storage.block.request import READ, WRITE, Bio, Request
-from simnet.storage.block.switch import ELEVATORS, Switching
+from simnet.storage.block.switch import Switching
 from simnet.storage.disk.command import Command, Target
 
-__all__ = ["ELEVATORS", "RequestQueue"]
+__all__ = ["RequestQueue"]
 
 _UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _SWITCH = 0, 1, 2, 4
 _DEFAULT_MAX_SECTORS = 1024
 
 
+@cython.cclass
 class RequestQueue(RequestLimit):
     """The queue of one device.
 
@@ -59,6 +62,24 @@ class RequestQueue(RequestLimit):
             room for (`scsi_run_queue`).
     """
 
+    target: Public[Any] = None
+    max_hw_sectors: Public[cython.longlong] = 0
+    depth: Public[cython.longlong] = 0
+    kblockd_ps: Public[cython.longlong] = 0
+    read_ahead_kb: Public[cython.longlong] = 0
+    run_starved: Public[Callable[[], None] | None] = None
+    times: Public[LogHistogram | None] = None
+    unplug_threshold: Public[cython.longlong] = 0
+    unplug_jiffies: Public[cython.longlong] = 0
+    end_sector: Public[cython.longlong] = 0
+    boundary: Public[Request] = None
+    plugged: Public[cython.bint] = False
+    busy: Public[cython.longlong] = 0
+    in_driver: Public[cython.longlong] = 0
+    _unplug_event: cython.longlong = 0
+    _unplugging: cython.bint = False
+    _working: cython.bint = False
+
     def __init__(
         self,
         sim: Simulator,
@@ -82,16 +103,8 @@ class RequestQueue(RequestLimit):
         self.depth = depth
         self.kblockd_ps = kblockd_ps
         self.read_ahead_kb = 128
-        self.run_starved: Callable[[], None] | None = None
-        self.times: LogHistogram | None = None
         self.unplug_threshold = 4
         self.unplug_jiffies = max(3 * hz // 1000, 1)
-        self.end_sector = 0
-        self.boundary: Request | None = None
-        self.plugged = False
-        self.busy = self.in_driver = 0
-        self._unplug_event = 0
-        self._unplugging = self._working = False
         self.switching = Switching(self, scheduler)
         self.elevator = self.switching.make(scheduler)
 

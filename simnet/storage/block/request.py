@@ -11,6 +11,8 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
+
 __all__ = ["READ", "WRITE", "Bio", "IoContext", "Request"]
 
 READ = 0
@@ -18,6 +20,7 @@ WRITE = 1
 PAGE_SECTORS = 8
 
 
+@cython.cclass
 class IoContext:
     """What the block layer remembers of a process.
 
@@ -33,6 +36,15 @@ class IoContext:
         elevator_data: what schedulers remember of it, by scheduler.
     """
 
+    name: Public[str] = None
+    ioprio_class: Public[str] = None
+    ioprio: Public[cython.longlong] = 0
+    nice: Public[cython.longlong] = 0
+    running: Public[cython.bint] = False
+    nr_batch_requests: Public[cython.longlong] = 0
+    last_waited: Public[cython.longlong] = 0
+    elevator_data: Public[dict[Any, Any]] = None
+
     def __init__(
         self, name: str = "", *, ioprio_class: str = "none", ioprio: int = 4, nice: int = 0
     ) -> None:
@@ -45,9 +57,7 @@ class IoContext:
         self.ioprio = ioprio
         self.nice = nice
         self.running = True
-        self.nr_batch_requests = 0
-        self.last_waited = 0
-        self.elevator_data: dict[Any, Any] = {}
+        self.elevator_data = {}
 
     @property
     def priority(self) -> tuple[str, int]:
@@ -67,6 +77,7 @@ class IoContext:
         return f"<IoContext {self.name}>"
 
 
+@cython.cclass
 class Bio:
     """A piece of I/O as a process submits it.
 
@@ -78,6 +89,15 @@ class Bio:
         sync: a process waits for it: the queue is unplugged at once (BIO_RW_SYNC).
         segments: pieces of memory; a page each unless given.
     """
+
+    sector: Public[cython.longlong] = 0
+    sectors: Public[cython.longlong] = 0
+    write: Public[cython.bint] = False
+    context: Public[IoContext] = None
+    done: Public[Any] = None
+    sync: Public[cython.bint] = False
+    segments: Public[cython.longlong] = 0
+    tag: Public[Any] = None
 
     def __init__(
         self,
@@ -105,6 +125,7 @@ class Bio:
         return f"<{'write' if self.write else 'read'} bio {self.sector}+{self.sectors}>"
 
 
+@cython.cclass
 class Request:
     """One or more bios for neighbouring sectors.
 
@@ -125,6 +146,26 @@ class Request:
         expires, key, is_sync, queue: the scheduler's.
     """
 
+    sector: Public[cython.longlong] = 0
+    sectors: Public[cython.longlong] = 0
+    write: Public[cython.bint] = False
+    rw: Public[cython.int] = 0
+    sync: Public[cython.bint] = False
+    bios: Public[list[Any]] = None
+    segments: Public[cython.longlong] = 0
+    start_jiffy: Public[cython.longlong] = 0
+    start_ps: Public[cython.longlong] = 0
+    started: Public[cython.bint] = False
+    no_merge: Public[cython.bint] = False
+    barrier: Public[cython.bint] = False
+    context: Public[IoContext] = None
+    elvpriv: Public[cython.bint] = False
+    sorted: Public[cython.bint] = False
+    expires: Public[cython.longlong] = 0
+    key: Public[cython.longlong] = 0
+    is_sync: Public[cython.bint] = False
+    queue: Public[Any] = None
+
     def __init__(self, bio: Bio, jiffy: int, now_ps: int) -> None:
         self.sector = bio.sector
         self.sectors = bio.sectors
@@ -135,16 +176,10 @@ class Request:
         self.segments = bio.segments
         self.start_jiffy = jiffy
         self.start_ps = now_ps
-        self.started = False
-        self.no_merge = False
-        self.barrier = False
         self.context = bio.context
         self.elvpriv = True
-        self.sorted = False
-        self.expires = 0
         self.key = bio.sector
         self.is_sync = not bio.write
-        self.queue: Any = None
 
     def end(self) -> cython.longlong:
         """The sector after the last."""

@@ -13,11 +13,14 @@ from simnet.storage.block.request import Request
 __all__ = ["MergeHash", "SortList"]
 
 
+@cython.cclass
 class SortList:
     """Requests by first sector (`rb_root`): no two with the same by `add`, any by `insert`."""
 
+    _requests: list[Request] = None
+
     def __init__(self) -> None:
-        self._requests: list[Request] = []
+        self._requests = []
 
     def __len__(self) -> int:
         """Requests in it."""
@@ -106,12 +109,16 @@ class SortList:
         return self._at(self._position(request) - 1)
 
 
+@cython.cclass
 class MergeHash:
     """Requests by the sector after their last, to find what a bio can be appended to."""
 
+    _ends: dict[int, list[Request]] = None
+    _key_of: dict[Request, int] = None
+
     def __init__(self) -> None:
-        self._ends: dict[int, list[Request]] = {}
-        self._key_of: dict[Request, int] = {}
+        self._ends = {}
+        self._key_of = {}
 
     def add(self, request: Request) -> cython.int:
         """Add a request; among those with one end it is found first."""

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import cython
+
+from simnet.kernel.compiled import Public
 from simnet.storage.disk.mechanism import Access
 
 __all__ = ["Command", "DiskPartition", "Initiator", "Target", "disk_partitions"]
@@ -18,6 +21,7 @@ class Initiator(Protocol):
         """Take the completion of a command."""
 
 
+@cython.cclass
 class Command(Access):
     """A read or a write as a driver sends it.
 
@@ -25,6 +29,9 @@ class Command(Access):
         owner: who sent it, an `Initiator`; None for what a disk does of itself.
         tag: the owner's; disks do not look at it.
     """
+
+    owner: Public[Any] = None
+    tag: Public[Any] = None
 
     def __init__(
         self, sector: int, sectors: int, *, write: bool, owner: Any, tag: Any = None

@@ -16,6 +16,7 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.cache import WriteBuffer
 from simnet.storage.disk.command import Command, Initiator
@@ -24,15 +25,13 @@ from simnet.storage.disk.mechanism import Mechanism
 from simnet.storage.disk.model import DiskModel
 from simnet.storage.disk.surface import Surface
 
-if not cython.compiled:
-    from simnet.kernel.priority import WIRE
-
 __all__ = ["Disk"]
 
-_MEDIUM = cython.declare(cython.int, 0)
-_BUFFER = cython.declare(cython.int, 1)
+_MEDIUM: cython.int = 0
+_BUFFER: cython.int = 1
 
 
+@cython.cclass
 class Disk(Drive):
     """A mechanical disk; see `Drive` for what all disks count.
 
@@ -43,6 +42,16 @@ class Disk(Drive):
         busy_ps: time that the mechanism worked on commands and on what the buffer had to write.
     """
 
+    surface: Surface = None
+    mechanism: Mechanism = None
+    buffer: Any = None
+    queue: list[Any] = None
+    flushes: list[Any] = None
+    active: Command = None
+    hits: cython.longlong = 0
+    busy_ps: cython.longlong = 0
+    _begun_ps: cython.longlong = 0
+
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         if model.medium != "magnetic":
             raise ValueError(f"{path}: a {model.medium} disk has no arm; see FlashDisk")
@@ -51,12 +60,8 @@ class Disk(Drive):
         self.mechanism = Mechanism(self.surface)
         self.size = self.surface.sectors
         self.buffer = WriteBuffer(self.surface.write_sectors)
-        self.queue: list[Any] = []
-        self.flushes: list[Any] = []
-        self.active: Command = None
-        self.hits = 0
-        self.busy_ps = 0
-        self._begun_ps = 0
+        self.queue = []
+        self.flushes = []
 
     def counters(self) -> dict[str, int]:
         """Commands, what they took, and how long the mechanism did what."""
@@ -157,7 +162,9 @@ class Disk(Drive):
         if not self.queue and not writing:
             return 0
         if writing:
-            candidates = self.queue + [self._destage(*extent) for extent in self.buffer.extents]
+            candidates = self.queue + [
+                self._destage(first, end) for first, end in self.buffer.extents
+            ]
         mechanism.follow(self.sim.now)
         position = mechanism.choose(candidates, self.sim.now)
         command = candidates[position]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.kernel.component import Component
+from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.model import DiskModel
 
-if not cython.compiled:
-    from simnet.kernel.priority import WIRE
-
 __all__ = ["Drive"]
 
 
+@cython.cclass
 class Drive(Component):
     """A disk that is driven by `submit`; subclasses say what a command takes.
 
@@ -31,23 +32,29 @@ class Drive(Component):
         residence_ps: time that completed commands had been in the disk.
     """
 
+    model: Any = None
+    size: cython.longlong = 0
+    depth: cython.longlong = 0
+    overhead_ps: cython.longlong = 0
+    bus_free_ps: cython.longlong = 0
+    served: dict[int, Command] = None
+    in_disk: cython.longlong = 0
+    commands: cython.longlong = 0
+    read_sectors: cython.longlong = 0
+    written_sectors: cython.longlong = 0
+    command_ps: cython.longlong = 0
+    occupied_ps: cython.longlong = 0
+    residence_ps: cython.longlong = 0
+    _changed_ps: cython.longlong = 0
+    _served_number: cython.longlong = 0
+
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         super().__init__(sim, path)
         self.model = model
         self.size = model.sectors
         self.depth = model.queue_depth
         self.overhead_ps = model.command_overhead_ps
-        self.bus_free_ps = 0
-        self.served: dict[int, Command] = {}
-        self.in_disk = 0
-        self.commands = 0
-        self.read_sectors = 0
-        self.written_sectors = 0
-        self.command_ps = 0
-        self.occupied_ps = 0
-        self.residence_ps = 0
-        self._changed_ps = 0
-        self._served_number = 0
+        self.served = {}
 
     @property
     def sectors(self) -> int:

@@ -9,6 +9,8 @@ no garbage collection: a write costs one page program a page, however full the d
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.kernel.simulator import Simulator
@@ -19,12 +21,20 @@ from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 __all__ = ["FlashDisk"]
 
 
+@cython.cclass
 class FlashDisk(Drive):
     """A solid-state disk; see `Drive` for what all disks count.
 
     Attributes:
         page_reads, page_programs: on all channels.
     """
+
+    page_sectors: cython.longlong = 0
+    channel_free_ps: list[Any] = None
+    buffer_pages: cython.longlong = 0
+    programs: list[int] = None
+    page_reads: cython.longlong = 0
+    page_programs: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         if model.medium != "flash":
@@ -34,9 +44,7 @@ class FlashDisk(Drive):
         self.channel_free_ps = [0] * model.flash_channels
         # pages that are in the buffer, by the time at which they are programmed
         self.buffer_pages = max(model.cache_bytes // model.flash_page_bytes, 1)
-        self.programs: list[int] = []
-        self.page_reads = 0
-        self.page_programs = 0
+        self.programs = []
 
     def counters(self) -> dict[str, int]:
         """Commands, pages, and how long it held commands."""

@@ -17,16 +17,18 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.disk.surface import Place, ReadAhead, Surface
 
 __all__ = ["Access", "Mechanism"]
 
 POLICIES = ("fcfs", "sstf", "c-look", "sptf")
-_FCFS = cython.declare(cython.int, 0)
-_SSTF = cython.declare(cython.int, 1)
-_C_LOOK = cython.declare(cython.int, 2)
+_FCFS: cython.int = 0
+_SSTF: cython.int = 1
+_C_LOOK: cython.int = 2
 
 
+@cython.cclass
 class Access(Place):
     """A read or a write of sectors of 512 bytes, as the mechanism sees it.
 
@@ -40,11 +42,11 @@ class Access(Place):
         ready_ps: when the disk can act on it.
     """
 
-    sector: cython.longlong
-    sectors: cython.longlong
-    write: cython.bint
-    submitted_ps: cython.longlong
-    ready_ps: cython.longlong
+    sector: Public[cython.longlong] = 0
+    sectors: Public[cython.longlong] = 0
+    write: Public[cython.bint] = False
+    submitted_ps: Public[cython.longlong] = 0
+    ready_ps: Public[cython.longlong] = 0
 
 
 @cython.final
@@ -62,17 +64,21 @@ class Mechanism:
         seek_ps, rotation_ps, transfer_ps: time that it moved, waited, passed sectors.
     """
 
+    surface: Surface = None
+    ahead: ReadAhead = None
+    policy: cython.int = 0
+    cylinder: Public[cython.longlong] = 0
+    head: cython.longlong = 0
+    seeks: cython.longlong = 0
+    seek_cylinders: cython.longlong = 0
+    seek_ps: cython.longlong = 0
+    rotation_ps: cython.longlong = 0
+    transfer_ps: cython.longlong = 0
+
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
         self.ahead = ReadAhead(surface)
         self.policy = POLICIES.index(surface.model.queue_policy)
-        self.cylinder = 0
-        self.head = 0
-        self.seeks = 0
-        self.seek_cylinders = 0
-        self.seek_ps = 0
-        self.rotation_ps = 0
-        self.transfer_ps = 0
 
     def locate(self, access: Access) -> cython.int:
         """Note where an access begins."""

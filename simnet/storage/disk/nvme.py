@@ -18,22 +18,21 @@ from collections import deque
 
 import cython
 
+from simnet.kernel.compiled import Array
+from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.drive import Drive
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-if not cython.compiled:
-    from simnet.kernel.priority import WIRE
-
 __all__ = ["NvmeDrive"]
 
-_LOADED = cython.declare(cython.int, 0)
-_SENT = cython.declare(cython.int, 1)
-_BUFFERED = cython.declare(cython.int, 2)
-_PROGRAMMED = cython.declare(cython.int, 3)
+_LOADED: cython.int = 0
+_SENT: cython.int = 1
+_BUFFERED: cython.int = 2
+_PROGRAMMED: cython.int = 3
 # streams of writes that a controller tells apart
-_STREAMS = cython.declare(cython.int, 64)
+_STREAMS: cython.int = 64
 
 
 @cython.final
@@ -47,6 +46,31 @@ class NvmeDrive(Drive):
         register_hits: pages that were found in one.
         die_ps: time that dies read and programmed, all together.
     """
+
+    page_sectors: cython.longlong = 0
+    unit_sectors: cython.longlong = 0
+    buffer_sectors: cython.longlong = 0
+    extra_permille: cython.longlong = 0
+    read_ps: cython.longlong = 0
+    program_ps: cython.longlong = 0
+    sector_ps: cython.longlong = 0
+    dies: cython.longlong = 0
+    die_free_ps: Array[cython.longlong] = None
+    register_page: Array[cython.longlong] = None
+    register_ps: Array[cython.longlong] = None
+    units: list[deque[bool]] = None
+    next_die: cython.longlong = 0
+    up_free_ps: cython.longlong = 0
+    down_free_ps: cython.longlong = 0
+    held: cython.longlong = 0
+    unit_fill: cython.longlong = 0
+    extra_fill: cython.longlong = 0
+    blocked: deque[Command] = None
+    ends: dict[int, bool] = None
+    page_reads: cython.longlong = 0
+    register_hits: cython.longlong = 0
+    programs: cython.longlong = 0
+    die_ps: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str, model: DiskModel) -> None:
         if model.queues < 1:
@@ -66,14 +90,9 @@ class NvmeDrive(Drive):
         self.register_page = array("q", [-1]) * dies
         self.register_ps = array("q", [0]) * dies
         # units that wait for a die, True for those that are in the buffer
-        self.units: list[deque[bool]] = [deque() for _ in range(dies)]
-        self.next_die = 0
-        self.up_free_ps = self.down_free_ps = 0
-        self.held = self.unit_fill = self.extra_fill = 0
-        self.blocked: deque[Command] = deque()
-        self.ends: dict[int, bool] = {}
-        self.page_reads = self.register_hits = self.programs = 0
-        self.die_ps = 0
+        self.units = [deque() for _ in range(dies)]
+        self.blocked = deque()
+        self.ends = {}
 
     def counters(self) -> dict[str, int]:
         """Commands, pages, and how long it held commands."""

@@ -8,25 +8,25 @@ the segment is full. How far they have come is arithmetic, computed when it is r
 from __future__ import annotations
 
 from array import array
+from math import sqrt
+from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Array
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-if not cython.compiled:
-    from math import sqrt
-
 __all__ = ["Place", "ReadAhead", "Surface"]
 
-_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
-_NS_PS = cython.declare(cython.longlong, 1000)
-_HALF_NS_PS = cython.declare(cython.longlong, 500)
-_MILLION = cython.declare(cython.longlong, 1_000_000)
+_SECTOR_BYTES: cython.longlong = SECTOR_BYTES
+_NS_PS: cython.longlong = 1000
+_HALF_NS_PS: cython.longlong = 500
+_MILLION: cython.longlong = 1_000_000
 # pieces of a disk whose first zone is in a table
 _STRIPES = 256
 # a kept range's mark has so many bits
-_MARKS = cython.declare(cython.int, 0xFFFF)
+_MARKS: cython.int = 0xFFFF
 
 
 @cython.cclass
@@ -41,13 +41,13 @@ class Place:
         start_ps: when the track's first sector passes.
     """
 
-    cylinder: cython.longlong
-    head: cython.longlong
-    angle_ps: cython.longlong
-    zone: cython.int
-    track_sectors: cython.longlong
-    left: cython.longlong
-    start_ps: cython.longlong
+    cylinder: cython.longlong = 0
+    head: cython.longlong = 0
+    angle_ps: cython.longlong = 0
+    zone: cython.int = 0
+    track_sectors: cython.longlong = 0
+    left: cython.longlong = 0
+    start_ps: cython.longlong = 0
 
 
 @cython.final
@@ -58,6 +58,34 @@ class Surface:
     Args:
         model: a mechanical disk; half of its buffer is for writes if these are cached.
     """
+
+    model: Any = None
+    sectors: cython.longlong = 0
+    rotation_ps: cython.longlong = 0
+    heads: cython.longlong = 0
+    switch_ps: cython.longlong = 0
+    settle_ps: cython.longlong = 0
+    overhead_ps: cython.longlong = 0
+    bus_rate_bps: cython.longlong = 0
+    age_limit_ps: cython.longlong = 0
+    cylinders: cython.longlong = 0
+    write_sectors: cython.longlong = 0
+    head_skew_ps: cython.longlong = 0
+    cylinder_skew_ps: cython.longlong = 0
+    zones: cython.int = 0
+    zone_sector: Array[cython.longlong] = None
+    zone_cylinder: Array[cython.longlong] = None
+    zone_track: Array[cython.longlong] = None
+    stripe_bits: cython.int = 0
+    stripe_zone: Array[cython.int] = None
+    seek_a: cython.double = 0.0
+    seek_b: cython.double = 0.0
+    seek_c: cython.double = 0.0
+    segments: cython.int = 0
+    segment_sectors: cython.longlong = 0
+    mark_bits: cython.int = 0
+    bus_sectors: cython.longlong = 0
+    known_bus_ps: cython.longlong = 0
 
     def __init__(self, model: DiskModel) -> None:
         if model.medium != "magnetic":
@@ -218,17 +246,23 @@ class ReadAhead:
         limit: sector at which the segment is full.
     """
 
+    surface: Surface = None
+    place: Place = None
+    going: cython.bint = False
+    start: cython.longlong = 0
+    sector: cython.longlong = 0
+    time_ps: cython.longlong = 0
+    cylinder: cython.longlong = 0
+    head: cython.longlong = 0
+    limit: cython.longlong = 0
+    count: cython.int = 0
+    firsts: Array[cython.longlong] = None
+    ends: Array[cython.longlong] = None
+    marks: Array[cython.ushort] = None
+
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
         self.place = Place()
-        self.going = False
-        self.start = 0
-        self.sector = 0
-        self.time_ps = 0
-        self.cylinder = 0
-        self.head = 0
-        self.limit = 0
-        self.count = 0
         self.firsts = array("q", [0] * (surface.segments + 1))
         self.ends = array("q", [0] * (surface.segments + 1))
         self.marks = array("H", [0] * (surface.segments + 1))

@@ -45,6 +45,7 @@ _SEEKY_IDLE_PS = 2 * _PS_PER_MS
 _IN_TIME = 3
 
 
+@cython.cclass
 class Bfq(MqScheduler):
     """The bfq scheduler.
 
@@ -53,6 +54,19 @@ class Bfq(MqScheduler):
         in_service: whose turn it is.
         expired: how often a turn ended, by reason.
     """
+
+    trees: list[Any] = None
+    queues: dict[IoContext, BfqQueue] = None
+    in_service: BfqQueue = None
+    waiting: cython.longlong = 0
+    last_position: cython.longlong = 0
+    expired: list[Any] = None
+    slice_idle_ps: cython.longlong = 0
+    timeout: cython.longlong = 0
+    max_budget: cython.longlong = 0
+    fifo_expire: cython.longlong = 0
+    back_sectors: cython.longlong = 0
+    back_penalty: cython.longlong = 0
 
     name: ClassVar[str] = "bfq"
     tunables: ClassVar[dict[str, Tunable]] = {
@@ -66,10 +80,7 @@ class Bfq(MqScheduler):
 
     def __init__(self, queue: Any) -> None:
         self.trees = [ServiceTree() for _ in _CLASSES]
-        self.queues: dict[IoContext, BfqQueue] = {}
-        self.in_service: BfqQueue | None = None
-        self.waiting = 0
-        self.last_position = 0
+        self.queues = {}
         self.expired = [0] * 5
         super().__init__(queue)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.request import IoContext, Request
 from simnet.storage.block.sort_list import SortList
 
@@ -28,6 +29,7 @@ _HISTORY = (1 << 32) - 1
 _SEEKY = 19
 
 
+@cython.cclass
 class BfqQueue:
     """The requests of one process (`struct bfq_queue` with its entity).
 
@@ -47,19 +49,34 @@ class BfqQueue:
         fifo_checked: in its turn the oldest request has been looked at.
     """
 
+    context: IoContext = None
+    weight: cython.longlong = 0
+    sort_list: SortList = None
+    fifo: deque[Request] = None
+    next: Public[Request] = None
+    start: Public[Any] = None
+    finish: Public[Any] = None
+    budget: Public[cython.longlong] = 0
+    service: Public[cython.longlong] = 0
+    max_budget: Public[cython.longlong] = 0
+    dispatched: Public[cython.longlong] = 0
+    active: Public[cython.bint] = False
+    waits: Public[cython.bint] = False
+    ran_out: Public[cython.bint] = False
+    fifo_checked: Public[cython.bint] = False
+    timeout: Public[cython.longlong] = 0
+    begun_jiffy: Public[cython.longlong] = 0
+    last_done_ps: Public[cython.longlong] = 0
+    last_end: cython.longlong = 0
+    seeks: cython.longlong = 0
+
     def __init__(self, context: IoContext, max_budget: int) -> None:
         self.context = context
         self.weight = (_LEVELS - context.priority[1]) * _WEIGHT_OF_LEVEL
         self.sort_list = SortList()
-        self.fifo: deque[Request] = deque()
-        self.next: Request | None = None
+        self.fifo = deque()
         self.start = self.finish = 0
-        self.budget = self.service = 0
         self.max_budget = max_budget
-        self.dispatched = 0
-        self.active = self.waits = self.ran_out = self.fifo_checked = False
-        self.last_done_ps = self.last_end = self.seeks = 0
-        self.timeout = self.begun_jiffy = 0
 
     @property
     def left(self) -> int:
@@ -84,6 +101,7 @@ class BfqQueue:
         self.finish = self.start + (service << _SHIFT) // self.weight
 
 
+@cython.cclass
 class ServiceTree:
     """The queues of one class (`struct bfq_service_tree`).
 
@@ -94,11 +112,15 @@ class ServiceTree:
         in_service: the one that has it; None if another class has, or nothing.
     """
 
+    vtime: Public[Any] = None
+    active: list[BfqQueue] = None
+    idle: list[BfqQueue] = None
+    in_service: Public[BfqQueue] = None
+
     def __init__(self) -> None:
         self.vtime = 0
-        self.active: list[BfqQueue] = []
-        self.idle: list[BfqQueue] = []
-        self.in_service: BfqQueue | None = None
+        self.active = []
+        self.idle = []
 
     @property
     def weights(self) -> int:
@@ -155,7 +177,7 @@ class ServiceTree:
             (queue for queue in self.active if queue.start <= begun),
             key=lambda queue: queue.finish,
         )
-        return found  # type: ignore[no-any-return]
+        return found
 
     def select(self) -> BfqQueue | None:
         """Give the first the service; virtual time does not stay behind the others."""

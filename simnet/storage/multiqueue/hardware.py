@@ -17,6 +17,9 @@ import cython
 
 from simnet.host.cpu import Context, Cpu
 from simnet.host.interrupt import IrqLine
+from simnet.host.ledger import Ledger
+from simnet.host.memory import Memory
+from simnet.kernel.compiled import Public
 from simnet.storage.block.merging import MergingQueue
 from simnet.storage.block.request import Bio
 from simnet.storage.multiqueue.costs import MqCosts
@@ -29,18 +32,19 @@ if TYPE_CHECKING:
 
 __all__ = ["BlockSoftirq", "CompletingQueue", "HardwareQueue"]
 
-_SOFT_LEVEL = cython.declare(cython.int, 1)
-_HARDIRQ = cython.declare(cython.int, 2)
-_SOFTIRQ_MODE = cython.declare(cython.int, 3)
-_IRQ_MODE = cython.declare(cython.int, 4)
+_SOFT_LEVEL: cython.int = 1
+_HARDIRQ: cython.int = 2
+_SOFTIRQ_MODE: cython.int = 3
+_IRQ_MODE: cython.int = 4
 # what a completing context does
-_IDLE = cython.declare(cython.int, 0)
-_ENTERED = cython.declare(cython.int, 1)
-_COMPLETING = cython.declare(cython.int, 2)
-_WAKING = cython.declare(cython.int, 3)
-_SAME_CACHE = cython.declare(cython.int, 1)
+_IDLE: cython.int = 0
+_ENTERED: cython.int = 1
+_COMPLETING: cython.int = 2
+_WAKING: cython.int = 3
+_SAME_CACHE: cython.int = 1
 
 
+@cython.cclass
 class CompletingQueue(MergingQueue):
     """The part of a device's queue that completing contexts use.
 
@@ -59,6 +63,20 @@ class CompletingQueue(MergingQueue):
         debt_ps: work that was caused and not done.
         ipis: completions that were handed to another CPU.
     """
+
+    drive: Drive = None
+    memory: Memory = None
+    ledger: Ledger = None
+    rq_affinity: Public[cython.int] = 0
+    node: cython.int = 0
+    complete_ps: cython.longlong = 0
+    hardirq_ps: cython.longlong = 0
+    ipi_ps: cython.longlong = 0
+    wakeup_ps: cython.longlong = 0
+    woken: Public[list[Any]] = None
+    debt_ps: Public[cython.longlong] = 0
+    ipis: cython.longlong = 0
+    softirqs: list[Any] = None
 
     def __init__(
         self,
@@ -82,11 +100,10 @@ class CompletingQueue(MergingQueue):
         self.hardirq_ps = machine.costs.hardirq_ps
         self.ipi_ps = machine.costs.ipi_ps
         self.wakeup_ps = machine.costs.wakeup_ps
-        self.woken: list[Any] = []
-        self.debt_ps = 0
-        self.ipis = 0
+        self.woken = []
         self.softirqs = [BlockSoftirq(self, cpu) for cpu in machine.cpus]
 
+    @cython.cfunc
     def complete(self, request: MqRequest, cpu: Cpu) -> cython.int:
         """Tell the submitters, account, give the tags back."""
         raise NotImplementedError(self.path)
@@ -95,6 +112,7 @@ class CompletingQueue(MergingQueue):
         """A register of the drive is written."""
         return self.memory.mmio_write_ps(cpu.node, self.node)
 
+    @cython.cfunc
     def elsewhere(self, request: MqRequest, cpu: Cpu) -> cython.bint:
         """`blk_mq_complete_need_ipi`."""
         if self.rq_affinity == 0 or request.cpu is cpu:
@@ -111,6 +129,7 @@ class CompletingQueue(MergingQueue):
         return work_ps
 
 
+@cython.cclass
 class Completer(Context):
     """Completes requests on a CPU, then wakes the processes that waited for them.
 
@@ -118,15 +137,22 @@ class Completer(Context):
         entries: requests that the device is done with.
     """
 
+    owner: CompletingQueue = None
+    level: cython.int = 0
+    mode: cython.int = 0
+    state: cython.int = 0
+    entries: list[MqRequest] = None
+    taken: cython.Py_ssize_t = 0
+    woken: list[Any] = None
+
     def __init__(self, queue: CompletingQueue, path: str, level: int, mode: int) -> None:
         super().__init__(queue.sim, path)
         self.owner = queue
         self.level = level
         self.mode = mode
         self.state = _IDLE
-        self.entries: list[MqRequest] = []
-        self.taken = 0
-        self.woken: list[Any] = []
+        self.entries = []
+        self.woken = []
 
     def step(self, cpu: Cpu) -> None:
         """Go on after a piece of work."""
@@ -164,8 +190,11 @@ class Completer(Context):
         return self.owner.complete(request, cpu)
 
 
+@cython.cclass
 class _Interprocessor(Context):
     """The interrupt by which another CPU asks for a softirq."""
+
+    softirq: BlockSoftirq = None
 
     def __init__(self, softirq: BlockSoftirq) -> None:
         super().__init__(softirq.sim, softirq.path + ".ipi")
@@ -176,14 +205,19 @@ class _Interprocessor(Context):
         self.softirq.step(cpu)
 
 
+@cython.cclass
 class BlockSoftirq(Completer):
     """BLOCK_SOFTIRQ of one CPU: completes what other CPUs' interrupts found."""
+
+    cpu: Cpu = None
+    ipi: Context = None
 
     def __init__(self, queue: CompletingQueue, cpu: Cpu) -> None:
         super().__init__(queue, f"{queue.path}.{cpu.path}", _SOFT_LEVEL, _SOFTIRQ_MODE)
         self.cpu = cpu
         self.ipi = _Interprocessor(self)
 
+    @cython.cfunc
     def add(self, request: MqRequest) -> cython.int:
         """`blk_mq_complete_send_ipi`."""
         self.entries.append(request)
@@ -195,6 +229,7 @@ class BlockSoftirq(Completer):
         return 0
 
 
+@cython.cclass
 class HardwareQueue(Completer):
     """A hardware queue: a submission and a completion queue of the drive, with its tags.
 
@@ -212,6 +247,19 @@ class HardwareQueue(Completer):
         interrupts, completions: counted.
     """
 
+    number: cython.int = 0
+    depth: cython.longlong = 0
+    tags: Public[cython.longlong] = 0
+    line: IrqLine = None
+    drive: Drive = None
+    unused: list[MqRequest] = None
+    allocated: cython.longlong = 0
+    in_driver: cython.longlong = 0
+    dispatch: deque[MqRequest] = None
+    sleepers: deque[Any] = None
+    interrupts: cython.longlong = 0
+    completions: cython.longlong = 0
+
     def __init__(
         self, queue: CompletingQueue, number: int, depth: int, line: IrqLine | None
     ) -> None:
@@ -220,13 +268,12 @@ class HardwareQueue(Completer):
         self.depth = depth
         self.tags = depth
         self.line = line
-        self.drive: Drive = queue.drive
-        self.unused: list[MqRequest] = []
-        self.allocated = self.in_driver = 0
-        self.dispatch: deque[MqRequest] = deque()
-        self.sleepers: deque[Any] = deque()
-        self.interrupts = self.completions = 0
+        self.drive = queue.drive
+        self.unused = []
+        self.dispatch = deque()
+        self.sleepers = deque()
 
+    @cython.cfunc
     def allocate(self, bio: Bio, cpu: Cpu) -> MqRequest:
         """Return a request for a bio; None without a tag (`__blk_mq_alloc_requests`)."""
         request: MqRequest
@@ -238,6 +285,7 @@ class HardwareQueue(Completer):
         self.owner.stats.started(self.sim.now)
         return request
 
+    @cython.cfunc
     def issue(self, request: MqRequest) -> cython.int:
         """Give the drive a request (`nvme_queue_rq`)."""
         self.in_driver += 1

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Tunable
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.multiqueue.request import MqRequest
@@ -30,20 +31,21 @@ __all__ = ["Kyber"]
 
 DEPTH = (256, 128)
 BATCH = (16, 8)
-_DOMAINS = cython.declare(cython.int, 2)
-_BUCKETS = cython.declare(cython.int, 8)
-_SHIFT = cython.declare(cython.int, 2)
-_GOOD_BUCKETS = cython.declare(cython.int, 4)
+_DOMAINS: cython.int = 2
+_BUCKETS: cython.int = 8
+_SHIFT: cython.int = 2
+_GOOD_BUCKETS: cython.int = 4
 # percentiles are taken of so many samples, or of what came in a second
-_SAMPLES = cython.declare(cython.int, 500)
+_SAMPLES: cython.int = 500
 # queues of waiters of a token bitmap, and the most that wake at once
-_WAIT_QUEUES = cython.declare(cython.int, 8)
-_WAKE_BATCH = cython.declare(cython.int, 8)
+_WAIT_QUEUES: cython.int = 8
+_WAKE_BATCH: cython.int = 8
 # requests at the end of a list that a bio is compared with
 _MERGE_CHECKS = 8
 _PS_PER_NS = 1000
 
 
+@cython.cclass
 class Domain:
     """Reads or writes.
 
@@ -57,15 +59,22 @@ class Domain:
         cleared: tokens that came back since waiters were woken.
     """
 
+    most: cython.longlong = 0
+    depth: cython.longlong = 0
+    used: Public[cython.longlong] = 0
+    total: Public[list[Any]] = None
+    io: Public[list[Any]] = None
+    timeout: cython.longlong = 0
+    p99: Public[cython.int] = 0
+    waiting: deque[Any] = None
+    cleared: Public[cython.longlong] = 0
+
     def __init__(self, depth: int) -> None:
         self.most = self.depth = depth
-        self.used = 0
         self.total = [0] * 8
         self.io = [0] * 8
-        self.timeout = 0
         self.p99 = -1
-        self.waiting: deque[Any] = deque()
-        self.cleared = 0
+        self.waiting = deque()
 
     def percentile(
         self,
@@ -98,6 +107,7 @@ class Domain:
         self.depth = min(max(depth, 1), self.most)
 
 
+@cython.cclass
 class PerQueue:
     """What a hardware queue has (`struct kyber_hctx_data`).
 
@@ -106,13 +116,18 @@ class PerQueue:
         of_cpus: of reads and writes, what each CPU has submitted since, by its number.
     """
 
+    lists: Public[tuple[deque[Any], deque[Any]]] = None
+    of_cpus: Public[tuple[dict[int, list[Any]], dict[int, list[Any]]]] = None
+    domain: Public[cython.int] = 0
+    batching: Public[cython.longlong] = 0
+    waits: Public[list[Any]] = None
+
     def __init__(self) -> None:
-        self.lists: tuple[deque[Any], deque[Any]] = (deque(), deque())
-        self.of_cpus: tuple[dict[int, list[Any]], dict[int, list[Any]]] = ({}, {})
-        self.domain = 0
-        self.batching = 0
+        self.lists = (deque(), deque())
+        self.of_cpus = ({}, {})
         self.waits = [False, False]
 
+    @cython.cfunc
     def flush(self, rw: cython.int) -> cython.int:
         """`kyber_flush_busy_kcqs`."""
         of_cpus: dict[int, list[Any]] = self.of_cpus[rw]
@@ -122,12 +137,18 @@ class PerQueue:
         return 0
 
 
+@cython.cclass
 class Kyber(MqScheduler):
     """The kyber scheduler; latencies are compared in ps, the targets are ns as in sysfs.
 
     Attributes:
         domains: reads and writes.
     """
+
+    domains: list[Any] = None
+    per_queue: list[Any] = None
+    armed: cython.bint = False
+    targets_ps: Public[list[Any]] = None
 
     name: ClassVar[str] = "kyber"
     shared = False
@@ -139,7 +160,6 @@ class Kyber(MqScheduler):
     def __init__(self, queue: Any) -> None:
         self.domains = [Domain(depth) for depth in DEPTH]
         self.per_queue = [PerQueue() for _ in queue.hardware]
-        self.armed = False
         super().__init__(queue)
 
     def tuned(self) -> None:

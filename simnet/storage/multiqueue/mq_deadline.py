@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Tunable
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.sort_list import SortList
@@ -24,10 +25,11 @@ from simnet.storage.multiqueue.scheduler import MqScheduler
 __all__ = ["MqDeadline"]
 
 _CLASSES = {"rt": 0, "be": 1, "none": 1, "idle": 2}
-_BEST_EFFORT = cython.declare(cython.int, 1)
-_PRIORITIES = cython.declare(cython.int, 3)
+_BEST_EFFORT: cython.int = 1
+_PRIORITIES: cython.int = 3
 
 
+@cython.cclass
 class PerPriority:
     """The requests of one class (`struct dd_per_prio`).
 
@@ -36,15 +38,31 @@ class PerPriority:
         latest_pos: sector of the request that was dispatched last, by direction.
     """
 
+    sort_list: Public[tuple[Any, ...]] = None
+    fifo: Public[tuple[deque[Request], deque[Request]]] = None
+    latest_pos: Public[list[Any]] = None
+    queued: Public[cython.longlong] = 0
+
     def __init__(self) -> None:
         self.sort_list = (SortList(), SortList())
-        self.fifo: tuple[deque[Request], deque[Request]] = (deque(), deque())
+        self.fifo = (deque(), deque())
         self.latest_pos = [0, 0]
-        self.queued = 0
 
 
+@cython.cclass
 class MqDeadline(MqScheduler):
     """The mq-deadline scheduler."""
+
+    per_prio: list[Any] = None
+    waiting: cython.longlong = 0
+    last_dir: cython.int = 0
+    batching: cython.longlong = 0
+    starved: cython.longlong = 0
+    fifo_expire: tuple[Any, ...] = None
+    writes_starved: cython.longlong = 0
+    front_merges: cython.bint = False
+    fifo_batch: cython.longlong = 0
+    aging: cython.longlong = 0
 
     name: ClassVar[str] = "mq-deadline"
     tunables: ClassVar[dict[str, Tunable]] = {
@@ -58,9 +76,7 @@ class MqDeadline(MqScheduler):
 
     def __init__(self, queue: Any) -> None:
         self.per_prio = [PerPriority() for _ in range(_PRIORITIES)]
-        self.waiting = 0
         self.last_dir = WRITE
-        self.batching = self.starved = 0
         super().__init__(queue)
 
     def tuned(self) -> None:
@@ -68,10 +84,11 @@ class MqDeadline(MqScheduler):
         values = self.values
         self.fifo_expire = (values["read_expire"], values["write_expire"])
         self.writes_starved = values["writes_starved"]
-        self.front_merges = values["front_merges"]
+        self.front_merges = bool(values["front_merges"])
         self.fifo_batch = values["fifo_batch"]
         self.aging = values["prio_aging_expire"]
 
+    @cython.ccall
     def _of(self, context: IoContext) -> PerPriority:
         return self.per_prio[_CLASSES[context.ioprio_class]]
 

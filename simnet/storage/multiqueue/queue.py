@@ -18,6 +18,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.memory import SharedLines
+from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.storage.block.request import Bio, Request
 from simnet.storage.multiqueue.costs import MqCosts
@@ -34,6 +35,7 @@ __all__ = ["MultiQueue"]
 _DEFAULT_RQ = 128
 
 
+@cython.cclass
 class MultiQueue(CompletingQueue):
     """The queue of one device.
 
@@ -58,6 +60,24 @@ class MultiQueue(CompletingQueue):
         times: takes the time of each request, if set.
         locked_ps: how long a scheduler's lock was held.
     """
+
+    submit_ps: cython.longlong = 0
+    page_ps: cython.longlong = 0
+    schedule_ps: cython.longlong = 0
+    poll_ps: cython.longlong = 0
+    times: Public[LogHistogram] = None
+    plug: list[MqRequest] = None
+    submitting: HardwareQueue = None
+    submitter: Cpu = None
+    hardware: list[Any] = None
+    of_cpu: dict[int, HardwareQueue] = None
+    polled_of_cpu: dict[int, HardwareQueue] = None
+    lock_ps: cython.longlong = 0
+    lock_free_ps: cython.longlong = 0
+    locked_ps: cython.longlong = 0
+    lock: SharedLines = None
+    nr_requests: cython.longlong = 0
+    scheduler: Public[MqScheduler | Any] = None
 
     def __init__(
         self,
@@ -96,24 +116,20 @@ class MultiQueue(CompletingQueue):
         self.page_ps = costs.page_ps
         self.schedule_ps = costs.schedule_ps if scheduler else 0
         self.poll_ps = costs.poll_ps
-        self.times: LogHistogram | None = None
-        self.plug: list[MqRequest] = []
-        self.submitting: HardwareQueue = None
-        self.submitter: Cpu = None
+        self.plug = []
         depth = io_queue_depth - 1
         self.hardware = [HardwareQueue(self, n, depth, line) for n, line in enumerate(lines)]
-        self.of_cpu: dict[int, HardwareQueue] = {}
-        self.polled_of_cpu: dict[int, HardwareQueue] = {}
+        self.of_cpu = {}
+        self.polled_of_cpu = {}
         for hardware, cpus in zip(self.hardware, groups, strict=True):
             where = self.polled_of_cpu if hardware.line is None else self.of_cpu
             where.update((cpu.cpu_id, hardware) for cpu in cpus)
         self.lock_ps = costs.lock_ps
-        self.lock_free_ps = self.locked_ps = 0
         self.lock = SharedLines(machine.memory, costs.lock_lines)
         self.nr_requests = nr_requests or (2 * min(depth, _DEFAULT_RQ) if scheduler else depth)
         for hardware in self.hardware:
             hardware.tags = self.nr_requests if scheduler else min(self.nr_requests, depth)
-        self.scheduler: Any = scheduler(self) if scheduler else None
+        self.scheduler = scheduler(self) if scheduler else None
         self.elevator = self.scheduler
 
     def counters(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Public
 from simnet.storage.block.request import Bio, Request
 from simnet.storage.disk.command import Command
 
@@ -32,13 +33,16 @@ class MqRequest(Request):
         token: whether kyber's domain counts it; likewise, that mq-deadline has inserted it.
     """
 
+    hardware: Any = None
+    cpu: Cpu = None
+    command: Command = None
+    io_start_ps: Public[cython.longlong] = 0
+    token: Public[cython.bint] = False
+
     def __init__(self, bio: Bio, hardware: Any) -> None:
         super().__init__(bio, 0, 0)
         self.hardware = hardware
-        self.cpu: Cpu = None
         self.command = Command(0, 1, write=False, owner=hardware, tag=self)
-        self.io_start_ps = 0
-        self.token = False
 
     def begin(self, bio: Bio, cpu: Cpu, now_ps: cython.longlong) -> cython.int:
         """Stand for a bio from now on."""

@@ -9,12 +9,14 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Elevator
 from simnet.storage.multiqueue.request import MqRequest
 
 __all__ = ["MqScheduler"]
 
 
+@cython.cclass
 class MqScheduler(Elevator):
     """A scheduler of all hardware queues.
 
@@ -22,6 +24,8 @@ class MqScheduler(Elevator):
         mq: the queue of the device.
         shared: its queues and its lock are one for all hardware queues.
     """
+
+    mq: Public[Any] = None
 
     shared = True
 

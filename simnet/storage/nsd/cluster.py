@@ -20,6 +20,7 @@ import cython
 from simnet.host.lpar import LparCpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import Flow, Message, new_message
+from simnet.net.fluid.flow_fabric import FlowFabric
 from simnet.storage.disk.surface import Surface
 from simnet.storage.nsd.fabric import NsdFabric
 from simnet.storage.nsd.model import ClusterModel
@@ -31,14 +32,14 @@ from simnet.storage.raid.track import mix
 
 __all__ = ["NsdCluster"]
 
-_REQUEST = cython.declare(cython.int, 0)
-_FETCH = cython.declare(cython.int, 1)
-_DATA = cython.declare(cython.int, 2)
-_ANSWER = cython.declare(cython.int, 3)
-_FILE_BITS = 38
-_BLOCK_BITS = cython.declare(cython.int, 24)
-_MOST_FILES = cython.declare(cython.longlong, 1 << _FILE_BITS)
-_MOST_BLOCKS = cython.declare(cython.longlong, 1 << 24)
+_REQUEST: cython.int = 0
+_FETCH: cython.int = 1
+_DATA: cython.int = 2
+_ANSWER: cython.int = 3
+_FILE_BITS: cython.int = 38
+_BLOCK_BITS: cython.int = 24
+_MOST_FILES: cython.longlong = 1 << _FILE_BITS
+_MOST_BLOCKS: cython.longlong = 1 << 24
 
 
 @cython.final
@@ -58,19 +59,44 @@ class NsdCluster(Frontend):
         under_way: submitted and not answered.
     """
 
+    model: Any = None
+    fabric: Any = None
+    flows: FlowFabric = None
+    to_servers: list[Any] = None
+    to_clients: list[Any] = None
+    balanced: cython.bint = False
+    rebalance_ps: cython.longlong = 0
+    rebalanced_ps: cython.longlong = 0
+    servers: list[Any] = None
+    count: cython.longlong = 0
+    nsds: cython.longlong = 0
+    tracks: cython.longlong = 0
+    scatter: cython.bint = False
+    block_bytes: cython.longlong = 0
+    clients: cython.int = 0
+    message_bytes: cython.longlong = 0
+    inline_bytes: cython.longlong = 0
+    server_threads: list[Any] = None
+    client_threads: list[Any] = None
+    rebuilds: list[Any] = None
+    reads: cython.longlong = 0
+    writes: cython.longlong = 0
+    read_bytes: cython.longlong = 0
+    written_bytes: cython.longlong = 0
+    under_way: cython.longlong = 0
+
     def __init__(self, sim: Simulator, path: str, model: ClusterModel, seed: int = 1) -> None:
         super().__init__(sim, path)
         self.model = model
         self.fabric = NsdFabric(sim, f"{path}.fabric", model.fabric, seed)
         self.flows = self.fabric.flows
         # by client, then by server
-        self.to_servers: list[Any] = self.fabric.connections(to_client=False)
-        self.to_clients: list[Any] = self.fabric.connections(to_client=True)
+        self.to_servers = self.fabric.connections(to_client=False)
+        self.to_clients = self.fabric.connections(to_client=True)
         self.balanced = model.fabric.lag_mode == "balance-alb"
         self.rebalance_ps = model.fabric.rebalance_ps
-        self.rebalanced_ps = 0
         surface = Surface(model.disk)
-        self.servers: list[Any] = [
+        self.servers = [
             NsdServer(sim, f"{path}.server{n}", model, surface, self)
             for n in range(model.fabric.servers)
         ]
@@ -83,12 +109,12 @@ class NsdCluster(Frontend):
         self.message_bytes = model.fabric.message_bytes
         self.inline_bytes = model.server.inline_write_bytes
         # the threads that read the connections, in the order of these
-        self.server_threads: list[Any] = [
+        self.server_threads = [
             self._thread(flow, f"server{n % self.count}.reader{n // self.count}", n % self.count)
             for n, flow in enumerate(self.to_servers)
         ]
-        self.client_threads: list[Any] = [None] * len(self.to_clients)
-        self.rebuilds: list[Any] = []
+        self.client_threads = [None] * len(self.to_clients)
+        self.rebuilds = []
         self.reads = 0
         self.writes = 0
         self.read_bytes = 0

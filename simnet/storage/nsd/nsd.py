@@ -12,11 +12,13 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 
 __all__ = ["NsdClient", "NsdRequest", "new_request"]
 
 
+@cython.cclass
 class NsdClient(Component):
     """Who sends requests, a component; a subclass says what follows from an answer."""
 
@@ -46,21 +48,21 @@ class NsdRequest:
         slot: where the cluster keeps what it knows of it; set by the cluster.
     """
 
-    client: cython.int
-    file: cython.longlong
-    block: cython.longlong
-    offset_bytes: cython.longlong
-    size_bytes: cython.longlong
-    write: cython.bint
-    owner: NsdClient
-    tag: Any
-    submitted_ps: cython.longlong
-    done_ps: cython.longlong
-    server: cython.int
-    nsd: cython.int
-    track: cython.longlong
-    key: cython.longlong
-    slot: cython.longlong
+    client: Public[cython.int] = 0
+    file: Public[cython.longlong] = 0
+    block: Public[cython.longlong] = 0
+    offset_bytes: Public[cython.longlong] = 0
+    size_bytes: Public[cython.longlong] = 0
+    write: Public[cython.bint] = False
+    owner: Public[NsdClient] = None
+    tag: Public[Any] = None
+    submitted_ps: Public[cython.longlong] = 0
+    done_ps: Public[cython.longlong] = 0
+    server: Public[cython.int] = 0
+    nsd: Public[cython.int] = 0
+    track: Public[cython.longlong] = 0
+    key: Public[cython.longlong] = 0
+    slot: Public[cython.longlong] = 0
 
     def __repr__(self) -> str:
         """Show kind and range."""

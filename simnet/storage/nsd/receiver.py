@@ -18,19 +18,18 @@ import cython
 
 from simnet.host.lpar import LparCpu
 from simnet.kernel.component import Component
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import Flow, Message, MessageReceiver
 from simnet.net.fluid.flow_fabric import FlowFabric
-from simnet.storage.nsd.cpu_pool import CpuPool
-
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
+from simnet.storage.raid.cpu_pool import CpuPool
 
 __all__ = ["MessageReader", "ReceiverThread"]
 
-_KIB_BITS = cython.declare(cython.int, 10)
+_KIB_BITS: cython.int = 10
 
 
+@cython.cclass
 class MessageReader(MessageReceiver):
     """Who receives messages by threads, a component."""
 
@@ -55,6 +54,14 @@ class ReceiverThread(Component):
         lpar: a partition's processors, or None.
     """
 
+    flows: FlowFabric = None
+    flow: Flow = None
+    reader: MessageReader = None
+    ps_kib: cython.longlong = 0
+    pool: CpuPool = None
+    lpar: LparCpu = None
+    message: Message = None
+
     def __init__(
         self,
         sim: Simulator,
@@ -74,7 +81,6 @@ class ReceiverThread(Component):
         self.ps_kib = ps_kib
         self.pool = pool
         self.lpar = lpar
-        self.message: Message = None
         flow.threaded = True
 
     def work(self, message: Message, size_bytes: cython.longlong) -> cython.int:

@@ -21,25 +21,24 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.surface import Surface
-from simnet.storage.nsd.cpu_pool import CpuPool
 from simnet.storage.nsd.model import ClusterModel
 from simnet.storage.nsd.nsd import NsdRequest
 from simnet.storage.nsd.receiver import MessageReader
 from simnet.storage.nsd.track_memory import TrackMemory
+from simnet.storage.raid.cpu_pool import CpuPool
 from simnet.storage.raid.declustered import DeclusteredRaid
 from simnet.storage.raid.fast_write import FastWriteLog
 from simnet.storage.raid.track import TrackOp, TrackOwner
 
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-
 __all__ = ["Frontend", "NsdServer"]
 
-_KIB_BITS = cython.declare(cython.int, 10)
+_KIB_BITS: cython.int = 10
 
 
+@cython.cclass
 class Frontend(MessageReader):
     """What a server needs to talk to clients, a component."""
 
@@ -75,6 +74,39 @@ class NsdServer(TrackOwner):
         cached_bytes, used_bytes: of the memory, of tracks that were used and that are under way.
     """
 
+    frontend: Frontend = None
+    cpus: CpuPool = None
+    raid: DeclusteredRaid = None
+    log: Any = None
+    dirty: Any = None
+    block_bytes: cython.longlong = 0
+    strip_bytes: cython.longlong = 0
+    buffer_bytes: cython.longlong = 0
+    most_tracks: cython.longlong = 0
+    request_ps: cython.longlong = 0
+    net_ps_kib: cython.longlong = 0
+    small_bytes: cython.longlong = 0
+    inline_bytes: cython.longlong = 0
+    fast_bytes: cython.longlong = 0
+    free_threads: list[Any] = None
+    queues: list[Any] = None
+    slots: list[Any] = None
+    free_slots: list[Any] = None
+    cache: TrackMemory = None
+    loading: dict[Any, Any] = None
+    requests: cython.longlong = 0
+    active: cython.longlong = 0
+    active_ps: cython.longlong = 0
+    changed_ps: cython.longlong = 0
+    waiting: cython.longlong = 0
+    largest: cython.longlong = 0
+    hits: cython.longlong = 0
+    misses: cython.longlong = 0
+    joined: cython.longlong = 0
+    logged: cython.longlong = 0
+    cached_bytes: cython.longlong = 0
+    used_bytes: cython.longlong = 0
+
     def __init__(
         self, sim: Simulator, path: str, model: ClusterModel, surface: Surface, frontend: Frontend
     ) -> None:
@@ -104,24 +136,12 @@ class NsdServer(TrackOwner):
         self.inline_bytes = server.inline_write_bytes
         self.fast_bytes = server.fast_write_bytes
         small = server.worker_threads * server.small_ratio // (server.small_ratio + 1)
-        self.free_threads: list[Any] = [small, server.worker_threads - small]
-        self.queues: list[Any] = [deque(), deque()]
-        self.slots: list[Any] = []
-        self.free_slots: list[Any] = []
+        self.free_threads = [small, server.worker_threads - small]
+        self.queues = [deque(), deque()]
+        self.slots = []
+        self.free_slots = []
         self.cache = TrackMemory()
-        self.loading: dict[Any, Any] = {}
-        self.requests = 0
-        self.active = 0
-        self.active_ps = 0
-        self.changed_ps = 0
-        self.waiting = 0
-        self.largest = 0
-        self.hits = 0
-        self.misses = 0
-        self.joined = 0
-        self.logged = 0
-        self.cached_bytes = 0
-        self.used_bytes = 0
+        self.loading = {}
 
     def counters(self) -> dict[str, int]:
         """Requests, threads, memory."""

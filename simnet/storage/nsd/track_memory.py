@@ -10,11 +10,12 @@ from array import array
 
 import cython
 
+from simnet.kernel.compiled import Array
 from simnet.storage.raid.track import mix
 
 __all__ = ["TrackMemory"]
 
-_FIRST_CAPACITY = cython.declare(cython.int, 256)
+_FIRST_CAPACITY: cython.int = 256
 
 
 @cython.final
@@ -28,10 +29,17 @@ class TrackMemory:
         count: tracks that have strips here.
     """
 
+    count: cython.int = 0
+    capacity: cython.int = 0
+    free: cython.int = 0
+    keys: Array[cython.longlong] = None
+    strips: Array[cython.longlong] = None
+    following: Array[cython.int] = None
+    older: Array[cython.int] = None
+    newer: Array[cython.int] = None
+    first: Array[cython.int] = None
+
     def __init__(self) -> None:
-        self.count = 0
-        self.capacity = 0
-        self.free = 0
         self._make(_FIRST_CAPACITY)
 
     def _make(self, capacity: cython.int) -> cython.int:

@@ -25,23 +25,30 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.disk.surface import Surface
-from simnet.storage.nsd.cpu_pool import CpuPool
 from simnet.storage.nsd.model import NsdServerModel, RaidModel
+from simnet.storage.raid.cpu_pool import CpuPool
 from simnet.storage.raid.pdisk import Pdisk, Strip
 from simnet.storage.raid.strips import TrackStrips
-from simnet.storage.raid.track import TrackOp, TrackOwner
-
-if not cython.compiled:
-    from simnet.kernel.priority import CPU
-    from simnet.storage.raid.track import FULL, PART, READ, READING, REBUILD, WORKING, WRITING
+from simnet.storage.raid.track import (
+    FULL,
+    PART,
+    READ,
+    READING,
+    REBUILD,
+    WORKING,
+    WRITING,
+    TrackOp,
+    TrackOwner,
+)
 
 __all__ = ["DeclusteredRaid"]
 
-_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
-_KIB_BITS = cython.declare(cython.int, 10)
+_SECTOR_BYTES: cython.longlong = SECTOR_BYTES
+_KIB_BITS: cython.int = 10
 
 
 @cython.final
@@ -66,6 +73,18 @@ class DeclusteredRaid(TrackStrips):
         busy: operations under way.
     """
 
+    check_ps_kib: cython.longlong = 0
+    ops: list[Any] = None
+    free: list[Any] = None
+    reads: cython.longlong = 0
+    full_writes: cython.longlong = 0
+    part_writes: cython.longlong = 0
+    rebuilt: cython.longlong = 0
+    unwritten: cython.longlong = 0
+    read_ps: cython.longlong = 0
+    write_ps: cython.longlong = 0
+    busy: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -80,16 +99,8 @@ class DeclusteredRaid(TrackStrips):
     ) -> None:
         super().__init__(sim, path, model, surface, cpus, server.parity_ps_kib, block_bytes, nsds)
         self.check_ps_kib = server.checksum_ps_kib
-        self.ops: list[Any] = []
-        self.free: list[Any] = []
-        self.reads = 0
-        self.full_writes = 0
-        self.part_writes = 0
-        self.rebuilt = 0
-        self.unwritten = 0
-        self.read_ps = 0
-        self.write_ps = 0
-        self.busy = 0
+        self.ops = []
+        self.free = []
 
     def counters(self) -> dict[str, int]:
         """Operations by kind, their times, and what failed disks cost."""

@@ -20,27 +20,27 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
+from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.mechanism import Access, Mechanism
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.disk.surface import Surface
 
-if not cython.compiled:
-    from simnet.kernel.priority import WIRE
-
 __all__ = ["Pdisk", "SasPath", "Strip", "StripOwner", "new_strip"]
 
-_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
+_SECTOR_BYTES: cython.longlong = SECTOR_BYTES
 # read_expire, write_expire, writes_starved and fifo_batch of deadline
-_READ_EXPIRE_PS = cython.declare(cython.longlong, 500 * 10**9)
-_WRITE_EXPIRE_PS = cython.declare(cython.longlong, 5000 * 10**9)
-_WRITES_STARVED = cython.declare(cython.int, 2)
-_FIFO_BATCH = cython.declare(cython.int, 16)
-_MEDIUM = cython.declare(cython.int, 0)
-_BUFFER = cython.declare(cython.int, 1)
+_READ_EXPIRE_PS: cython.longlong = 500 * 10**9
+_WRITE_EXPIRE_PS: cython.longlong = 5000 * 10**9
+_WRITES_STARVED: cython.int = 2
+_FIFO_BATCH: cython.int = 16
+_MEDIUM: cython.int = 0
+_BUFFER: cython.int = 1
 
 
+@cython.cclass
 class StripOwner(Component):
     """Who sends strips to disks, a component."""
 
@@ -60,9 +60,9 @@ class Strip(Access):
         index: the owner's.
     """
 
-    owner: StripOwner
-    tag: Any
-    index: cython.int
+    owner: Public[StripOwner] = None
+    tag: Public[Any] = None
+    index: Public[cython.int] = 0
 
 
 def new_strip(
@@ -100,12 +100,16 @@ class SasPath:
         bytes: booked so far.
     """
 
+    name: str = None
+    bytes_s: cython.longlong = 0
+    sector_ps: cython.longlong = 0
+    free_ps: cython.longlong = 0
+    bytes: cython.longlong = 0
+
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
         self.bytes_s = bytes_s
         self.sector_ps = -(-_SECTOR_BYTES * 10**12 // bytes_s)
-        self.free_ps = 0
-        self.bytes = 0
 
     def book(self, now: cython.longlong, sectors: cython.longlong) -> cython.longlong:
         """Let it carry so many sectors; return when it has."""
@@ -141,6 +145,35 @@ class Pdisk(Component):
         failed: it answers no more.
     """
 
+    surface: Surface = None
+    mechanism: Mechanism = None
+    lane: SasPath = None
+    adapter: SasPath = None
+    nr_requests: cython.int = 0
+    queue_depth: cython.int = 0
+    deadline: cython.bint = False
+    queue: list[Any] = None
+    reads: list[Any] = None
+    writes: list[Any] = None
+    served: list[Any] = None
+    hits: cython.longlong = 0
+    following: Strip = None
+    batching: cython.int = 0
+    starved: cython.int = 0
+    active: Strip = None
+    event: cython.longlong = 0
+    begun_ps: cython.longlong = 0
+    bus_free_ps: cython.longlong = 0
+    held: cython.longlong = 0
+    largest: cython.longlong = 0
+    changed_ps: cython.longlong = 0
+    held_ps: cython.longlong = 0
+    commands: cython.longlong = 0
+    read_sectors: cython.longlong = 0
+    written_sectors: cython.longlong = 0
+    busy_ps: cython.longlong = 0
+    failed: cython.bint = False
+
     def __init__(
         self,
         sim: Simulator,
@@ -163,27 +196,10 @@ class Pdisk(Component):
         self.nr_requests = nr_requests
         self.queue_depth = min(queue_depth, surface.model.queue_depth)
         self.deadline = deadline
-        self.queue: list[Any] = []
-        self.reads: list[Any] = []
-        self.writes: list[Any] = []
-        self.served: list[Any] = []
-        self.hits = 0
-        self.following: Strip = None
-        self.batching = 0
-        self.starved = 0
-        self.active: Strip = None
-        self.event = 0
-        self.begun_ps = 0
-        self.bus_free_ps = 0
-        self.held = 0
-        self.largest = 0
-        self.changed_ps = 0
-        self.held_ps = 0
-        self.commands = 0
-        self.read_sectors = 0
-        self.written_sectors = 0
-        self.busy_ps = 0
-        self.failed = False
+        self.queue = []
+        self.reads = []
+        self.writes = []
+        self.served = []
 
     def counters(self) -> dict[str, int]:
         """Commands and sectors done, time that it worked, commands held over time."""

@@ -13,22 +13,20 @@ from typing import Any
 import cython
 
 from simnet.errors import SimulationError
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.disk.surface import Surface
-from simnet.storage.nsd.cpu_pool import CpuPool
 from simnet.storage.nsd.model import RaidModel
+from simnet.storage.raid.cpu_pool import CpuPool
 from simnet.storage.raid.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
-from simnet.storage.raid.track import TrackLayout, TrackOp
-
-if not cython.compiled:
-    from simnet.storage.raid.track import REBUILD, WRITING
+from simnet.storage.raid.track import REBUILD, WRITING, TrackLayout, TrackOp
 
 __all__ = ["TrackStrips"]
 
-_SECTOR_BYTES = cython.declare(cython.longlong, SECTOR_BYTES)
-_KIB_BITS = cython.declare(cython.int, 10)
-_ALIGN = cython.declare(cython.int, 8)
+_SECTOR_BYTES: cython.longlong = SECTOR_BYTES
+_KIB_BITS: cython.int = 10
+_ALIGN: cython.int = 8
 
 
 @cython.cclass
@@ -56,6 +54,26 @@ class TrackStrips(StripOwner):
         reconstructed: strips that were computed instead of read.
     """
 
+    model: Any = None
+    layout: TrackLayout = None
+    width: cython.int = 0
+    data: cython.int = 0
+    count: cython.int = 0
+    arrays: cython.int = 0
+    strip_sectors: cython.longlong = 0
+    most_sectors: cython.longlong = 0
+    disks: list[Any] = None
+    lanes: list[Any] = None
+    adapter: SasPath = None
+    cpus: CpuPool = None
+    parity_ps_kib: cython.longlong = 0
+    spare: list[Any] = None
+    spares: cython.int = 0
+    failures: cython.int = 0
+    rebuilt_to: Public[Array[cython.longlong]] = None
+    lost_disk: Public[Array[cython.int]] = None
+    reconstructed: cython.longlong = 0
+
     def __init__(
         self,
         sim: Simulator,
@@ -79,11 +97,11 @@ class TrackStrips(StripOwner):
         self.strip_sectors = self.layout.strip_sectors
         self.most_sectors = model.max_sectors_bytes // _SECTOR_BYTES
         self.adapter = SasPath(f"{path}.sas", model.adapter_bytes_s)
-        self.lanes: list[Any] = [
+        self.lanes = [
             SasPath(f"{path}.enclosure{n}", model.lane_paths * model.path_bytes_s)
             for n in range(model.enclosures)
         ]
-        self.disks: list[Any] = [
+        self.disks = [
             Pdisk(
                 sim,
                 f"{path}.array{a}.pdisk{d}",
@@ -98,12 +116,9 @@ class TrackStrips(StripOwner):
             for d in range(self.count)
         ]
         # commands that are done, for others to come; a track asks for ten at a time
-        self.spare: list[Any] = []
-        self.spares = 0
-        self.failures = 0
+        self.spare = []
         self.rebuilt_to = array("q", [0] * nsds)
         self.lost_disk = array("i", [-1] * self.arrays)
-        self.reconstructed = 0
 
     def disk_of(self, op: TrackOp, index: cython.int) -> cython.int:
         """The disk that has a strip: of the track's sequence, or where it was rebuilt."""

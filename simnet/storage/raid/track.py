@@ -8,6 +8,7 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.nsd.model import RaidModel
@@ -15,24 +16,24 @@ from simnet.storage.nsd.model import RaidModel
 __all__ = ["TrackLayout", "TrackOp", "TrackOwner", "mix"]
 
 # as literals in an expression they would be objects: they are larger than a signed 64-bit number
-_MASK = cython.declare(cython.ulonglong, 0xFFFFFFFFFFFFFFFF)
-_STEP = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-_FIRST = cython.declare(cython.ulonglong, 0xBF58476D1CE4E5B9)
-_SECOND = cython.declare(cython.ulonglong, 0x94D049BB133111EB)
-_MOST_NSDS = cython.declare(cython.longlong, 4096)
+_MASK: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
+_STEP: cython.ulonglong = 0x9E3779B97F4A7C15
+_FIRST: cython.ulonglong = 0xBF58476D1CE4E5B9
+_SECOND: cython.ulonglong = 0x94D049BB133111EB
+_MOST_NSDS: cython.longlong = 4096
 _ALIGN = 8
 
-if not cython.compiled:  # else from `track.pxd`
-    READ = 0
-    FULL = 1
-    PART = 2
-    REBUILD = 3
-    # stages of an operation: what it reads, the CPUs' work on it, what it writes
-    READING = 0
-    WORKING = 1
-    WRITING = 2
+READ: cython.int = 0
+FULL: cython.int = 1
+PART: cython.int = 2
+REBUILD: cython.int = 3
+# stages of an operation: what it reads, the CPUs' work on it, what it writes
+READING: cython.int = 0
+WORKING: cython.int = 1
+WRITING: cython.int = 2
 
 
+@cython.exceptval(check=False)
 @cython.overflowcheck(False)  # modulo 2**64, as the algorithm has it
 def mix(value: cython.ulonglong) -> cython.ulonglong:
     """Return 64 bits that look random (the finalizer of SplitMix64)."""
@@ -42,6 +43,7 @@ def mix(value: cython.ulonglong) -> cython.ulonglong:
     return value ^ (value >> 31)
 
 
+@cython.cclass
 class TrackOwner(Component):
     """Who asks for tracks, a component."""
 
@@ -65,28 +67,28 @@ class TrackOp:
         begun_ps: when it began.
     """
 
-    owner: TrackOwner
-    tag: Any
-    kind: cython.int
-    stage: cython.int
-    slot: cython.longlong
-    nsd: cython.int
-    track: cython.longlong
-    array: cython.int
-    start: cython.int
-    spare: cython.int
-    stride: cython.int
-    sector: cython.longlong
-    begin: cython.longlong
-    end: cython.longlong
-    first: cython.int
-    last: cython.int
-    low: cython.longlong
-    high: cython.longlong
-    asked: cython.longlong
-    waiting: cython.int
-    ready_ps: cython.longlong
-    begun_ps: cython.longlong
+    owner: Public[TrackOwner] = None
+    tag: Public[Any] = None
+    kind: Public[cython.int] = 0
+    stage: Public[cython.int] = 0
+    slot: Public[cython.longlong] = 0
+    nsd: Public[cython.int] = 0
+    track: Public[cython.longlong] = 0
+    array: Public[cython.int] = 0
+    start: Public[cython.int] = 0
+    spare: Public[cython.int] = 0
+    stride: Public[cython.int] = 0
+    sector: Public[cython.longlong] = 0
+    begin: Public[cython.longlong] = 0
+    end: Public[cython.longlong] = 0
+    first: Public[cython.int] = 0
+    last: Public[cython.int] = 0
+    low: Public[cython.longlong] = 0
+    high: Public[cython.longlong] = 0
+    asked: Public[cython.longlong] = 0
+    waiting: Public[cython.int] = 0
+    ready_ps: Public[cython.longlong] = 0
+    begun_ps: Public[cython.longlong] = 0
 
 
 @cython.final
@@ -109,6 +111,17 @@ class TrackLayout:
         strip_sectors: of one strip.
         tracks: of each vdisk.
     """
+
+    width: cython.int = 0
+    count: cython.int = 0
+    arrays: cython.int = 0
+    row_tracks: cython.int = 0
+    strip_sectors: cython.longlong = 0
+    tracks: cython.longlong = 0
+    first_sector: cython.longlong = 0
+    slots_each: cython.longlong = 0
+    strides: Array[cython.int] = None
+    stride_count: cython.int = 0
 
     def __init__(
         self, path: str, model: RaidModel, sectors: int, block_bytes: int, nsds: int

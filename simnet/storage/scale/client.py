@@ -32,19 +32,16 @@ from simnet.host.lpar import LparCpu
 from simnet.kernel.simulator import Simulator
 from simnet.storage.nsd.nsd import NsdRequest, new_request
 from simnet.storage.scale.files import FileTable, Handle, Tuning
-from simnet.storage.scale.pagepool import Buffer, CachedFile
-
-if not cython.compiled:
-    from simnet.storage.scale.pagepool import CLEAN, DIRTY, FLUSHING, READING
+from simnet.storage.scale.pagepool import CLEAN, DIRTY, FLUSHING, READING, Buffer, CachedFile
 
 __all__ = ["ScaleClient"]
 
-_PS_PER_S = cython.declare(cython.longlong, 10**12)
-_MB = cython.declare(cython.longlong, 10**6)
-_US = cython.declare(cython.longlong, 10**6)
-_FIRST_LATENCY_PS = cython.declare(cython.longlong, 20 * 10**9)
-_SMOOTHING = cython.declare(cython.longlong, 8)
-_MOST_AHEAD = cython.declare(cython.longlong, 1 << 30)
+_PS_PER_S: cython.longlong = 10**12
+_MB: cython.longlong = 10**6
+_US: cython.longlong = 10**6
+_FIRST_LATENCY_PS: cython.longlong = 20 * 10**9
+_SMOOTHING: cython.longlong = 8
+_MOST_AHEAD: cython.longlong = 1 << 30
 
 
 @cython.final
@@ -68,6 +65,34 @@ class ScaleClient(FileTable):
         bins: bytes that passed in each second of the simulation.
     """
 
+    number: cython.int = 0
+    cluster: Any = None
+    cpu: LparCpu = None
+    daemon_fs_per_byte: cython.longlong = 0
+    prefetch_threads: cython.longlong = 0
+    worker_threads: cython.longlong = 0
+    max_bytes_s: cython.longlong = 0
+    discard_bytes: cython.longlong = 0
+    latency_ps: cython.longlong = 0
+    background: cython.longlong = 0
+    background_bytes: cython.longlong = 0
+    foreground: cython.longlong = 0
+    flush_turn: cython.bint = False
+    hungry: Any = None
+    flushes: Any = None
+    short_of_memory: Any = None
+    short_of_share: Any = None
+    serving: cython.bint = False
+    served_again: cython.bint = False
+    hits: cython.longlong = 0
+    late: cython.longlong = 0
+    misses: cython.longlong = 0
+    prefetched: cython.longlong = 0
+    read_bytes: cython.longlong = 0
+    written_bytes: cython.longlong = 0
+    requests: cython.longlong = 0
+    bins: list[int] = None
+
     def __init__(
         self,
         sim: Simulator,
@@ -89,16 +114,11 @@ class ScaleClient(FileTable):
         self.max_bytes_s = tuning.max_mb_per_s * _MB
         self.discard_bytes = tuning.seq_discard_threshold_bytes
         self.latency_ps = _FIRST_LATENCY_PS
-        self.background = self.background_bytes = self.foreground = 0
-        self.flush_turn = False
-        self.hungry: Any = deque()
-        self.flushes: Any = deque()
-        self.short_of_memory: Any = deque()
-        self.short_of_share: Any = deque()
-        self.serving = self.served_again = False
-        self.hits = self.late = self.misses = self.prefetched = 0
-        self.read_bytes = self.written_bytes = self.requests = 0
-        self.bins: list[int] = []
+        self.hungry = deque()
+        self.flushes = deque()
+        self.short_of_memory = deque()
+        self.short_of_share = deque()
+        self.bins = []
 
     # -- reading ------------------------------------------------------------------------------
 

@@ -15,10 +15,7 @@ import cython
 
 from simnet.kernel.simulator import Simulator
 from simnet.storage.nsd.nsd import NsdClient
-from simnet.storage.scale.pagepool import Buffer, CachedFile, Pagepool
-
-if not cython.compiled:
-    from simnet.storage.scale.pagepool import CLEAN, DIRTY
+from simnet.storage.scale.pagepool import CLEAN, DIRTY, Buffer, CachedFile, Pagepool
 
 __all__ = ["BlockUser", "FileTable", "Handle", "Tuning"]
 
@@ -43,9 +40,11 @@ class Tuning:
     seq_discard_threshold_bytes: int
 
 
+@cython.cclass
 class BlockUser(NsdClient):
     """Reads or writes blocks; its `block_ready` is called when one that it waited for is there."""
 
+    @cython.ccall
     def block_ready(self, handle: Handle) -> None:
         """The block that was asked for by `handle` may be in memory: ask again."""
         raise NotImplementedError(self.path)
@@ -66,17 +65,23 @@ class Handle:
         writes: whether what it waits for is a buffer to write to.
     """
 
+    file: CachedFile = None
+    user: BlockUser = None
+    next_block: cython.longlong = 0
+    window: cython.longlong = 0
+    asked: cython.longlong = 0
+    last_block: cython.longlong = 0
+    wanted: cython.longlong = 0
+    sequential: cython.bint = False
+    queued: cython.bint = False
+    writes: cython.bint = False
+
     def __init__(self, file: CachedFile, user: BlockUser, blocks: int) -> None:
         self.file = file
         self.user = user
-        self.next_block = 0
         self.window = 1
-        self.asked = 0
         self.last_block = blocks
-        self.wanted = 0
         self.sequential = True
-        self.queued = False
-        self.writes = False
 
     def not_in_sequence(self) -> None:
         """What is read first from now on is not what follows, whichever it is."""
@@ -98,14 +103,20 @@ class FileTable(NsdClient):
         dropped_bytes: written to files that were deleted before they were on disk.
     """
 
+    pool: Pagepool = None
+    block_bytes: cython.longlong = 0
+    files: Any = None
+    most_files: cython.longlong = 0
+    awaiting_clean: dict[int, list[Any]] = None
+    dropped_bytes: cython.longlong = 0
+
     def __init__(self, sim: Simulator, path: str, tuning: Tuning) -> None:
         super().__init__(sim, path)
         self.pool = Pagepool(tuning.pagepool_bytes, tuning.block_bytes, tuning.prefetch_percent)
         self.block_bytes = tuning.block_bytes
         self.most_files = tuning.max_files_to_cache
-        self.files: Any = {}
-        self.awaiting_clean: dict[int, list[Any]] = {}
-        self.dropped_bytes = 0
+        self.files = {}
+        self.awaiting_clean = {}
 
     def serve(self) -> cython.int:
         """Let those who wait go on, as far as memory, shares and threads reach."""

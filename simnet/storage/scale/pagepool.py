@@ -18,16 +18,16 @@ from typing import Any
 import cython
 
 from simnet.errors import SimulationError
+from simnet.kernel.compiled import Public
 
 __all__ = ["CLEAN", "DIRTY", "FLUSHING", "READING", "Buffer", "CachedFile", "Pagepool"]
 
-if not cython.compiled:
-    READING = 0
-    CLEAN = 1
-    DIRTY = 2
-    FLUSHING = 3
+READING: cython.int = 0
+CLEAN: cython.int = 1
+DIRTY: cython.int = 2
+FLUSHING: cython.int = 3
 
-_PERCENT = cython.declare(cython.longlong, 100)
+_PERCENT: cython.longlong = 100
 
 
 @cython.final
@@ -45,12 +45,16 @@ class CachedFile:
         gone: whether it has been deleted: nothing of it is worth keeping.
     """
 
+    number: cython.longlong = 0
+    size_bytes: Public[cython.longlong] = 0
+    buffers: dict[int, Buffer] = None
+    opens: Public[cython.int] = 0
+    gone: Public[cython.bint] = False
+
     def __init__(self, number: int, size_bytes: int) -> None:
         self.number = number
         self.size_bytes = size_bytes
-        self.buffers: dict[int, Buffer] = {}
-        self.opens = 0
-        self.gone = False
+        self.buffers = {}
 
 
 @cython.final
@@ -71,18 +75,26 @@ class Buffer:
         newer, older: its neighbours on the list of clean buffers.
     """
 
+    file: CachedFile = None
+    block: cython.longlong = 0
+    memory_bytes: cython.longlong = 0
+    state: Public[cython.int] = 0
+    pins: Public[cython.int] = 0
+    ahead: Public[cython.bint] = False
+    waited: Public[cython.bint] = False
+    again: Public[cython.bint] = False
+    listed: Public[cython.bint] = False
+    first_bytes: Public[cython.longlong] = 0
+    last_bytes: Public[cython.longlong] = 0
+    waiting: Public[Any] = None
+    newer: Buffer = None
+    older: Buffer = None
+
     def __init__(self, file: CachedFile, block: int, memory_bytes: int) -> None:
         self.file = file
         self.block = block
         self.memory_bytes = memory_bytes
         self.state = READING
-        self.pins = 0
-        self.ahead = self.waited = self.again = False
-        self.listed = False
-        self.first_bytes = self.last_bytes = 0
-        self.waiting: Any = None
-        self.newer: Buffer = None
-        self.older: Buffer = None
 
 
 @cython.final
@@ -104,15 +116,22 @@ class Pagepool:
         stolen: buffers whose memory another got.
     """
 
+    capacity_bytes: cython.longlong = 0
+    block_bytes: cython.longlong = 0
+    share_bytes: cython.longlong = 0
+    used_bytes: cython.longlong = 0
+    ahead_bytes: cython.longlong = 0
+    dirty_bytes: cython.longlong = 0
+    most_share_bytes: cython.longlong = 0
+    stolen: cython.longlong = 0
+    _newest: Buffer = None
+    _oldest: Buffer = None
+
     def __init__(self, capacity_bytes: int, block_bytes: int, prefetch_percent: int) -> None:
         self.capacity_bytes = capacity_bytes
         self.block_bytes = block_bytes
         # one block to read ahead and one to write behind is the least that works at all
         self.share_bytes = max(capacity_bytes * prefetch_percent // _PERCENT, 2 * block_bytes)
-        self.used_bytes = self.ahead_bytes = self.dirty_bytes = 0
-        self.most_share_bytes = self.stolen = 0
-        self._newest: Buffer = None
-        self._oldest: Buffer = None
 
     def memory_for(self, file: CachedFile, block: cython.longlong) -> cython.longlong:
         """Return what a block of a file takes: whole sub-blocks."""

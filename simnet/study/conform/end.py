@@ -13,11 +13,11 @@ from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import SkbQueue
-from simnet.net.tcp.ecn import ECE, Ecn
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
+from simnet.net.tcp.rules.ecn import ECE, Ecn
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.study.conform.connection import make_sender
 from simnet.study.conform.packetdrill_assert import failed
@@ -51,7 +51,7 @@ class Segment:
         seq, end_seq: payload; equal for a pure ACK.
         push: PSH.
         timer: a timer sent it.
-        ecn: bits of `simnet.net.tcp.ecn`.
+        ecn: bits of `simnet.net.tcp.rules.ecn`.
     """
 
     time_ps: int

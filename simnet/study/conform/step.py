@@ -22,7 +22,7 @@ class Step:
         blocks: of its SACK option.
         more: MSG_MORE; of a read: that it waits.
         code: assertions.
-        ecn: bits of `simnet.net.tcp.ecn`.
+        ecn: bits of `simnet.net.tcp.rules.ecn`.
         after: expected segments that are to be out before.
     """
 

@@ -157,7 +157,7 @@ def simulating_sources(root: Path) -> list[str]:
         with os.scandir(root / folder) as entries:
             for entry in entries:
                 name = f"{folder}{entry.name}"
-                if name.endswith((".py", ".pxd")):
+                if name.endswith((".py", ".h")):
                     found.append(name)
                 elif name not in asking and entry.is_dir():
                     folders.append(f"{name}/")

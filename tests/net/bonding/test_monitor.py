@@ -129,7 +129,7 @@ class TestAnnouncements:
         entry = 10 ^ 11
 
         def assigned() -> bool:
-            return lab.bond.tlb_slave[entry] >= 0
+            return bool(lab.bond.tlb_slave[entry] >= 0)
 
         seen = []
         for time_ps in (100 * MS, 10 * S + 100 * MS, 20 * S + 100 * MS):

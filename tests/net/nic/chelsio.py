@@ -7,7 +7,7 @@ from typing import Any
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.gro import Gro, gro_rules
+from simnet.net.link.gro import Gro, gro_rules
 from simnet.net.link.skb import Endpoint, Skb, new_skb
 from simnet.net.nic.cxgb4 import Cxgb4
 from tests.host.parts import MS, US, make_costs, make_machine

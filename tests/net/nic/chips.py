@@ -7,7 +7,7 @@ from typing import Any
 from simnet.host.cpu import Cpu
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.gro import Gro, gro_rules
+from simnet.net.link.gro import Gro, gro_rules
 from simnet.net.nic.bnx2 import Bnx2
 from simnet.net.nic.cxgb4 import Cxgb4
 from simnet.net.nic.e1000 import E1000

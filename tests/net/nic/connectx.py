@@ -10,7 +10,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.softirq.busy_poll import BusyPoller
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
-from simnet.net.gro import Gro, gro_rules
+from simnet.net.link.gro import Gro, gro_rules
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.mlx5 import Mlx5
 from tests.host.parts import MS, NS, US, make_costs, make_machine

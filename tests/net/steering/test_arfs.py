@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet.net.nic.flow_rules import FlowRule, FlowRules, flow_of
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
 from simnet.net.steering.arfs import Arfs, ArfsDriver
+from simnet.net.steering.flow_rules import FlowRule, FlowRules, flow_of
 from tests.host.parts import MS, US, Handler
 from tests.net.parts import frame
 from tests.net.steering.steered import Flow, Host

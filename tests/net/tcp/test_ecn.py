@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.tcp.ecn import CE, CWR, ECE, ECT, Ecn
 from simnet.net.tcp.recovery.recovery import CWR as REDUCED
 from simnet.net.tcp.recovery.recovery import OPEN, RECOVERY
+from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT, Ecn
 from simnet.net.tcp.send.sender import TcpSender
 from tests.net.tcp.recovery.test_rack import Connection
 from tests.net.tcp.recovery.test_recovery import LATEST, ack, started

@@ -13,7 +13,7 @@ from simnet.host.fair.rules import fair_rules
 from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator
-from simnet.net.gro import Gro, gro_rules
+from simnet.net.link.gro import Gro, gro_rules
 from simnet.net.link.skb import Header, Skb, Station, new_skb
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker

@@ -16,7 +16,7 @@ from simnet.net.nic.e1000e import E1000e
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY
-from simnet.net.steering.socket_queue import SocketQueue
+from simnet.net.tcp.socket_queue import SocketQueue
 from simnet.scenario.core import library
 from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.core.load import load

@@ -7,8 +7,8 @@ from typing import Any
 from simnet.kernel.simulator import Simulator
 from simnet.storage.block.cfq_service import IDLE_SLICE
 from simnet.storage.block.elevator import ScheduledQueue
-from simnet.storage.block.queue import ELEVATORS
 from simnet.storage.block.request import Bio, IoContext, Request
+from simnet.storage.block.switch import ELEVATORS
 
 HZ = 1000
 

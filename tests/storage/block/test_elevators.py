@@ -10,9 +10,9 @@ import pytest
 from simnet.storage.block.cfq import Cfq
 from simnet.storage.block.cfq_queue import CfqQueue
 from simnet.storage.block.elevator import nearer
-from simnet.storage.block.queue import ELEVATORS
 from simnet.storage.block.request import Bio, IoContext, Request
 from simnet.storage.block.sort_list import MergeHash
+from simnet.storage.block.switch import ELEVATORS
 from tests.storage.parts import MS, US, Bench
 
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.storage.block.diskstats import DiskStats, iostat
-from simnet.storage.block.queue import ELEVATORS
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.sort_list import MergeHash
+from simnet.storage.block.switch import ELEVATORS
 from tests.storage.parts import MS, US, Bench
 
 SCHEDULERS = tuple(ELEVATORS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.storage.block.elevator import MUST_QUEUE
-from simnet.storage.block.queue import ELEVATORS
+from simnet.storage.block.switch import ELEVATORS
 from tests.storage.block.parts import Kernel
 
 # in jiffies where the kernel has them, else as they are

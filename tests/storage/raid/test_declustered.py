@@ -15,7 +15,7 @@ from simnet.errors import SimulationError
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.disk.surface import Surface
-from simnet.storage.nsd.cpu_pool import CpuPool
+from simnet.storage.raid.cpu_pool import CpuPool
 from simnet.storage.raid.declustered import DeclusteredRaid
 from simnet.storage.raid.rebuild import Rebuild
 from simnet.storage.raid.track import TrackLayout, TrackOp, TrackOwner

@@ -9,7 +9,7 @@ import pytest
 
 from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.storage.nsd.cpu_pool import CpuPool
+from simnet.storage.raid.cpu_pool import CpuPool
 from simnet.storage.raid.declustered import DeclusteredRaid
 from simnet.storage.raid.rebuild import Rebuild
 from simnet.storage.raid.track import TrackOp, mix

@@ -13,26 +13,28 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+
 __all__ = ["DynamicItr", "RingContainer"]
 
-_MIN_INC = cython.declare(cython.longlong, 2)
-_MIN_USECS = cython.declare(cython.longlong, 2)
-_MAX_USECS = cython.declare(cython.longlong, 0x7E)
-_LATENCY = cython.declare(cython.longlong, 0x8000)
-_MASK = cython.declare(cython.longlong, 0x1FFE)
-_COUNTDOWN_START = cython.declare(cython.int, 3)
+_MIN_INC: cython.longlong = 2
+_MIN_USECS: cython.longlong = 2
+_MAX_USECS: cython.longlong = 0x7E
+_LATENCY: cython.longlong = 0x8000
+_MASK: cython.longlong = 0x1FFE
+_COUNTDOWN_START: cython.int = 3
 # limits of i40e_update_itr, in packets and bytes
-_FEW = cython.declare(cython.longlong, 4)
-_FEW_BYTES = cython.declare(cython.longlong, 9000)
-_BULK = cython.declare(cython.longlong, 32)
-_SLIGHTLY_LOW = cython.declare(cython.longlong, 56)
-_RIGHT = cython.declare(cython.longlong, 112)
-_OVERRUN = cython.declare(cython.longlong, 256)
+_FEW: cython.longlong = 4
+_FEW_BYTES: cython.longlong = 9000
+_BULK: cython.longlong = 32
+_SLIGHTLY_LOW: cython.longlong = 56
+_RIGHT: cython.longlong = 112
+_OVERRUN: cython.longlong = 256
 # mean sizes of a frame between which the throttle is a straight line
-_SMALLEST = cython.declare(cython.longlong, 60)
-_SMALL = cython.declare(cython.longlong, 380)
-_MEDIUM = cython.declare(cython.longlong, 1084)
-_LARGE = cython.declare(cython.longlong, 1980)
+_SMALLEST: cython.longlong = 60
+_SMALL: cython.longlong = 380
+_MEDIUM: cython.longlong = 1084
+_LARGE: cython.longlong = 1980
 
 
 @cython.final
@@ -50,13 +52,18 @@ class RingContainer:
         packets, size: that polls have taken since the last look, and their bytes.
     """
 
+    dynamic: cython.bint = False
+    target_itr: Public[cython.longlong] = 0
+    current_itr: cython.longlong = 0
+    next_update: cython.longlong = 0
+    packets: cython.longlong = 0
+    size: cython.longlong = 0
+
     def __init__(self, setting: int, *, dynamic: bool) -> None:
         self.dynamic = dynamic
         self.target_itr = setting & _MASK
         self.current_itr = self.target_itr
         self.next_update = 1
-        self.packets = 0
-        self.size = 0
 
 
 @cython.final
@@ -73,9 +80,14 @@ class DynamicItr:
         countdown: interrupts until what they bring counts again.
     """
 
+    rx: RingContainer = None
+    tx: RingContainer = None
+    divisor: cython.longlong = 0
+    countdown: Public[cython.int] = 0
+
     def __init__(self, rx: RingContainer, tx: RingContainer, link_mbps: int) -> None:
-        self.rx: RingContainer = rx
-        self.tx: RingContainer = tx
+        self.rx = rx
+        self.tx = tx
         self.divisor = _MIN_INC * _speed_factor(link_mbps)
         self.countdown = _COUNTDOWN_START
 
@@ -164,8 +176,6 @@ class DynamicItr:
         return _capped(latency + (size + self.divisor - 1) // self.divisor * _MIN_INC)
 
 
-@cython.cfunc
-@cython.exceptval(-1)
 def _capped(itr: cython.longlong) -> cython.longlong:
     if itr & _MASK > _MAX_USECS:
         return (itr & _LATENCY) + _MAX_USECS

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import cython
 
-from simnet.net.gro import Gro
+from simnet.net.link.gro import Gro
 from simnet.net.nic.intel.dynamic_itr import DynamicItr, RingContainer
 from simnet.net.nic.intel.itr_channel import ItrChannel
 from simnet.net.nic.net_device import NetDevice
 
 __all__ = ["I40e"]
 
-_US_PS = cython.declare(cython.longlong, 1_000_000)
-_MASK = cython.declare(cython.longlong, 0x1FFE)
+_US_PS: cython.longlong = 1_000_000
+_MASK: cython.longlong = 0x1FFE
 _MBPS = 10**6
 
 
@@ -34,6 +34,12 @@ class I40e(ItrChannel):
         intrl_ps: least time between two interrupts; 0 for no limit.
         adaptive_rx, adaptive_tx: the driver changes the throttle.
     """
+
+    itr: DynamicItr = None
+    rx_looked: cython.longlong = 0
+    rx_looked_bytes: cython.longlong = 0
+    tx_looked: cython.longlong = 0
+    tx_looked_bytes: cython.longlong = 0
 
     def __init__(
         self,
@@ -55,10 +61,6 @@ class I40e(ItrChannel):
             RingContainer(tx_itr_ps // _US_PS, dynamic=adaptive_tx),
             device.rate_bps // _MBPS,
         )
-        self.rx_looked = 0
-        self.rx_looked_bytes = 0
-        self.tx_looked = 0
-        self.tx_looked_bytes = 0
 
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """`i40e_update_enable_itr`."""

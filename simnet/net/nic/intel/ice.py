@@ -11,12 +11,12 @@ interrupts, whatever their cause.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import cython
 
 from simnet.host.release import release
-from simnet.net.gro import Gro
+from simnet.net.link.gro import Gro
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import Dim
 from simnet.net.nic.intel.itr_channel import ItrChannel
@@ -27,7 +27,7 @@ __all__ = ["Ice", "Profiles", "profiles"]
 _FIXED_LIMIT: Final = (5, 16)
 _FIRST_PROFILE = 1
 _STALE_PS = 10**12
-_US_PS = cython.declare(cython.longlong, 1_000_000)
+_US_PS: cython.longlong = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,8 @@ class Ice(ItrChannel):
         adaptive_rx, adaptive_tx: `Dim` chooses.
         command_ps: from its choice to the changed register.
     """
+
+    profiles: Any = None
 
     def __init__(
         self,

@@ -18,15 +18,14 @@ from array import array
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.net.gro import Gro
+from simnet.kernel.compiled import Array
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
+from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.adaptive_channel import AdaptiveChannel
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
-
-if not cython.compiled:
-    from simnet.net.link.ethernet import UNCOUNTED_BYTES
 
 __all__ = ["ItrChannel"]
 
@@ -36,6 +35,7 @@ _WORK_LIMIT = 256
 _DOORBELLS = 2
 
 
+@cython.cclass
 class ItrChannel(AdaptiveChannel):
     """One vector with its rings.
 
@@ -46,6 +46,13 @@ class ItrChannel(AdaptiveChannel):
         rx_itr_ps, tx_itr_ps: throttles of received and of sent frames.
         intrl_ps: least time between two interrupts; 0 for no limit.
     """
+
+    rx_itr_ps: cython.longlong = 0
+    tx_itr_ps: cython.longlong = 0
+    intrl_ps: cython.longlong = 0
+    tx_lengths: Array[cython.longlong] = None
+    cleaned: cython.longlong = 0
+    cleaned_bytes: cython.longlong = 0
 
     def __init__(
         self,
@@ -69,8 +76,6 @@ class ItrChannel(AdaptiveChannel):
         self.tx_itr_ps = tx_itr_ps
         self.intrl_ps = intrl_ps
         self.tx_lengths = array("q", [0]) * (self.tx.mask + 1)
-        self.cleaned = 0
-        self.cleaned_bytes = 0
         self._throttle()
 
     def _throttle(self) -> cython.int:

@@ -17,6 +17,7 @@ INFINITE_SSTHRESH = 0x7FFFFFFF
 _BIC_SSTHRESH = 100
 
 
+@cython.cclass
 class Congestion:
     """Reno; `CongestionMaker` makes it and the others.
 
@@ -27,6 +28,19 @@ class Congestion:
         wants_us: round-trip times are wanted in microseconds.
     """
 
+    cwnd: cython.longlong = 0
+    ssthresh: cython.longlong = 0
+    cwnd_count: cython.longlong = 0
+    bytes_acked: cython.longlong = 0
+    clamp: cython.longlong = 0
+    mss: cython.longlong = 0
+    abc: cython.int = 0
+    wants_us: cython.bint = False
+    counts_slow_start: cython.bint = False
+    counts_segments: cython.bint = False
+    slow_start_below: cython.bint = False
+
+    @cython.cfunc
     def start(
         self,
         initial_cwnd: cython.longlong,
@@ -205,8 +219,18 @@ class Congestion:
         return double if double > self.cwnd else self.cwnd
 
 
+@cython.cclass
 class Bic(Congestion):
     """BIC, the default of Linux 2.6.8 to 2.6.18."""
+
+    count: cython.longlong = 0
+    last_cwnd: cython.longlong = 0
+    last_jiffy: cython.longlong = 0
+    last_max_cwnd: cython.longlong = 0
+    loss_cwnd: cython.longlong = 0
+    ack_ratio: cython.longlong = 0
+    refresh: cython.longlong = 0
+    counts_delayed: cython.bint = False
 
     def start(
         self,

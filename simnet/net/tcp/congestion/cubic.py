@@ -14,19 +14,19 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 
 __all__ = ["CongestionMaker", "Cubic", "cube_root"]
 
-_RENO = cython.declare(cython.int, 0)
-_BIC = cython.declare(cython.int, 1)
-_CUBIC = cython.declare(cython.int, 2)
-_HZ_BITS = cython.declare(cython.int, 10)
-_SCALE = cython.declare(cython.longlong, 41)
-_HYSTART_LOW_WINDOW = cython.declare(cython.longlong, 16)
-_HYSTART_SAMPLES = cython.declare(cython.int, 8)
-_HYSTART_ACK_DELTA = cython.declare(cython.longlong, 2)
-_ACK_RATIO_LIMIT = cython.declare(cython.longlong, 32 << 4)
+_RENO: cython.int = 0
+_BIC: cython.int = 1
+_CUBIC: cython.int = 2
+_HZ_BITS: cython.int = 10
+_SCALE: cython.longlong = 41
+_HYSTART_LOW_WINDOW: cython.longlong = 16
+_HYSTART_SAMPLES: cython.int = 8
+_HYSTART_ACK_DELTA: cython.longlong = 2
+_ACK_RATIO_LIMIT: cython.longlong = 32 << 4
 # K, the time to the origin, in 1/1024 s: the cube root of 2^40 / 410 for each segment
-_CUBE_FACTOR = cython.declare(cython.longlong, (1 << 40) // 410)
+_CUBE_FACTOR: cython.longlong = (1 << 40) // 410
 # 128 s, after which any window is as large as it gets
-_MOST_OFFSET = cython.declare(cython.longlong, 1 << 17)
+_MOST_OFFSET: cython.longlong = 1 << 17
 
 
 def cube_root(value: int) -> int:
@@ -47,6 +47,30 @@ class Cubic(Congestion):
         delay_min: shortest round trip, jiffies; with HyStart ms times 8.
         found: HyStart has ended slow start, 1 for the train of ACKs, 2 for the delay.
     """
+
+    ack_ratio: cython.longlong = 0
+    epoch: cython.longlong = 0
+    hz: cython.longlong = 0
+    delay_min: cython.longlong = 0
+    now_ms: cython.longlong = 0
+    hystart: cython.bint = False
+    count: cython.longlong = 0
+    last_cwnd: cython.longlong = 0
+    last_jiffy: cython.longlong = 0
+    last_max_cwnd: cython.longlong = 0
+    ack_count: cython.longlong = 0
+    tcp_cwnd: cython.longlong = 0
+    loss_cwnd: cython.longlong = 0
+    origin: cython.longlong = 0
+    k: cython.longlong = 0
+    beta: cython.longlong = 0
+    beta_scale: cython.longlong = 0
+    found: cython.int = 0
+    samples: cython.int = 0
+    round_start_ms: cython.longlong = 0
+    last_ack_ms: cython.longlong = 0
+    round_end: cython.longlong = 0
+    round_rtt: cython.longlong = 0
 
     def start(
         self,
@@ -271,6 +295,13 @@ class CongestionMaker:
         hz: jiffies a second.
         rules: of the kernel's version; None for 2.6.18.
     """
+
+    kind: cython.int = 0
+    initial_cwnd: cython.longlong = 0
+    mss: cython.longlong = 0
+    abc: cython.int = 0
+    hz: cython.longlong = 0
+    rules: SenderRules = None
 
     def __init__(
         self,

@@ -8,10 +8,11 @@ from simnet.net.link.skb import Skb
 
 __all__ = ["joins"]
 
-_PAGE_BYTES = cython.declare(cython.longlong, 4096)
-_MAX_SKB_FRAGS = cython.declare(cython.longlong, 17)
+_PAGE_BYTES: cython.longlong = 4096
+_MAX_SKB_FRAGS: cython.longlong = 17
 
 
+@cython.cfunc
 def joins(tail: Skb, skb: Skb) -> cython.bint:
     """Put a segment into the last one of the backlog, if it continues it."""
     if (

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
 __all__ = ["AckCompression"]
 
-_NOWHERE = cython.declare(cython.longlong, -1)
-_FAST_RETRANSMIT = cython.declare(cython.int, 3)
+_NOWHERE: cython.longlong = -1
+_FAST_RETRANSMIT: cython.int = 3
 
 
 @cython.final
@@ -32,9 +33,19 @@ class AckCompression:
         started: the last segment's ACK waits: a timer must send it after `delay_ps`.
     """
 
+    compressed: cython.int = 0
+    started: Public[cython.bint] = False
+    duplicate_acks: cython.int = 0
+    compressed_at: cython.longlong = 0
+    most: cython.int = 0
+    max_ps: cython.longlong = 0
+    slack_ps: cython.longlong = 0
+    srtt_us: cython.longlong = 0
+
     def __init__(self, rules: ReceiverRules, *, sack: bool, srtt_us: int) -> None:
         self.init(rules, sack, srtt_us)
 
+    @cython.cfunc
     def init(
         self,
         rules: ReceiverRules,
@@ -52,6 +63,7 @@ class AckCompression:
         self.compressed_at = _NOWHERE
         return 0
 
+    @cython.cfunc
     def holds(self, rcv_nxt: cython.longlong) -> cython.bint:
         """Whether an ACK for a segment ahead of the hole at `rcv_nxt` waits."""
         if self.compressed >= self.most:
@@ -66,6 +78,7 @@ class AckCompression:
         self.started = True
         return True
 
+    @cython.cfunc
     def sent(self) -> cython.int:
         """An ACK has covered what waited."""
         self.compressed = 0

@@ -12,13 +12,14 @@ from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
 __all__ = ["ReceiveCosts"]
 
-_ALL_PERMILLE = cython.declare(cython.longlong, 1000)
+_ALL_PERMILLE: cython.longlong = 1000
 
 
 @cython.final
@@ -39,6 +40,23 @@ class ReceiveCosts:
     Attributes:
         collapses: how often the receive queue was copied into fewer buffers.
     """
+
+    costs: Costs = None
+    ledger: Ledger = None
+    memory: Memory = None
+    buffers: Buffers = None
+    receiver: TcpReceiver = None
+    backlog: SkbQueue = None
+    checksums: cython.bint = False
+    page_bytes: cython.int = 0
+    spread: Spread = None
+    cache: CacheWays = None
+    waiting: cython.longlong = 0
+    home_node: cython.int = 0
+    writer_node: cython.int = 0
+    toucher: Cpu = None
+    merged_bytes: cython.longlong = 0
+    collapses: cython.longlong = 0
 
     def __init__(
         self,
@@ -65,6 +83,7 @@ class ReceiveCosts:
             spread,
         )
 
+    @cython.cfunc
     def init(
         self,
         costs: Costs,
@@ -87,11 +106,11 @@ class ReceiveCosts:
         self.checksums = checksum_by_cpu
         self.page_bytes = page_bytes
         self.spread = spread
-        self.cache: CacheWays = memory.caches[device_node] if memory.caches else None
+        self.cache = memory.caches[device_node] if memory.caches else None
         self.waiting = 0
         self.home_node = device_node
         self.writer_node = device_node
-        self.toucher: Cpu = None
+        self.toucher = None
         self.merged_bytes = 0
         self.collapses = 0
         return 0
@@ -117,6 +136,7 @@ class ReceiveCosts:
         self.ledger.tcp_receive += work - elsewhere
         return work
 
+    @cython.cfunc
     def queued(self, skb: Skb) -> cython.int:
         """A segment goes to the receive queue: its place counts for all that the queue holds."""
         self.home_node = skb.home_node
@@ -217,6 +237,7 @@ class ReceiveCosts:
         self.ledger.pages += work
         return work + lines
 
+    @cython.cfunc
     def collapsed_ps(self) -> cython.longlong:
         """`tcp_collapse`: what copying the receive queue into fewer buffers has cost."""
         work: cython.longlong = (

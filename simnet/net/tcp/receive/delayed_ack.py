@@ -11,21 +11,22 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.receive.compression import AckCompression
+from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-
 __all__ = ["DelayedAck"]
 
 # TCP_MIN_MSS
-_MIN_MSS = cython.declare(cython.longlong, 88)
+_MIN_MSS: cython.longlong = 88
 # what the window field of a header holds
-_LARGEST_FIELD = cython.declare(cython.longlong, 65535)
+_LARGEST_FIELD: cython.longlong = 65535
 
 
 @cython.final
@@ -52,6 +53,52 @@ class DelayedAck:
         quick_acks: ACKs that were sent in quick ACK mode.
     """
 
+    scheduled: cython.bint = False
+    bare: cython.bint = False
+    pushed: cython.bint = False
+    pushed_twice: cython.bint = False
+    blocked: Public[cython.bint] = False
+    ack_now: cython.bint = False
+    no_memory: cython.bint = False
+    pingpong: cython.bint = False
+    quick: cython.int = 0
+    answers: cython.int = 0
+    ato: cython.longlong = 0
+    timeout_jiffy: Public[cython.longlong] = 0
+    rcv_mss: cython.longlong = 0
+    lrcvtime: cython.longlong = 0
+    last_small: cython.longlong = 0
+    unacknowledged: cython.int = 0
+    segments_per_ack: cython.int = 0
+    quickack: cython.bint = False
+    seq: ReceiveSequence = None
+    window: ReceiveWindow = None
+    held: Reassembly = None
+    queue: ReceiveQueue = None
+    compression: AckCompression = None
+    ato_min: cython.longlong = 0
+    rto_jiffies: cython.longlong = 0
+    delack_min: cython.longlong = 0
+    delack_max: cython.longlong = 0
+    delack_limit: cython.longlong = 0
+    srtt_jiffies: cython.longlong = 0
+    scan_jiffies: cython.longlong = 0
+    advmss: cython.longlong = 0
+    min_rcvmss: cython.longlong = 0
+    option_bytes: cython.longlong = 0
+    max_quickacks: cython.int = 0
+    pingpong_threshold: cython.int = 0
+    rule_rounds_current: cython.bint = False
+    rule_counts_scheduled: cython.bint = False
+    rule_pushed_full: cython.bint = False
+    rule_pushed_twice: cython.bint = False
+    rule_mss_clamped: cython.bint = False
+    rule_blocks_timer: cython.bint = False
+    defers_timer: cython.bint = False
+    timer_jiffies: cython.int = 0
+    delayed_acks: cython.int = 0
+    quick_acks: cython.int = 0
+
     def __init__(
         self,
         rules: ReceiverRules,
@@ -77,6 +124,7 @@ class DelayedAck:
             quickack,
         )
 
+    @cython.cfunc
     def init(
         self,
         rules: ReceiverRules,
@@ -141,22 +189,26 @@ class DelayedAck:
 
     # -- what has come ----------------------------------------------------------------------
 
+    @cython.cfunc
     def schedule_ack(self) -> cython.int:
         """`inet_csk_schedule_ack`: a segment with data is to be acknowledged."""
         self.scheduled = True
         self.bare = False
         return 0
 
+    @cython.cfunc
     def answer(self) -> cython.int:
         """`tcp_send_dupack`: an ACK is sent, but not for data, so `bare` stays as it is."""
         self.scheduled = True
         return 0
 
+    @cython.cfunc
     def send_now(self) -> cython.int:
         """ICSK_ACK_NOW."""
         self.ack_now = True
         return 0
 
+    @cython.cfunc
     def memory_ran_out(self, closes: cython.bint) -> cython.int:
         """ICSK_ACK_NOMEM: an ACK goes out at once; with `closes` it closes the window."""
         self.ack_now = True
@@ -164,6 +216,7 @@ class DelayedAck:
         self.no_memory = closes
         return 0
 
+    @cython.cfunc
     def event_data(
         self, length: cython.longlong, push: cython.bint, now_jiffy: cython.longlong
     ) -> cython.int:
@@ -187,6 +240,7 @@ class DelayedAck:
         self.lrcvtime = now_jiffy
         return 0
 
+    @cython.cfunc
     def measure_mss(self, length: cython.longlong, push: cython.bint) -> cython.int:
         """`tcp_measure_rcv_mss`."""
         last: cython.longlong = self.last_small
@@ -229,6 +283,7 @@ class DelayedAck:
             self.quick = quick
         return 0
 
+    @cython.cfunc
     def enter_quickack(self, most: cython.int) -> cython.int:
         """`tcp_enter_quickack_mode`."""
         self._add_quickacks(most)
@@ -236,16 +291,19 @@ class DelayedAck:
         self.ato = self.ato_min
         return 0
 
+    @cython.cfunc
     def window_grown(self) -> cython.int:
         """`tcp_grow_window`: the sender is told soon."""
         self.quick |= 1
         return 0
 
+    @cython.cfunc
     def stop_quickacks(self) -> cython.int:
         """`tcp_clamp_window`: memory is short."""
         self.quick = 0
         return 0
 
+    @cython.cfunc
     def leave_pingpong(self) -> cython.int:
         """`inet_csk_exit_pingpong_mode`."""
         self.pingpong = False
@@ -288,6 +346,7 @@ class DelayedAck:
             self.quick = 0
         return window
 
+    @cython.cfunc
     def due(self) -> cython.bint:
         """`__tcp_ack_snd_check`: whether an ACK goes out now."""
         if self.segments_per_ack > 0:
@@ -348,6 +407,7 @@ class DelayedAck:
                 return window > 0 and window >= 2 * now
         return False
 
+    @cython.cfunc
     def sent(self) -> cython.longlong:
         """`tcp_select_window`, `tcp_event_ack_sent`: an ACK goes out; return what it offers."""
         current: cython.longlong

@@ -9,6 +9,8 @@ from __future__ import annotations
 import cython
 
 from simnet.net.tcp.receive.prune import collapsed, collapsed_ranges, pruned
+from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
@@ -16,8 +18,8 @@ from simnet.net.tcp.rules.receiver_version import ReceiverRules
 __all__ = ["ReceiveMemory"]
 
 # tcp_collapse, SKB_MAX_ORDER: what a page holds besides headers and skb_shared_info, and `truesize`
-_PACKED_BYTES = cython.declare(cython.longlong, 3712)
-_PACKED_MEMORY = cython.declare(cython.longlong, 4096)
+_PACKED_BYTES: cython.longlong = 3712
+_PACKED_MEMORY: cython.longlong = 4096
 
 
 @cython.final
@@ -35,9 +37,20 @@ class ReceiveMemory:
         collapsed: bytes copied that no CPU has been charged for.
     """
 
+    window: ReceiveWindow = None
+    seq: ReceiveSequence = None
+    queue: ReceiveQueue = None
+    held: Reassembly = None
+    rule_collapses: cython.bint = False
+    rule_keeps_lower: cython.bint = False
+    prune_batches: cython.int = 0
+    wasted_memory: cython.longlong = 0
+    collapsed: cython.longlong = 0
+
     def __init__(self, rules: ReceiverRules, window: ReceiveWindow, seq: ReceiveSequence) -> None:
         self.init(rules, window, seq)
 
+    @cython.cfunc
     def init(
         self,
         rules: ReceiverRules,
@@ -56,12 +69,14 @@ class ReceiveMemory:
         self.collapsed = 0
         return 0
 
+    @cython.cfunc
     def take_collapsed(self) -> cython.longlong:
         """Bytes copied that no CPU has been charged for; now one is."""
         length: cython.longlong = self.collapsed
         self.collapsed = 0
         return length
 
+    @cython.cfunc
     def schedule(self, seq: cython.longlong) -> cython.bint:
         """`tcp_try_rmem_schedule` for a segment that begins at `seq`, the buffer being full."""
         if self.window.full_buffer():

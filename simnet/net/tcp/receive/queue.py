@@ -14,11 +14,11 @@ import cython
 
 __all__ = ["ReceiveQueue", "SkbSizes"]
 
-_SHARED_INFO = cython.declare(cython.int, 320)
-_SK_BUFF = cython.declare(cython.int, 256)
+_SHARED_INFO: cython.int = 320
+_SK_BUFF: cython.int = 256
 # skb_small_head_cache of a kernel without wireless networks; 640 with them
-_SMALL_HEAD = cython.declare(cython.int, 576)
-_LINE = cython.declare(cython.int, 64)
+_SMALL_HEAD: cython.int = 576
+_LINE: cython.int = 64
 
 
 @cython.final
@@ -33,6 +33,11 @@ class SkbSizes:
         header_bytes: IP and TCP headers with options, before the payload.
         pad_bytes: NET_SKB_PAD, before the headers.
     """
+
+    buffer_bytes: cython.longlong = 0
+    part_bytes: cython.longlong = 0
+    header_bytes: cython.longlong = 0
+    pad_bytes: cython.longlong = 0
 
     def __init__(
         self,
@@ -84,9 +89,21 @@ class ReceiveQueue:
         memory: `truesize` of all of them, bytes.
     """
 
+    memory: cython.longlong = 0
+    first_left: cython.longlong = 0
+    head_length: cython.longlong = 0
+    head_memory: cython.longlong = 0
+    head_count: cython.longlong = 0
+    tail_length: cython.longlong = 0
+    tail_memory: cython.longlong = 0
+    tail_count: cython.longlong = 0
+    middle: list[Any] | None = None
+    last_room: cython.longlong = 0
+
     def __init__(self) -> None:
         self.init()
 
+    @cython.cfunc
     def init(
         self,
     ) -> cython.int:
@@ -99,7 +116,7 @@ class ReceiveQueue:
         self.tail_length = 0
         self.tail_memory = 0
         self.tail_count = 0
-        self.middle: list[Any] | None = None
+        self.middle = None
         self.last_room = 0
         return 0
 

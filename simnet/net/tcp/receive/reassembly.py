@@ -16,9 +16,9 @@ from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 
 __all__ = ["Reassembly"]
 
-_MOST_BLOCKS = cython.declare(cython.int, 4)
+_MOST_BLOCKS: cython.int = 4
 # TCP_SACK_BLOCKS_EXPECTED
-_EXPECTED_BLOCKS = cython.declare(cython.int, 2)
+_EXPECTED_BLOCKS: cython.int = 2
 # shared by all that hold nothing, as most do from their first byte to their last
 _NOTHING = cython.declare(list[Any], [])
 
@@ -44,9 +44,21 @@ class Reassembly:
         stale: the blocks as they were when ACKs that had been held back went out.
     """
 
+    memory: cython.longlong = 0
+    duplicate: tuple[int, int] | None = None
+    count: cython.int = 0
+    kept: cython.bint = False
+    added: cython.longlong = 0
+    sizes: SkbSizes = None
+    coalesces: cython.bint = False
+    segments: list[Any] = None
+    blocks: list[Any] = None
+    stale: list[Any] | None = None
+
     def __init__(self, sizes: SkbSizes, *, coalesces: bool) -> None:
         self.init(sizes, coalesces)
 
+    @cython.cfunc
     def init(
         self,
         sizes: SkbSizes,
@@ -57,12 +69,12 @@ class Reassembly:
         self.coalesces = coalesces
         self.memory = 0
         self.count = 0
-        self.segments: list[Any] = _NOTHING
-        self.blocks: list[Any] = _NOTHING
+        self.segments = _NOTHING
+        self.blocks = _NOTHING
         self.kept = True
         self.added = 0
-        self.duplicate: tuple[int, int] | None = None
-        self.stale: list[Any] | None = None
+        self.duplicate = None
+        self.stale = None
         return 0
 
     def repeated(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
@@ -233,6 +245,7 @@ class Reassembly:
         self.memory = 0
         return 0
 
+    @cython.ccall
     def option(self, most: cython.int) -> list[Any]:
         """The SACK option of an ACK that goes out now: up to `most` blocks, D-SACK first."""
         found: list[Any]

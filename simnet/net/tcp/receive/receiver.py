@@ -12,20 +12,23 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.net.link.skb import Skb
-from simnet.net.tcp.ecn import Ecn
 from simnet.net.tcp.receive.compression import AckCompression
 from simnet.net.tcp.receive.delayed_ack import DelayedAck
 from simnet.net.tcp.receive.memory import ReceiveMemory
+from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
+from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.window import ReceiveWindow
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
 __all__ = ["TcpReceiver", "new_receiver"]
 
-_PAGE_MASK = cython.declare(cython.longlong, 4095)
-_SYN_WINDOW = cython.declare(cython.longlong, 65535)
+_PAGE_MASK: cython.longlong = 4095
+_SYN_WINDOW: cython.longlong = 65535
 
 
 @cython.final
@@ -43,9 +46,37 @@ class TcpReceiver:
         ecn: marks on segments, None if the connection has not agreed on them.
     """
 
+    seq: ReceiveSequence = None
+    delack: DelayedAck = None
+    compression: AckCompression = None
+    window: ReceiveWindow = None
+    held: Reassembly = None
+    queue: ReceiveQueue = None
+    sizes: SkbSizes = None
+    memory: ReceiveMemory = None
+    ecn: Public[Ecn | None] = None
+    segments: cython.longlong = 0
+    predicts: cython.bint = False
+    sack: cython.bint = False
+    most_blocks: cython.int = 0
+    measures_rtt: cython.bint = False
+    now_us: Public[cython.longlong] = 0
+    duplicates: cython.longlong = 0
+    out_of_order_segments: cython.longlong = 0
+    rule_measures_reordered: cython.bint = False
+    rule_quick_on_reorder: cython.bint = False
+    rule_filled_at_once: cython.bint = False
+    rule_grows_reordered: cython.bint = False
+    rule_clock_us: cython.bint = False
+    rule_strict_window: cython.bint = False
+    rule_coalesces: cython.bint = False
+    first_segment: cython.int = 0
+    coalesces_backlog: cython.bint = False
+
     def __init__(self, settings: ReceiverSettings) -> None:
         self.init(settings)
 
+    @cython.cfunc
     def init(self, settings: ReceiverSettings) -> cython.int:
         """Begin, as `__init__` says, without Python's arguments in between."""
         rules: ReceiverRules = settings.rules
@@ -88,7 +119,7 @@ class TcpReceiver:
         self.sack = settings.sack
         self.most_blocks = (36 - settings.option_bytes) // 8
         self.predicts = True
-        self.ecn: Ecn | None = None
+        self.ecn = None
         self.now_us = 0
         self.segments = 0
         self.duplicates = 0
@@ -118,6 +149,7 @@ class TcpReceiver:
         """What the SYN offers, bytes: its window field is not scaled."""
         return self.offered_by_syn()
 
+    @cython.cfunc
     def offered_by_syn(self) -> cython.longlong:
         """The same as `syn_window`."""
         return min(self.seq.rcv_wnd, _SYN_WINDOW)

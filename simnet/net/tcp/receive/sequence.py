@@ -30,9 +30,16 @@ class ReceiveSequence:
         rcv_wnd: the window offered with it, bytes.
     """
 
+    rcv_nxt: cython.longlong = 0
+    copied_seq: cython.longlong = 0
+    rcv_wup: cython.longlong = 0
+    rcv_wnd: cython.longlong = 0
+    rule_strict_window: cython.bint = False
+
     def __init__(self, rules: ReceiverRules, rcv_wnd: int) -> None:
         self.init(rules, rcv_wnd)
 
+    @cython.cfunc
     def init(
         self,
         rules: ReceiverRules,
@@ -49,6 +56,7 @@ class ReceiveSequence:
         self.rcv_nxt = self.rcv_wup = self.copied_seq = seq
         return 0
 
+    @cython.cfunc
     def received(self, end_seq: cython.longlong, direct: cython.bint) -> cython.int:
         """All bytes before `end_seq` have come; `direct`: the last ones straight to the reader."""
         self.rcv_nxt = end_seq
@@ -56,11 +64,13 @@ class ReceiveSequence:
             self.copied_seq = end_seq
         return 0
 
+    @cython.cfunc
     def copied(self, count: cython.longlong) -> cython.int:
         """The reader has taken `count` bytes."""
         self.copied_seq += count
         return 0
 
+    @cython.cfunc
     def offered(self, window: cython.longlong) -> cython.int:
         """An ACK with `window` goes out."""
         self.rcv_wnd = window
@@ -71,6 +81,7 @@ class ReceiveSequence:
         """Bytes in the receive queue."""
         return self.rcv_nxt - self.copied_seq
 
+    @cython.cfunc
     def limit(self) -> cython.longlong:
         """First byte beyond the window that was offered; never before `rcv_nxt`."""
         limit: cython.longlong = self.rcv_wup + self.rcv_wnd

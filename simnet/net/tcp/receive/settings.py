@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
 from simnet.net.tcp.receive.queue import SkbSizes
@@ -33,6 +35,23 @@ class ReceiverSettings:
         rcvbuf_locked: SO_RCVBUF has been set (to `rmem_default`).
         quickack: `ip route ... quickack 1`.
     """
+
+    rules: ReceiverRules = None
+    sizes: SkbSizes = None
+    timing: Any = None
+    advmss: cython.longlong = 0
+    rmem_default: cython.longlong = 0
+    rmem_max: cython.longlong = 0
+    srtt_us: cython.longlong = 0
+    max_quickacks: cython.int = 0
+    min_rcvmss: cython.longlong = 0
+    option_bytes: cython.int = 0
+    moderate_rcvbuf: cython.bint = False
+    window_scaling: cython.bint = False
+    timestamps: cython.bint = False
+    sack: cython.bint = False
+    rcvbuf_locked: cython.bint = False
+    quickack: cython.bint = False
 
     def __init__(
         self,

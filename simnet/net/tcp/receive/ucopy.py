@@ -26,12 +26,14 @@ class Ucopy:
         prequeued: how many there have been.
     """
 
+    installed: cython.bint = False
+    room: cython.longlong = 0
+    prequeue: SkbQueue = None
+    memory: cython.longlong = 0
+    prequeued: cython.longlong = 0
+
     def __init__(self) -> None:
-        self.installed = False
-        self.room = 0
         self.prequeue = SkbQueue()
-        self.memory = 0
-        self.prequeued = 0
 
     def install(self, room: cython.longlong) -> cython.int:
         """A reader is in recv and has so much room."""
@@ -45,11 +47,13 @@ class Ucopy:
         self.room = 0
         return 0
 
+    @cython.cfunc
     def copied(self, length: cython.longlong) -> cython.int:
         """TCP has put data straight into the buffer."""
         self.room -= length
         return 0
 
+    @cython.cfunc
     def append(self, skb: Skb, truesize: cython.longlong) -> cython.int:
         """A segment waits for the reader."""
         self.prequeue.append(skb)
@@ -57,6 +61,7 @@ class Ucopy:
         self.memory += truesize
         return 0
 
+    @cython.cfunc
     def emptied(self) -> cython.int:
         """No segment waits any more."""
         self.memory = 0

@@ -10,23 +10,22 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-
 __all__ = ["ReceiveWindow"]
 
-_CUSHION = cython.declare(cython.int, 1)
-_RATIO = cython.declare(cython.int, 2)
-_FULL_SEGMENT = cython.declare(cython.int, 1460)
-_LARGEST_UNSCALED = cython.declare(cython.int, 65535)
-_LARGEST_SCALE = cython.declare(cython.int, 14)
+_CUSHION: cython.int = 1
+_RATIO: cython.int = 2
+_FULL_SEGMENT: cython.int = 1460
+_LARGEST_UNSCALED: cython.int = 65535
+_LARGEST_SCALE: cython.int = 14
 # half of SOCK_MIN_RCVBUF
-_SMALLEST_WINDOW = cython.declare(cython.int, 1152)
-_TCP_INIT_CWND = cython.declare(cython.int, 10)
+_SMALLEST_WINDOW: cython.int = 1152
+_TCP_INIT_CWND: cython.int = 10
 
 
 @cython.final
@@ -50,6 +49,32 @@ class ReceiveWindow:
         scarce: the last offer found less than half of the buffer free.
     """
 
+    queue: ReceiveQueue = None
+    held: Reassembly = None
+    sizes: SkbSizes = None
+    rcvbuf: cython.longlong = 0
+    rcv_ssthresh: cython.longlong = 0
+    window_clamp: cython.longlong = 0
+    ratio: cython.longlong = 0
+    wscale: cython.int = 0
+    scarce: cython.bint = False
+    adv_win_scale: cython.int = 0
+    zero_window_early: cython.bint = False
+    opens_small: cython.bint = False
+    advmss: cython.longlong = 0
+    rmem_max: cython.longlong = 0
+    moderate: cython.bint = False
+    locked: cython.bint = False
+    first: cython.longlong = 0
+    grows_twice_length: cython.bint = False
+    right_sizing: cython.int = 0
+    rtt: Public[cython.longlong] = 0
+    rtt_seq: cython.longlong = 0
+    rtt_time: cython.longlong = 0
+    rcvq_seq: cython.longlong = 0
+    rcvq_time: cython.longlong = 0
+    rcvq_space: cython.longlong = 0
+
     def __init__(
         self,
         rules: ReceiverRules,
@@ -64,6 +89,7 @@ class ReceiveWindow:
     ) -> None:
         self.init(rules, sizes, advmss, rmem_default, rmem_max, moderate, locked, scaling)
 
+    @cython.cfunc
     def init(
         self,
         rules: ReceiverRules,

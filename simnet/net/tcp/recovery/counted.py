@@ -12,25 +12,21 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.counted_tags import CountedTags
-from simnet.net.tcp.recovery.frto import Frto
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.frto import ANSWERED, NEEDLESS, WAITS, Frto
+from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.frto import ANSWERED, NEEDLESS, WAITS
-    from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
-
 __all__ = ["CountedRecovery"]
 
 
-_MAX_BURST = cython.declare(cython.longlong, 3)
-_RATE_HALVING = cython.declare(cython.int, 0)
-_PRR_CONSERVATIVE = cython.declare(cython.int, 2)
+_MAX_BURST: cython.longlong = 3
+_RATE_HALVING: cython.int = 0
+_PRR_CONSERVATIVE: cython.int = 2
 
 
 @cython.final
@@ -50,11 +46,23 @@ class CountedRecovery(Recovery):
         search: for the cause of a timeout (F-RTO).
     """
 
+    tags: CountedTags = None
+    search: Frto = None
+    data_lost: cython.bint = False
+    head_timeout: cython.bint = False
+    head_timeout_fack: cython.bint = False
+    counts_sacked: cython.bint = False
+    forward_retransmit: cython.bint = False
+    moderates_open: cython.bint = False
+    uses_frto: cython.bint = False
+    reduction: cython.int = 0
+
     def __init__(
         self, rules: SenderRules, board: Scoreboard, congestion: Congestion, timer: SendTimer
     ) -> None:
         self.init(rules, board, congestion, timer)
 
+    @cython.cfunc
     def init(
         self,
         rules: SenderRules,

@@ -12,21 +12,20 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.recovery.segment import (
+    EVER,
+    LOST,
+    MARK,
+    RETRANS,
+    SACKED,
+    SENT,
+    TAGS,
+    WORDS,
+)
+from simnet.net.tcp.recovery.undo import Undo
 from simnet.net.tcp.rules.sender_version import SenderRules
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.segment import (
-        EVER,
-        LOST,
-        MARK,
-        RETRANS,
-        SACKED,
-        SENT,
-        TAGS,
-        WORDS,
-    )
 
 __all__ = ["CountedTags"]
 
@@ -50,9 +49,23 @@ class CountedTags:
         newly_sacked: segments that the last `tag_blocks` found held.
     """
 
+    board: Scoreboard = None
+    undo: Undo = None
+    fackets_out: cython.longlong = 0
+    fack: cython.bint = False
+    newly_sacked: cython.longlong = 0
+    lost_head: cython.longlong = 0
+    lost_hint: cython.longlong = 0
+    lost_count: cython.longlong = 0
+    seen: list[Any] = None
+    counts_sacked: cython.bint = False
+    ack_shows_reordering: cython.bint = False
+    dsack_goes_for_all: cython.bint = False
+
     def __init__(self, rules: SenderRules, board: Scoreboard) -> None:
         self.init(rules, board)
 
+    @cython.cfunc
     def init(
         self,
         rules: SenderRules,
@@ -70,7 +83,7 @@ class CountedTags:
         self.lost_head = 0
         self.lost_hint = 0
         self.lost_count = 0
-        self.seen: list[Any] = _NONE_SEEN
+        self.seen = _NONE_SEEN
         return 0
 
     def update_reordering(self, metric: cython.longlong) -> cython.int:

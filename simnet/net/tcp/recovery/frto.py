@@ -11,11 +11,10 @@ import cython
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 
-if not cython.compiled:
-    # what an ACK says; compiled modules have these from frto.pxd
-    NEEDLESS = -1
-    WAITS = 0
-    ANSWERED = 1
+# what an ACK says
+NEEDLESS: cython.int = -1
+WAITS: cython.int = 0
+ANSWERED: cython.int = 1
 
 __all__ = ["Frto"]
 
@@ -34,9 +33,14 @@ class Frto:
         high: what was sent before that timeout ends there.
     """
 
+    board: Scoreboard = None
+    congestion: Congestion = None
+    high: cython.longlong = 0
+
     def __init__(self, board: Scoreboard, congestion: Congestion) -> None:
         self.init(board, congestion)
 
+    @cython.cfunc
     def init(
         self,
         board: Scoreboard,

@@ -21,14 +21,12 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.recovery.recovery import CWR, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.send.timer import SendTimer
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.recovery import CWR, LOSS, OPEN, RECOVERY
 
 __all__ = ["NewReno"]
 
@@ -45,9 +43,10 @@ class NewReno(States):
         timer: its timer.
     """
 
+    newly_lost: cython.longlong = 0
+
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
         super().__init__(board, congestion, timer)
-        self.newly_lost = 0
 
     def alert(self, duplicate: cython.bint, acked: cython.longlong) -> cython.bint:
         """`tcp_ack` after `tcp_clean_rtx_queue`, and after `see`.

@@ -11,28 +11,26 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NONE
+from simnet.net.tcp.recovery.recovery import RECOVERY
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.recovery.segment import (
+    END,
+    LOST,
+    NEXT,
+    PREVIOUS,
+    RETRANS,
+    SENT_US,
+    WORDS,
+)
 from simnet.net.tcp.send.rtt import RttEstimator
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.recovery import RECOVERY
-    from simnet.net.tcp.recovery.segment import (
-        END,
-        LOST,
-        NEXT,
-        PREVIOUS,
-        RETRANS,
-        SENT_US,
-        WORDS,
-    )
 
 __all__ = ["Rack"]
 
 # in place of a neighbour: the segment is not in the list
-_OUT = cython.declare(cython.longlong, -2)
-_MOST_STEPS = cython.declare(cython.int, 255)
-_RECOVERY_THRESH = cython.declare(cython.int, 16)
+_OUT: cython.longlong = -2
+_MOST_STEPS: cython.int = 255
+_RECOVERY_THRESH: cython.int = 16
 
 
 @cython.final
@@ -58,25 +56,32 @@ class Rack:
         resent_below: no segment from this number on has been sent more than once.
     """
 
+    board: Scoreboard = None
+    rtt: RttEstimator = None
+    rtt_us: cython.longlong = 0
+    sent_us: cython.longlong = 0
+    end_seq: cython.longlong = 0
+    advanced: cython.bint = False
+    steps: cython.int = 0
+    persist: cython.int = 0
+    reordering_seen: cython.longlong = 0
+    dsack_seen: cython.bint = False
+    adjusted_us: cython.longlong = 0
+    latest_us: cython.longlong = 0
+    lost: cython.longlong = 0
+    listed: cython.bint = False
+    linked: cython.longlong = 0
+    oldest: cython.longlong = 0
+    newest: cython.longlong = 0
+    resent_below: cython.longlong = 0
+
     def __init__(self, board: Scoreboard, rtt: RttEstimator) -> None:
         self.board = board
         self.rtt = rtt
-        self.rtt_us = 0
-        self.sent_us = 0
-        self.end_seq = 0
-        self.advanced = False
         self.steps = 1
-        self.persist = 0
-        self.reordering_seen = 0
-        self.dsack_seen = False
-        self.adjusted_us = 0
         self.latest_us = NONE
-        self.lost = 0
-        self.listed = False
-        self.linked = 0
         self.oldest = NONE
         self.newest = NONE
-        self.resent_below = 0
 
     # -- segments by the time when they were sent last ----------------------------------------
 
@@ -172,6 +177,7 @@ class Rack:
         self.reordering_seen += 1
         return 0
 
+    @cython.cfunc
     def take_advance(self) -> cython.bint:
         """Whether another segment has come since losses were looked for, as they now are."""
         advanced: cython.bint = self.advanced

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import SendTimer
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
 
 __all__ = ["CWR", "DISORDER", "LOSS", "OPEN", "RECOVERY", "Recovery"]
 
-if not cython.compiled:
-    # the compiled class has them from recovery.pxd
-    OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
+OPEN: cython.int = 0
+DISORDER: cython.int = 1
+CWR: cython.int = 2
+RECOVERY: cython.int = 3
+LOSS: cython.int = 4
 
 
 @cython.no_gc
@@ -49,6 +50,30 @@ class Recovery:
         tsecr: its timestamp, -1 if it has none.
         delivered: segments that it says have come.
     """
+
+    seq: SendSequence = None
+    board: Scoreboard = None
+    congestion: Congestion = None
+    timer: SendTimer = None
+    state: cython.int = 0
+    frto: cython.int = 0
+    ece: cython.bint = False
+    retransmitting: cython.bint = False
+    advanced: cython.bint = False
+    retransmits: cython.int = 0
+    prr_out: cython.longlong = 0
+    high_seq: cython.longlong = 0
+    prior_ssthresh: cython.longlong = 0
+    prior_cwnd: cython.longlong = 0
+    prr_delivered: cython.longlong = 0
+    retrans_stamp: cython.longlong = 0
+    prior_una: cython.longlong = 0
+    tsecr: cython.longlong = 0
+    delivered: cython.longlong = 0
+    now_jiffy: cython.longlong = 0
+    entered: cython.longlong = 0
+    undone: cython.longlong = 0
+    spurious: cython.longlong = 0
 
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
         self._start(board, congestion, timer)

@@ -17,22 +17,20 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.rack import Rack
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.recovery.tlp import LossProbe
+from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.timer import SendTimer
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY
 
 __all__ = ["SackRecovery"]
 
-_RENEGE_MIN_US = cython.declare(cython.longlong, 10_000)
+_RENEGE_MIN_US: cython.longlong = 10_000
 
 
 @cython.final
@@ -55,6 +53,17 @@ class SackRecovery(States):
         raises: the congestion control may raise the window.
         new_first: new segments are to be sent, and only if none can be what is lost.
     """
+
+    rtt: RttEstimator = None
+    rack: Rack = None
+    tags: SackTags = None
+    probe: LossProbe = None
+    raises: cython.bint = False
+    new_first: cython.bint = False
+    rearms: cython.bint = False
+    lost_retransmission: cython.bint = False
+    look_again: cython.longlong = 0
+    renege: cython.longlong = 0
 
     def __init__(
         self, board: Scoreboard, congestion: Congestion, timer: SendTimer, margin_us: int = 0

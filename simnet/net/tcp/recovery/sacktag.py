@@ -12,12 +12,11 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NEVER, NONE
 from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER, NONE
-    from simnet.net.tcp.recovery.segment import END, EVER, RETRANS, SACKED, SENT_US, WORDS
+from simnet.net.tcp.recovery.segment import END, EVER, RETRANS, SACKED, SENT_US, WORDS
 
 __all__ = ["SackTags"]
 
@@ -54,15 +53,36 @@ class SackTags:
         renege: the first segment that is left had been held.
     """
 
+    board: Scoreboard = None
+    rack: Rack = None
+    highest: cython.longlong = 0
+    probe_end: cython.longlong = 0
+    resent: Public[cython.longlong] = 0
+    seen: list[Any] = None
+    dsacks: cython.longlong = 0
+    sacked: cython.bint = False
+    dsack: cython.bint = False
+    dsack_probe: cython.bint = False
+    originals: cython.bint = False
+    retransmitted: cython.bint = False
+    delivered: Public[cython.longlong] = 0
+    first_us: Public[cython.longlong] = 0
+    last_us: Public[cython.longlong] = 0
+    sack_first_us: cython.longlong = 0
+    sack_last_us: cython.longlong = 0
+    renege: cython.bint = False
+    now_us: cython.longlong = 0
+    una: cython.longlong = 0
+    high_seq: cython.longlong = 0
+    reord: cython.longlong = 0
+    inside_from: cython.longlong = 0
+    inside_to: cython.longlong = 0
+
     def __init__(self, board: Scoreboard, rack: Rack) -> None:
         self.board = board
         self.rack = rack
-        self.highest = 0
         self.probe_end = NONE
-        self.resent = 0
-        self.seen: list[Any] = _NONE_SEEN
-        self.dsacks = 0
-        self.reord = 0
+        self.seen = _NONE_SEEN
         self.inside_from, self.inside_to = NEVER, NONE
         self.begin(0, 0, 0)
 
@@ -197,6 +217,7 @@ class SackTags:
             at += 1
         return at
 
+    @cython.cfunc
     def _valid(
         self,
         blocks: list[Any],

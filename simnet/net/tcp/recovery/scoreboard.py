@@ -23,26 +23,25 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Pointer
+from simnet.kernel.sentinel import NONE
+from simnet.net.tcp.recovery.segment import (
+    END,
+    EVER,
+    LOST,
+    MARK,
+    RETRANS,
+    SACKED,
+    SENT,
+    SENT_US,
+    TAG,
+    WORDS,
+    free_segments,
+    new_segments,
+)
 from simnet.net.tcp.recovery.undo import Undo
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sequence import SendSequence
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.segment import (
-        END,
-        EVER,
-        LOST,
-        MARK,
-        RETRANS,
-        SACKED,
-        SENT,
-        SENT_US,
-        TAG,
-        WORDS,
-        free_segments,
-        new_segments,
-    )
 
 __all__ = ["Scoreboard"]
 
@@ -71,11 +70,32 @@ class Scoreboard:
         retrans_acked: `clean` took out what had been sent more than once.
     """
 
+    seq: SendSequence = None
+    head: cython.longlong = 0
+    tail: cython.longlong = 0
+    mask: cython.longlong = 0
+    sacked_out: cython.longlong = 0
+    lost_out: cython.longlong = 0
+    retrans_out: cython.longlong = 0
+    rtt_jiffies: cython.longlong = 0
+    acked_sent_us: cython.longlong = 0
+    tagged: cython.bint = False
+    retrans_acked: cython.bint = False
+    ring: Pointer[cython.longlong] = None
+    acked_hole: cython.longlong = 0
+    reordering: cython.longlong = 0
+    least_reordering: cython.longlong = 0
+    max_reordering: cython.longlong = 0
+    sack: cython.bint = False
+    undo: Undo = None
+    hint: cython.longlong = 0
+
     def __init__(
         self, rules: SenderRules, seq: SendSequence, *, sack: bool, reordering: int
     ) -> None:
         self.init(rules, seq, sack, reordering)
 
+    @cython.cfunc
     def init(
         self,
         rules: SenderRules,
@@ -214,6 +234,7 @@ class Scoreboard:
         self.reordering = metric if metric < self.max_reordering else self.max_reordering
         return 0
 
+    @cython.cfunc
     def find(self, seq: cython.longlong) -> cython.longlong:
         """Number of the first segment that ends after `seq`."""
         low: cython.longlong = self.head
@@ -234,6 +255,7 @@ class Scoreboard:
         self.tagged = True
         return 0
 
+    @cython.cfunc
     def end_tags(self) -> cython.int:
         """No segment has a tag."""
         self.tagged = False

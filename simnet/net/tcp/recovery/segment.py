@@ -9,20 +9,34 @@
 | `SENT_US` | when it was sent first, for `Rack` when last, microseconds |
 | `NEXT`, `PREVIOUS` | its neighbours in the list of `Rack` |
 
-Compiled modules take all of this from `segment.pxd`; there rings are not Python's objects.
+Compiled, a ring is no object of Python's.
 """
 
 import cython
 
-if not cython.compiled:
-    WORDS = 8
-    END, TAG, SENT, MARK, SENT_US, NEXT, PREVIOUS = range(7)
-    SACKED, RETRANS, LOST, EVER = 1, 2, 4, 8
-    TAGS = SACKED | RETRANS | LOST
+from simnet.kernel.compiled import Address, Pointer, native
 
-    def new_segments(count: int) -> list[int]:
-        """Return a ring with room for so many segments."""
-        return [0] * (WORDS * count)
+WORDS: cython.int = 8
+END: cython.int = 0
+TAG: cython.int = 1
+SENT: cython.int = 2
+MARK: cython.int = 3
+SENT_US: cython.int = 4
+NEXT: cython.int = 5
+PREVIOUS: cython.int = 6
+SACKED: cython.int = 1
+RETRANS: cython.int = 2
+LOST: cython.int = 4
+EVER: cython.int = 8
+TAGS: cython.int = SACKED | RETRANS | LOST
 
-    def free_segments(_ring: list[int]) -> None:
-        """Give a ring back, for which nobody asks any more."""
+
+@native
+def new_segments(count: cython.Py_ssize_t) -> Pointer[cython.longlong]:
+    """Return a ring with room for so many segments."""
+    return [0] * (WORDS * count)
+
+
+@native
+def free_segments(ring: Address) -> None:
+    """Give a ring back, for which nobody asks any more."""

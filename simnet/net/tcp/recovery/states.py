@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
-from simnet.net.tcp.ecn import Ecn
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.recovery import CWR, DISORDER, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.send.timer import SendTimer
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.recovery import CWR, DISORDER, OPEN, RECOVERY
 
 __all__ = ["States"]
 
-_INFINITE_SSTHRESH = cython.declare(cython.longlong, 0x7FFFFFFF)
+_INFINITE_SSTHRESH: cython.longlong = 0x7FFFFFFF
 
 
 @cython.no_gc
@@ -38,9 +36,10 @@ class States(Recovery):
         ecn: None if the connection has not agreed on it.
     """
 
+    ecn: Public[Ecn] = None
+
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
         super().__init__(board, congestion, timer)
-        self.ecn: Ecn | None = None
 
     def echoed(self, echo: bool) -> None:  # noqa: FBT001 - a bit of a header
         """The ACK that is handled next echoes a mark, or not."""

@@ -10,12 +10,10 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NONE
+from simnet.net.tcp.recovery.recovery import CWR, OPEN
 from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.send.rtt import RttEstimator
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.recovery import CWR, OPEN
 
 __all__ = ["LossProbe"]
 
@@ -38,6 +36,14 @@ class LossProbe:
         repaired: those that repaired a loss.
     """
 
+    tags: SackTags = None
+    rtt: RttEstimator = None
+    init_jiffies: cython.longlong = 0
+    margin_us: cython.longlong = 0
+    retransmitted: cython.bint = False
+    sent: cython.longlong = 0
+    repaired: cython.longlong = 0
+
     def __init__(
         self, tags: SackTags, rtt: RttEstimator, init_jiffies: int, margin_us: int
     ) -> None:
@@ -45,9 +51,6 @@ class LossProbe:
         self.rtt = rtt
         self.init_jiffies = init_jiffies
         self.margin_us = margin_us
-        self.retransmitted = False
-        self.sent = 0
-        self.repaired = 0
 
     def timeout_jiffies(
         self, state: cython.int, packets_out: cython.longlong, rto_left_us: cython.longlong

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.send.sequence import SendSequence
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
 
 __all__ = ["Undo"]
 
@@ -30,9 +28,14 @@ class Undo:
         retrans: retransmissions since then that are not known to be needless.
     """
 
+    seq: SendSequence = None
+    marker: cython.longlong = 0
+    retrans: cython.longlong = 0
+
     def __init__(self, seq: SendSequence) -> None:
         self.init(seq)
 
+    @cython.cfunc
     def init(
         self,
         seq: SendSequence,
@@ -54,6 +57,7 @@ class Undo:
         self.marker = NONE
         return 0
 
+    @cython.cfunc
     def resent(self) -> cython.int:
         """A segment has been sent again."""
         self.retrans += 1
@@ -64,6 +68,7 @@ class Undo:
         self.retrans = max(self.retrans, 0)
         return 0
 
+    @cython.cfunc
     def came_twice(self) -> cython.int:
         """A D-SACK reports one, before 4.18: below zero, too."""
         self.retrans -= 1

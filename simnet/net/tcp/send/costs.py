@@ -12,6 +12,7 @@ from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.link.wire import Port
@@ -19,7 +20,7 @@ from simnet.net.tcp.send.sequence import SendSequence
 
 __all__ = ["SendCosts"]
 
-_ALL_PERMILLE = cython.declare(cython.longlong, 1000)
+_ALL_PERMILLE: cython.longlong = 1000
 
 
 @cython.final
@@ -37,6 +38,19 @@ class SendCosts:
         per_large: segments that share an `sk_buff` of the send queue.
     """
 
+    costs: Costs = None
+    ledger: Ledger = None
+    memory: Memory = None
+    buffers: Buffers = None
+    seq: SendSequence = None
+    nic: Port = None
+    checksums: cython.bint = False
+    gso: cython.bint = False
+    per_large: cython.int = 0
+    overlaps: cython.bint = False
+    core_cache: CacheWays = None
+    toucher: Cpu = None
+
     def __init__(
         self,
         costs: Costs,
@@ -51,6 +65,7 @@ class SendCosts:
     ) -> None:
         self.init(costs, memory, buffers, seq, nic, checksum_by_cpu, gso, per_large)
 
+    @cython.cfunc
     def init(
         self,
         costs: Costs,
@@ -73,10 +88,11 @@ class SendCosts:
         self.gso = gso
         self.per_large = per_large
         self.overlaps = len(memory.caches) > 0
-        self.core_cache: CacheWays = memory.core_cache
-        self.toucher: Cpu = None
+        self.core_cache = memory.core_cache
+        self.toucher = None
         return 0
 
+    @cython.cfunc
     def leave_by(self, nic: Port) -> cython.int:
         """Segments leave by another device from now on."""
         self.nic = nic
@@ -118,6 +134,7 @@ class SendCosts:
             lines * cache.miss_ps
         )
 
+    @cython.cfunc
     def staged_ps(self, cpu: Cpu, staged: SkbQueue, frames: cython.longlong) -> cython.longlong:
         """Make the segments of `staged` on `cpu`, `frames` of them, and pass them to the driver."""
         work: cython.longlong = 0
@@ -143,11 +160,13 @@ class SendCosts:
                 skb = skb.next
         return work
 
+    @cython.cfunc
     def probed(self, cpu: Cpu) -> cython.int:
         """A timer on `cpu` has made a probe; its work is that of the timer."""
         self.toucher = cpu
         return 0
 
+    @cython.cfunc
     def ack_ps(self, cpu: Cpu, wire_bytes: cython.int) -> cython.longlong:
         """Make a pure ACK and pass it to the driver."""
         work: cython.longlong = self.costs.ack_tx_ps + self.nic.transmit_cost_ps(cpu)
@@ -156,6 +175,7 @@ class SendCosts:
         self.ledger.tcp_ack += self.costs.ack_tx_ps
         return work
 
+    @cython.cfunc
     def freed_ps(self, cpu: Cpu, acked: cython.longlong) -> cython.longlong:
         """`tcp_clean_rtx_queue`: fetch the lines of `acked` segments from who sent them."""
         work: cython.longlong = 0

@@ -10,9 +10,11 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NEVER, NONE
 from simnet.net.link.skb import Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control import Congestion
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.recovery import OPEN, Recovery
 from simnet.net.tcp.recovery.sack_recovery import SackRecovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
@@ -21,17 +23,13 @@ from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER, NONE
-    from simnet.net.tcp.recovery.recovery import OPEN
-
 __all__ = ["SendOutput"]
 
-_TSO_BYTES = cython.declare(cython.longlong, 65536)
-_MIN_WIRE_BYTES = cython.declare(cython.int, 84)
-_MAX_BURST = cython.declare(cython.longlong, 3)
-_US_PS = cython.declare(cython.longlong, 10**6)
-_MS_US = cython.declare(cython.longlong, 1000)
+_TSO_BYTES: cython.longlong = 65536
+_MIN_WIRE_BYTES: cython.int = 84
+_MAX_BURST: cython.longlong = 3
+_US_PS: cython.longlong = 10**6
+_MS_US: cython.longlong = 1000
 
 
 @cython.final
@@ -60,6 +58,38 @@ class SendOutput:
             timer at either end takes that long for; `stalled_jiffies` is how long, in all.
     """
 
+    recovery: Recovery = None
+    sacks: SackRecovery = None
+    validation: WindowValidation = None
+    seq: SendSequence = None
+    board: Scoreboard = None
+    timer: SendTimer = None
+    congestion: Congestion = None
+    small_end: cython.longlong = 0
+    unsent_jiffy: cython.longlong = 0
+    small_queue: Public[SmallQueue] = None
+    tail_joins: cython.bint = False
+    joined: cython.bint = False
+    begins: cython.bint = False
+    segments: cython.longlong = 0
+    nagle_limit: Public[cython.longlong] = 0
+    burst_left: cython.int = 0
+    overhead_bytes: Public[cython.int] = 0
+    deferred_limited: cython.bint = False
+    nodelay: Public[cython.bint] = False
+    cork: Public[cython.bint] = False
+    tso: cython.bint = False
+    timestamps: cython.bint = False
+    tso_win_divisor: cython.int = 0
+    minshall: cython.bint = False
+    defers_two_ticks: cython.bint = False
+    defers_briefly: cython.bint = False
+    stalls: cython.int = 0
+    deferred_jiffy: cython.longlong = 0
+    last_sent_us: cython.longlong = 0
+    retransmissions: cython.longlong = 0
+    stalled_jiffies: cython.longlong = 0
+
     def __init__(
         self,
         recovery: Recovery,
@@ -72,6 +102,7 @@ class SendOutput:
     ) -> None:
         self.init(recovery, validation, rules, tso, tso_win_divisor, timestamps)
 
+    @cython.cfunc
     def init(
         self,
         recovery: Recovery,
@@ -84,11 +115,11 @@ class SendOutput:
         """Begin, as `__init__` says, without Python's numbers in between."""
         self.recovery = recovery
         self.validation = validation
-        self.seq: SendSequence = recovery.seq
-        self.board: Scoreboard = recovery.board
-        self.timer: SendTimer = recovery.timer
-        self.congestion: Congestion = recovery.congestion
-        self.sacks: SackRecovery | None = recovery if isinstance(recovery, SackRecovery) else None
+        self.seq = recovery.seq
+        self.board = recovery.board
+        self.timer = recovery.timer
+        self.congestion = recovery.congestion
+        self.sacks = recovery if isinstance(recovery, SackRecovery) else None
         self.overhead_bytes = 0
         self.tso = tso
         self.tso_win_divisor = tso_win_divisor
@@ -100,7 +131,7 @@ class SendOutput:
         self.cork = False
         self.nagle_limit = NEVER
         self.small_end = 0
-        self.small_queue: SmallQueue = None
+        self.small_queue = None
         self.tail_joins = False
         self.joined = False
         self.begins = False
@@ -237,6 +268,7 @@ class SendOutput:
         age_us: cython.longlong = self.timer.now_us - self.board.sent_us_of(self.board.head)
         return self.timer.now_us - self.last_sent_us > _MS_US or age_us < self.timer.rtt.srtt >> 4
 
+    @cython.cfunc
     def may_send_now(self) -> cython.bint:
         """Whether Nagle and the peer's window let new data go (`tcp_may_send_now` but for cwnd)."""
         length: cython.longlong = self.seq.write_seq - self.seq.snd_nxt
@@ -358,6 +390,7 @@ class SendOutput:
         queue.append(skb)
         return 0
 
+    @cython.cfunc
     def timed_out(self) -> cython.int:
         """What the NIC would still have cut from the last frame is sent again, one by one."""
         self.burst_left = 0

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import cython
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
+from simnet.kernel.sentinel import NONE
 
 __all__ = ["RttEstimator"]
 
-_US = cython.declare(cython.longlong, 10**6)
+_US: cython.longlong = 10**6
 # tcp_min_rtt_wlen
-_WINDOW_US = cython.declare(cython.longlong, 300 * 10**6)
+_WINDOW_US: cython.longlong = 300 * 10**6
 
 
 @cython.final
@@ -36,11 +35,28 @@ class RttEstimator:
         jiffy: length of a jiffy in these units.
     """
 
+    srtt: cython.longlong = 0
+    mdev: cython.longlong = 0
+    mdev_max: cython.longlong = 0
+    rttvar: cython.longlong = 0
+    rtt_seq: cython.longlong = 0
+    rto_min: cython.longlong = 0
+    rto_max: cython.longlong = 0
+    jiffy: cython.longlong = 0
+    fine: cython.bint = False
+    least_us: cython.longlong = 0
+    least_at_us: cython.longlong = 0
+    second_us: cython.longlong = 0
+    second_at_us: cython.longlong = 0
+    third_us: cython.longlong = 0
+    third_at_us: cython.longlong = 0
+
     def __init__(
         self, jiffy_ps: int, rto_min_ps: int, rto_max_ps: int, *, fine: bool = True
     ) -> None:
         self.init(jiffy_ps, rto_min_ps, rto_max_ps, fine)
 
+    @cython.cfunc
     def init(
         self,
         jiffy_ps: cython.longlong,

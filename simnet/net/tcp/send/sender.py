@@ -10,14 +10,15 @@ from typing import Any
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
-from simnet.net.tcp.ecn import Ecn
 from simnet.net.tcp.recovery.counted import CountedRecovery
 from simnet.net.tcp.recovery.newreno import NewReno
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.sack_recovery import SackRecovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
@@ -26,10 +27,6 @@ from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-    from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY
 
 __all__ = ["TcpSender", "new_sender", "sent_again"]
 
@@ -55,9 +52,22 @@ class TcpSender:
         timeouts: of the retransmission timer.
     """
 
+    seq: SendSequence = None
+    board: Scoreboard = None
+    timer: SendTimer = None
+    newreno: NewReno = None
+    congestion: Congestion = None
+    recovery: Recovery = None
+    sacks: SackRecovery | None = None
+    validation: WindowValidation = None
+    output: SendOutput = None
+    counted: CountedRecovery = None
+    timeouts: cython.longlong = 0
+
     def __init__(self, settings: SenderSettings, congestion: Congestion | None = None) -> None:
         self.init(settings, settings.congestion.make() if congestion is None else congestion)
 
+    @cython.cfunc
     def init(self, settings: SenderSettings, congestion: Congestion) -> cython.int:
         """Begin, as `__init__` says, without Python's arguments in between."""
         rules: SenderRules = settings.rules
@@ -95,9 +105,9 @@ class TcpSender:
     def _recovery(self, rules: SenderRules) -> Recovery:
         """Choose the loss recovery of the kernel's version."""
         counted: CountedRecovery
-        self.newreno: NewReno | None = None
-        self.counted: CountedRecovery | None = None
-        self.sacks: SackRecovery | None = None
+        self.newreno = None
+        self.counted = None
+        self.sacks = None
         if rules.rack and self.board.sack:
             self.sacks = SackRecovery(self.board, self.congestion, self.timer, rules.rack_margin_us)
             return self.sacks

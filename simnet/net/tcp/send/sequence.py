@@ -14,9 +14,9 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 __all__ = ["SendSequence"]
 
 # TCP and IP headers and the least payload that every host takes
-_MIN_DATAGRAM_BYTES = cython.declare(cython.int, 68)
-_HEADER = cython.declare(cython.int, 20)
-_TIMESTAMPS_HEADER = cython.declare(cython.int, 32)
+_MIN_DATAGRAM_BYTES: cython.int = 68
+_HEADER: cython.int = 20
+_TIMESTAMPS_HEADER: cython.int = 32
 
 
 @cython.final
@@ -44,6 +44,22 @@ class SendSequence:
         no_space: the writer has to wait for room in it.
     """
 
+    snd_una: cython.longlong = 0
+    snd_nxt: cython.longlong = 0
+    write_seq: cython.longlong = 0
+    snd_wnd: cython.longlong = 0
+    no_space: cython.bint = False
+    mss: cython.longlong = 0
+    pushed_seq: cython.longlong = 0
+    max_window: cython.longlong = 0
+    sndbuf: cython.longlong = 0
+    overhead_bytes: cython.longlong = 0
+    wmem_max: cython.longlong = 0
+    path_mss: cython.longlong = 0
+    whole_window_bytes: cython.longlong = 0
+    least_mss: cython.longlong = 0
+    half_window: cython.bint = False
+
     def __init__(
         self,
         mss: int,
@@ -58,6 +74,7 @@ class SendSequence:
             rules = SenderRules()
         self.init(mss, rules, timestamps, wmem_default, wmem_max, overhead_bytes)
 
+    @cython.cfunc
     def init(
         self,
         mss: cython.longlong,

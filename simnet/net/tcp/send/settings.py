@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NEVER
 from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.rules.sender_version import SenderRules
-
-if not cython.compiled:
-    from simnet.kernel.sentinel import NEVER
 
 __all__ = ["SenderSettings"]
 
@@ -36,6 +34,26 @@ class SenderSettings:
         nagle_limit: Nagle's algorithm holds no longer segment back; None: it may hold any.
         paces: segments wait for their time in fq (SK_PACING_FQ).
     """
+
+    congestion: CongestionMaker = None
+    rules: SenderRules = None
+    mss: cython.longlong = 0
+    wmem_default: cython.longlong = 0
+    wmem_max: cython.longlong = 0
+    overhead_bytes: cython.longlong = 0
+    jiffy_ps: cython.longlong = 0
+    rto_min_ps: cython.longlong = 0
+    rto_max_ps: cython.longlong = 0
+    rto_init: cython.longlong = 0
+    tso_win_divisor: cython.int = 0
+    reordering: cython.longlong = 0
+    nagle_limit: cython.longlong = 0
+    tso: cython.bint = False
+    sack: cython.bint = False
+    restarts: cython.bint = False
+    timestamps: cython.bint = False
+    nodelay: cython.bint = False
+    paces: cython.bint = False
 
     def __init__(
         self,

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.net.tcp.rules.sender_version import SenderRules
 
 __all__ = ["SmallQueue"]
 
-_GSO_BYTES = cython.declare(cython.longlong, 65536)
-_SECOND_PS = cython.declare(cython.longlong, 10**12)
-_UNPACED = cython.declare(cython.longlong, 10)
+_GSO_BYTES: cython.longlong = 65536
+_SECOND_PS: cython.longlong = 10**12
+_UNPACED: cython.longlong = 10
 # sk_pacing_shift: a part of a second, about a millisecond
-_PACING_SHIFT = cython.declare(cython.longlong, 10)
+_PACING_SHIFT: cython.longlong = 10
 # bytes by eighths of microseconds, percent: `USEC_PER_SEC / 100 << 3`
-_PER_SECOND = cython.declare(cython.longlong, 80_000)
-_UNMEASURED = cython.declare(cython.longlong, 1 << 40)
+_PER_SECOND: cython.longlong = 80_000
+_UNMEASURED: cython.longlong = 1 << 40
 # shifted by so many bits or more, nothing is left of 64 KiB
-_SHIFTED_OUT = cython.declare(cython.longlong, 17)
+_SHIFTED_OUT: cython.longlong = 17
 
 
 @cython.final
@@ -47,6 +48,27 @@ class SmallQueue:
         corked: how often a large segment has waited to become full (TCPAutoCorking).
     """
 
+    overhead_bytes: cython.longlong = 0
+    limit_output_bytes: cython.longlong = 0
+    tso_rtt_log: cython.longlong = 0
+    min_tso_segs: cython.longlong = 0
+    autocorking: cython.bint = False
+    pacing_ss_ratio: cython.longlong = 0
+    pacing_ca_ratio: cython.longlong = 0
+    single_passes: cython.longlong = 0
+    wmem_alloc: Public[cython.longlong] = 0
+    staged: Public[cython.longlong] = 0
+    throttled: Public[cython.bint] = False
+    pushing: Public[cython.bint] = False
+    pacing: cython.longlong = 0
+    rate: cython.longlong = 0
+    paces: Public[cython.bint] = False
+    depart_ps: cython.longlong = 0
+    wstamp_ps: cython.longlong = 0
+    credit_ps: cython.longlong = 0
+    large_bytes: cython.longlong = 0
+    corked: cython.longlong = 0
+
     def __init__(self, rules: SenderRules, overhead_bytes: int) -> None:
         self.overhead_bytes = overhead_bytes
         self.limit_output_bytes = rules.limit_output_bytes
@@ -56,18 +78,7 @@ class SmallQueue:
         self.pacing_ss_ratio = rules.pacing_ss_ratio
         self.pacing_ca_ratio = rules.pacing_ca_ratio
         self.single_passes = rules.single_passes
-        self.wmem_alloc = 0
-        self.staged = 0
-        self.throttled = False
-        self.pushing = False
         self.pacing = _UNMEASURED
-        self.rate = 0
-        self.paces = False
-        self.depart_ps = 0
-        self.wstamp_ps = 0
-        self.credit_ps = 0
-        self.large_bytes = 0
-        self.corked = 0
 
     def truesize(self, length: cython.longlong, mss: cython.longlong) -> cython.longlong:
         """Memory of a large segment with `length` bytes of payload."""

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.rtt import RttEstimator
 
-if not cython.compiled:
-    from simnet.kernel.sentinel import NONE
-
 __all__ = ["SendTimer"]
 
-_US = cython.declare(cython.longlong, 10**6)
-_RETRIES2 = cython.declare(cython.int, 15)
+_US: cython.longlong = 10**6
+_RETRIES2: cython.int = 15
 # what the timer is set for: the retransmission timeout or a window probe, or
-_PROBE = cython.declare(cython.int, 1)
-_REORDERING = cython.declare(cython.int, 2)
+_PROBE: cython.int = 1
+_REORDERING: cython.int = 2
 
 
 @cython.final
@@ -47,11 +45,24 @@ class SendTimer:
         probing: a window probe is to be sent.
     """
 
+    board: Scoreboard = None
+    rtt: RttEstimator = None
+    rto_jiffy: cython.longlong = 0
+    rto: cython.longlong = 0
+    now_us: cython.longlong = 0
+    pending: cython.int = 0
+    expired: cython.int = 0
+    backoff: cython.int = 0
+    wants_us: cython.bint = False
+    resends_head: cython.bint = False
+    probing: cython.bint = False
+
     def __init__(
         self, board: Scoreboard, rtt: RttEstimator, rto_init: int, *, wants_us: bool
     ) -> None:
         self.init(board, rtt, rto_init, wants_us)
 
+    @cython.cfunc
     def init(
         self,
         board: Scoreboard,

@@ -9,17 +9,14 @@ from __future__ import annotations
 import cython
 
 from simnet.net.tcp.congestion.control import Congestion
-from simnet.net.tcp.recovery.recovery import Recovery
+from simnet.net.tcp.recovery.recovery import OPEN, Recovery
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
-if not cython.compiled:
-    from simnet.net.tcp.recovery.recovery import OPEN
-
 __all__ = ["WindowValidation"]
 
-_TSO_BYTES = cython.declare(cython.longlong, 65536)
-_MAX_BURST = cython.declare(cython.longlong, 3)
+_TSO_BYTES: cython.longlong = 65536
+_MAX_BURST: cython.longlong = 3
 
 
 @cython.final
@@ -36,6 +33,23 @@ class WindowValidation:
         restarts: tcp_slow_start_after_idle.
     """
 
+    recovery: Recovery = None
+    timer: SendTimer = None
+    congestion: Congestion = None
+    tso: cython.bint = False
+    tso_win_divisor: cython.int = 0
+    restarts: cython.bint = False
+    near_limit: cython.bint = False
+    limited_when_sent: cython.bint = False
+    keeps_limit: cython.bint = False
+    cwnd_limited: cython.bint = False
+    initial_cwnd: cython.longlong = 0
+    cwnd_used: cython.longlong = 0
+    cwnd_jiffy: cython.longlong = 0
+    last_sent_jiffy: cython.longlong = 0
+    max_packets_out: cython.longlong = 0
+    usage_seq: cython.longlong = 0
+
     def __init__(
         self,
         recovery: Recovery,
@@ -47,6 +61,7 @@ class WindowValidation:
     ) -> None:
         self.init(recovery, rules, tso, tso_win_divisor, restarts)
 
+    @cython.cfunc
     def init(
         self,
         recovery: Recovery,
@@ -57,8 +72,8 @@ class WindowValidation:
     ) -> cython.int:
         """Begin, as `__init__` says, without Python's numbers in between."""
         self.recovery = recovery
-        self.timer: SendTimer = recovery.timer
-        self.congestion: Congestion = recovery.congestion
+        self.timer = recovery.timer
+        self.congestion = recovery.congestion
         self.tso = tso
         self.tso_win_divisor = tso_win_divisor
         self.restarts = restarts
@@ -74,6 +89,7 @@ class WindowValidation:
         self.usage_seq = 0
         return 0
 
+    @cython.cfunc
     def limited(self, flight: cython.longlong) -> cython.bint:
         """`tcp_is_cwnd_limited`."""
         left: cython.longlong = self.congestion.cwnd - flight
@@ -89,6 +105,7 @@ class WindowValidation:
             return (self.tso_win_divisor == 0 or self.near_limit) and left <= _MAX_BURST
         return self.near_limit and left <= _MAX_BURST
 
+    @cython.cfunc
     def note_limit(self, prior_nxt: cython.longlong, deferred: cython.bint) -> cython.int:
         """`tcp_cwnd_validate` of 3.16 and later, after `tcp_write_xmit`.
 
@@ -108,6 +125,7 @@ class WindowValidation:
             self.usage_seq = self.recovery.seq.snd_nxt
         return 0
 
+    @cython.cfunc
     def segment_sent(self, out: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_cwnd_validate`: a segment is sent while `out` are on their way."""
         if (

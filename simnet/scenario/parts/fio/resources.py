@@ -33,7 +33,7 @@ class Group:
     @property
     def delivered(self) -> int:
         """Bytes that have been read or written."""
-        return SECTOR_BYTES * sum(self.stats.sectors)
+        return SECTOR_BYTES * int(sum(self.stats.sectors))
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the times from a unit's preparation to its completion: (upper ps, count)."""

@@ -10,8 +10,8 @@ from simnet.kernel.random import stream
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
-from simnet.net.steering.socket_queue import SocketQueue, socket_hash
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
+from simnet.net.tcp.socket_queue import SocketQueue, socket_hash
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues

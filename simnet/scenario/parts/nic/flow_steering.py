@@ -23,8 +23,8 @@ from simnet.scenario.parts.nic.queues import Queues
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simnet.net.nic.flow_rules import FlowRules
     from simnet.net.steering.arfs import ArfsDriver
+    from simnet.net.steering.flow_rules import FlowRules
     from simnet.scenario.core.section import Section
     from simnet.scenario.parts.nic.schema import Given
 
@@ -158,7 +158,7 @@ class FlowSteering(Queues):
 
     def rules(self) -> FlowRules | None:
         """Return the rules of ``ethtool -N``; None for none."""
-        from simnet.net.nic.flow_rules import FlowRule, FlowRules
+        from simnet.net.steering.flow_rules import FlowRule, FlowRules
 
         texts = self.flow_rules
         return FlowRules([FlowRule(**rule_of(text)) for text in texts]) if texts else None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.host.machine import Machine
     from simnet.host.softirq.napi_instance import NapiInstance
-    from simnet.net.gro import Gro
+    from simnet.net.link.gro import Gro
     from simnet.net.nic.net_device import NetDevice
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.core.knob import Knob
@@ -268,7 +268,7 @@ class ReceiveOffload(Nic):
 
     def offload(self, slot: Slot) -> Gro:
         """Return the receive offload of one NAPI instance, by the rules of its kernel."""
-        from simnet.net import gro
+        from simnet.net.link import gro
 
         return gro.Gro(gro.gro_rules(slot.kernel.version), enabled=self.gro)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
+from simnet.net.nic.netdev_queue import NetdevQueue
 from simnet.net.qdisc.codel import CodelLimits
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
 from simnet.net.qdisc.fq import Fq
 from simnet.net.qdisc.fq_codel import FqCodel
-from simnet.net.qdisc.netdev_queue import NetdevQueue
 from simnet.net.qdisc.qdisc import PfifoFast
 from simnet.scenario.parts.host.build import PS
 

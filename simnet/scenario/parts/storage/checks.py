@@ -9,7 +9,7 @@ from simnet.scenario.core.library import nearest
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.host.checks import check_timer
 from simnet.scenario.parts.storage.schema import UNSET
-from simnet.storage.block.queue import ELEVATORS
+from simnet.storage.block.switch import ELEVATORS
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 from simnet.storage.files.files import PAGE_SECTORS, file_sectors

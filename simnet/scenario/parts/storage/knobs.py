@@ -12,7 +12,7 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.specs import Quantity, count
 from simnet.scenario.parts.host.knobs import sysctl
 from simnet.scenario.parts.storage.schema import BlockQueue, Iosched
-from simnet.storage.block.queue import ELEVATORS
+from simnet.storage.block.switch import ELEVATORS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -59,7 +59,7 @@ class DiskFlow:
     @property
     def delivered(self) -> int:
         """Bytes that have been read or written."""
-        return SECTOR_BYTES * sum(self.queue.stats.sectors)
+        return SECTOR_BYTES * int(sum(self.queue.stats.sectors))
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the times from insertion to completion: (upper ps, count)."""

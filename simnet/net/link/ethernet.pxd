@@ -1,2 +1,0 @@
-cpdef enum:
-    UNCOUNTED_BYTES = 24
