@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.host.accounting import HARD_LEVEL, PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
@@ -196,6 +196,7 @@ class TestSmt:
         sim.run_until(MS)
         assert process.done_ps == [100 * US]
 
+    @settings(max_examples=200)
     @given(
         st.integers(1000, 3000),
         st.lists(st.tuples(st.integers(0, 40_000), st.integers(1, 20_000)), max_size=12),
@@ -220,6 +221,7 @@ class TestSmt:
                 assert abs(got - exact) <= changes
         assert done == []
 
+    @settings(max_examples=200)
     @given(
         st.integers(1000, 3000),
         st.lists(st.integers(0, 500), min_size=1, max_size=8),
@@ -432,6 +434,7 @@ class TestAccounting:
         times = cpu.times()
         assert (times["system_ps"], times["user_ps"]) == (14 * US, 20 * US)
 
+    @settings(max_examples=200)
     @given(
         st.lists(st.tuples(st.integers(0, 900), st.integers(0, 900)), min_size=1, max_size=12),
         st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 300)), max_size=8),

@@ -7,7 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
@@ -140,6 +140,7 @@ class TestWaits:
         assert interconnect.load_ppm[0] == 949_999  # half-way steps end just below
         assert interconnect.wait_for_memory_ps(0, 0) < 1000 * NS
 
+    @settings(max_examples=200)
     @given(st.lists(st.integers(0, 6_000_000), min_size=2, max_size=2), st.integers(1, 8))
     def test_more_bytes_never_wait_less(self, sizes: list[int], batch: int) -> None:
         waits = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.host.lpar import LparCores, LparCpu
@@ -93,6 +93,7 @@ def test_first_threads_of_cores_are_busy_before_second_ones() -> None:
 works = st.lists(st.integers(1, 10**12), min_size=1, max_size=40)
 
 
+@settings(max_examples=200)
 @given(works, st.integers(0, 10**10))
 def test_all_work_is_done_and_all_time_accounted(given_works: list[int], gap_ps: int) -> None:
     cpu, jobs = together(CORES, given_works, gap_ps)
@@ -104,6 +105,7 @@ def test_all_work_is_done_and_all_time_accounted(given_works: list[int], gap_ps:
     assert cpu.purr_ps() <= sum(cpu.busy_ps())
 
 
+@settings(max_examples=200)
 @given(works)
 def test_work_conserving(given_works: list[int]) -> None:
     """The last ends no later than if all ran at the speed of all threads, one after the other."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
@@ -175,6 +175,7 @@ class TestPollList:
         # raised meanwhile, so __do_softirq looks once more and finds an empty list
         assert host.softirqs.rounds == 2
 
+    @settings(max_examples=200)
     @given(
         st.lists(
             st.tuples(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.bonding.bond import MODES
@@ -371,6 +371,7 @@ class TestAddresses:
         assert lab.bond.station.outlet is lab.bond.slaves[1].egress
 
 
+@settings(max_examples=200)
 @given(
     st.sampled_from(MODES),
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 5)), max_size=12),

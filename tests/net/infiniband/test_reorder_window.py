@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.component import Component
@@ -269,6 +269,7 @@ def started(window: int, first: int, *, drain_after_slide: bool) -> Bench:
 FIRST = st.sampled_from([0, 5, NUMBERS - 7, NUMBERS + 3])
 
 
+@settings(max_examples=200)
 @given(order=arrivals(), window=WINDOWS, first=FIRST, drain=st.booleans())
 @example(order=[1, 2, 3, 4, 5], window=2, first=0, drain=False)
 def test_it_does_what_the_algorithm_says(
@@ -283,6 +284,7 @@ def test_it_does_what_the_algorithm_says(
         assert bench.window.held == len(reference.slots)
 
 
+@settings(max_examples=200)
 @given(arrivals(), WINDOWS, FIRST)
 def test_nothing_is_lost_stranded_or_handed_up_twice(
     order: list[int], window: int, first: int
@@ -296,12 +298,14 @@ def test_nothing_is_lost_stranded_or_handed_up_twice(
     assert bench.window.held == 0
 
 
+@settings(max_examples=200)
 @given(arrivals(), FIRST)
 def test_no_window_changes_nothing(order: list[int], first: int) -> None:
     bench = started(0, first, drain_after_slide=True)
     assert [bench.arrive(first + number, number) for number in order] == [[n] for n in order]
 
 
+@settings(max_examples=200)
 @given(order=arrivals(), window=WINDOWS, first=FIRST, drain=st.booleans())
 def test_order_is_kept_inside_the_window(
     *, order: list[int], window: int, first: int, drain: bool
@@ -321,6 +325,7 @@ def test_order_is_kept_inside_the_window(
         assert bench.window.out_of_order_after == 0
 
 
+@settings(max_examples=200)
 @given(order=arrivals(), window=WINDOWS, drain=st.booleans())
 def test_every_packet_is_counted_once(*, order: list[int], window: int, drain: bool) -> None:
     bench = Bench(window, drain_after_slide=drain)

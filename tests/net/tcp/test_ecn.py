@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.recovery.recovery import CWR as REDUCED
@@ -79,6 +79,7 @@ class TestMarks:
         assert ecn.leaving(True) == ECT | CWR  # noqa: FBT003
         assert ecn.leaving(True) == ECT  # noqa: FBT003
 
+    @settings(max_examples=200)
     @given(st.lists(st.sampled_from([0, ECT, CE, ECT | CWR, CE | CWR])))
     def test_an_echo_means_a_mark_since_the_last_answer(self, arriving: list[int]) -> None:
         ecn = Ecn()

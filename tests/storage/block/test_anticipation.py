@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.storage.block.anticipation import FINISHED, OFF, WAIT_NEXT, WAIT_REQUEST
@@ -47,6 +47,7 @@ def wait_for(elevator: Anticipatory, process: ProcessHistory, since_ms: int = 0)
 
 
 class TestHistory:
+    @settings(max_examples=200)
     @given(st.lists(st.integers(0, 5000), min_size=1, max_size=40))
     def test_think_times_decay_by_an_eighth(self, times: list[int]) -> None:
         process = ProcessHistory()
@@ -58,6 +59,7 @@ class TestHistory:
             assert process.ttime_mean == (total + 128) // samples
         assert (process.ttime_samples, process.ttime_total) == (samples, total)
 
+    @settings(max_examples=200)
     @given(st.lists(st.integers(0, 1 << 30), min_size=1, max_size=40))
     def test_a_long_seek_is_cut_the_more_the_more_are_known(self, distances: list[int]) -> None:
         process = SeekHistory()

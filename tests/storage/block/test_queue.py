@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.storage.block.diskstats import DiskStats, iostat
@@ -287,6 +287,7 @@ LOADS = st.lists(
 )
 
 
+@settings(max_examples=200)
 @given(
     LOADS,
     st.sampled_from(SCHEDULERS),

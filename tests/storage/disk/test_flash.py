@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
@@ -83,6 +83,7 @@ def test_a_read_waits_for_its_channel_to_program() -> None:
     assert drive((0, 8, True), (0, 8, False)).log[1] == (1018 + 100 + 8, 0)
 
 
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(st.integers(0, 7900), st.integers(1, 64), st.integers(0, 10**10), st.booleans()),

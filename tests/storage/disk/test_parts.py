@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
@@ -83,6 +83,7 @@ class TestKeptRanges:
         assert not kept.going
         assert not kept.hold(0, 10)
 
+    @settings(max_examples=200)
     @given(
         st.lists(
             st.tuples(
@@ -318,6 +319,7 @@ def test_a_seek_takes_what_the_curve_says() -> None:
         assert SURFACE.move_ps(-distance, switch=True, settle_ps=US) == expected + US
 
 
+@settings(max_examples=200)
 @given(st.floats(0, 1, exclude_max=True))
 def test_a_sector_is_where_the_geometry_says(share: float) -> None:
     sector = int(share * LARGE.sectors)
@@ -327,6 +329,7 @@ def test_a_sector_is_where_the_geometry_says(share: float) -> None:
     assert found.angle_ps == place.angle_ps
 
 
+@settings(max_examples=200)
 @given(
     heads=st.integers(1, 3),
     zones=st.integers(1, 4),

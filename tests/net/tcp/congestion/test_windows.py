@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.congestion.control import Congestion
@@ -109,6 +109,7 @@ def reduce(window: Congestion, cwnd: int | None = None) -> None:
     window.restart_count()
 
 
+@settings(max_examples=200)
 @given(
     name=st.sampled_from(["bic", "reno"]),
     cwnd=st.integers(1, 10),
@@ -305,6 +306,7 @@ def grown(version: str, losses: list[int], seconds: float, rtt_ms: int = 100) ->
 
 
 class TestCubic:
+    @settings(max_examples=200)
     @given(st.integers(0, 1 << 60))
     def test_cube_root(self, value: int) -> None:
         root = cube_root(value)

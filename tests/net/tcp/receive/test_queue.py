@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
@@ -260,6 +260,7 @@ class TestReplace:
         assert queue.memory == 260
 
 
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcrt"), st.sampled_from([1, 2, 5]), st.integers(0, 9)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
@@ -295,6 +295,7 @@ class TestNoMemory:
         assert held.option(4) == ([] if forget else [(12, 15), (40, 50), (10, 30)])
 
 
+@settings(max_examples=200)
 @given(
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 9), st.booleans()), max_size=40),
     st.booleans(),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.receiver import TcpReceiver
@@ -359,6 +359,7 @@ class TestWindow:
         receiver = settle(make(window_scaling=False, moderate_rcvbuf=False))
         assert receiver.seq.rcv_wnd == (65_535 - MSS) // MSS * MSS
 
+    @settings(max_examples=200)
     @given(
         st.lists(
             st.tuples(st.integers(1, 3000), st.booleans(), st.booleans(), st.integers(0, 5000)),

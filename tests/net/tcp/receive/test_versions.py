@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.queue import SkbSizes
@@ -275,6 +275,7 @@ class TestWindow:
         # a probe is answered
         assert receiver.segment(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1, False, False, 0)  # noqa: FBT003
 
+    @settings(max_examples=200)
     @given(
         st.lists(st.tuples(st.integers(0, 12), st.integers(1, 4), st.integers(0, 3)), max_size=60),
         st.sampled_from(["2.6.18", "2.6.32", "3.10", "4.18", "6.18"]),

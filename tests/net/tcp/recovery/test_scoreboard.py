@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.recovery.counted_tags import CountedTags
@@ -286,6 +286,7 @@ REORDERED = [
 
 
 @pytest.mark.parametrize("version", VERSIONS)
+@settings(max_examples=200)
 @given(STEPS)
 @example(LOSSES)
 @example(REORDERED)
@@ -354,6 +355,7 @@ CHANGES = st.tuples(
 )
 
 
+@settings(max_examples=200)
 @given(st.lists(CHANGES, max_size=80))
 @example([("append", 0, False), ("append", 0, False), ("lose", 1, False), ("resent", 1, False)])
 def test_counts_are_those_of_tags_after_each_change(changes: list[tuple[str, int, bool]]) -> None:
@@ -421,3 +423,37 @@ def test_segments_older_than_the_timeout_are_lost(rto: int, lost: int) -> None:
     assert tags.head_age(10) == 10
     tags.mark_timed_out(10, rto)
     assert board.lost_out == lost
+
+
+def test_a_board_begins_with_nothing_sent() -> None:
+    board = Scoreboard(sender_rules("6.18"), SendSequence(MSS), sack=True, reordering=5)
+    assert (board.head, board.tail, board.packets_out(), board.in_flight()) == (0, 0, 0, 0)
+    assert (board.sacked_out, board.lost_out, board.retrans_out, board.hint) == (0, 0, 0, 0)
+    assert (board.acked_hole, board.acked_sent_us, board.rtt_jiffies) == (0, 0, -1)
+    assert (board.reordering, board.least_reordering) == (5, 5)
+    assert not board.tagged
+    assert not board.retrans_acked
+    # which an acknowledgement of nothing leaves so
+    board.begin_tags()
+    assert board.clean(0, 0) == 0
+    assert (board.acked_hole, board.acked_sent_us, board.hint) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_was_held_is_no_longer(version: str) -> None:
+    """Tags, their counts and what follows from both, after the receiver has forgotten."""
+    board = Scoreboard(sender_rules(version), SendSequence(MSS), sack=True, reordering=3)
+    for number in range(6):
+        board.append((number + 1) * MSS, 0, 0)
+    board.mark_lost(0)
+    board.resent(0, 1)
+    for number in (0, 1, 3, 4):
+        board.mark_sacked(number)
+    assert (board.in_flight(), board.head_is_held()) == (2, True)
+    board.forget_held()
+    assert [board.tags_of(number) & SACKED for number in range(6)] == [0] * 6
+    assert (board.sacked_out, board.lost_out, board.retrans_out) == (0, 0, 0)
+    assert (board.in_flight(), board.head_is_held(), board.head_was_resent()) == (6, False, True)
+    # so each of them may be lost again
+    assert [board.lose(number) for number in range(6)] == [True] * 6
+    assert (board.lost_out, board.next_lost(), board.hint) == (6, 0, 0)

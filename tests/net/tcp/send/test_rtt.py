@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.send.rtt import RttEstimator
@@ -52,6 +52,7 @@ class KernelEstimator:
         return min(-(-rto_us // JIFFY_US), MAX_JIFFIES)
 
 
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(
@@ -109,6 +110,7 @@ GAPS = st.one_of(
 )
 
 
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(1, 9), GAPS), min_size=1, max_size=30))
 @example([(1, 0), (5, 75 * 10**6), (6, 1), (7, 75 * 10**6), (8, 150 * 10**6), (9, 1)])
 @example([(1, 0), (5, 75 * 10**6 + 1), (6, 75 * 10**6), (7, 150 * 10**6), (8, 75 * 10**6)])

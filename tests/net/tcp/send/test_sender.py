@@ -9,7 +9,7 @@ import gc
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet import _engine
@@ -394,6 +394,7 @@ class KernelEstimator:
 
 
 class TestTimeout:
+    @settings(max_examples=200)
     @given(st.lists(st.integers(0, 400), min_size=1, max_size=50))
     def test_rto_is_the_kernels(self, samples: list[int]) -> None:
         sender = make(cwnd=1)
@@ -603,6 +604,7 @@ class TestFastRetransmit:
         assert sender.recovery.state == OPEN
 
 
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(
