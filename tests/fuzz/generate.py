@@ -30,6 +30,15 @@ _FORMATS: Final = (
 )
 
 
+_FEW_RUNS: Final = {
+    "explain": (),
+    "whatif": ("--seeds", "2", "--members", "0", "--jobs", "1"),
+    "screen": ("--paths", "2", "--jobs", "1"),
+    "recommend": ("--runs", "2", "--jobs", "1"),
+    "capacity": ("--max-loss", "50 %", "--precision", "50 %", "--jobs", "1"),
+}
+
+
 def case_of(seed: int, kind: str | None = None) -> Case:
     """Return the case of a seed: always the same one, of a kind if one is given."""
     random = Random(seed)  # noqa: S311 (inputs, no secrets)
@@ -182,6 +191,25 @@ def _words(random: Random) -> Case:
     return Case("options", tuple(arguments))
 
 
+def _study(random: Random) -> Case:
+    """A question about a scenario, with so few and short runs that each takes a second."""
+    scenario = random.choice(scenarios())
+    command = random.choice(tuple(_FEW_RUNS))
+    options = list(_FEW_RUNS[command])
+    if command == "whatif":
+        known = [*tunings_of(scenario), *_turned(random, scenario)]
+        options += random.choices(known, k=random.choice((1, 1, 2)))
+    elif command in {"screen", "recommend"}:
+        for turned in _turned(random, scenario):
+            options += ["--knobs", turned.partition("=")[0]]
+    return Case("study", (command, scenario, *options, *_options(random, scenario)))
+
+
+def _turned(random: Random, scenario: str) -> list[str]:
+    drawn = random.choices(settings_of(scenario), k=random.choice((1, 1, 2)))
+    return [f"{one.name}={odd_value(random, one)}" for one in drawn]
+
+
 def _scenario_file(random: Random) -> Case:
     scenario = random.choice(scenarios())
     files, name = inputs.scenario(random, scenario)
@@ -238,6 +266,7 @@ KINDS: Final[dict[str, tuple[int, Callable[[Random], Case]]]] = {
     "api": (40, _api),
     "run": (12, _run),
     "show": (8, _show),
+    "study": (12, _study),
     "sweep": (4, _sweep),
     "options": (8, _words),
     "toml": (9, _scenario_file),
