@@ -81,7 +81,9 @@ def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
     def per_s(name: str) -> float:
         return more(name) * _PS_PER_S / elapsed_ps
 
-    total = sum(more(f"{mode}_ps") for mode in _MODES)
+    # A tick counts as a whole one: over less than that, idle time would have to give some back.
+    times = {mode: max(more(f"{mode}_ps"), 0) for mode in _MODES}
+    total = max(sum(times.values()), 1)
     return KeyValueUse(
         interrupts_per_s=per_s("interrupts"),
         polls_per_s=per_s("polls"),
@@ -89,7 +91,7 @@ def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
         empty_polls_per_s=per_s("polls_empty"),
         events_per_wait=more("events") / max(more("waits"), 1),
         sleeps_per_s=per_s("sleeps"),
-        **{mode: 100 * more(f"{mode}_ps") / total for mode in _MODES},
+        **{mode: 100 * time / total for mode, time in times.items()},
     )
 
 
