@@ -5,8 +5,7 @@ simulator sees picoseconds, bytes, bit/s, Hz or permille as ``int``. Conversion 
 are fractions, units are defined as ratios, and a quantity that is no whole number of its base
 unit is refused instead of rounded.
 
-The unit arithmetic is pint's, on a registry of our own: pint's default registry counts bits and
-cycles as dimensionless, so it would take ``"1 Gbit/s"`` for a clock frequency.
+Bits and cycles are dimensions of their own, so ``"1 Gbit/s"`` is no clock frequency.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ import functools
 import re
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.spelling import closest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import pint
 
 __all__ = ["KINDS", "Kind", "UnitError", "format_quantity", "parse_quantity"]
 
@@ -39,7 +36,7 @@ class Kind:
         name: what a message calls it, for example ``"a time"``.
         base: the base unit as shown to people, for example ``"ps"``.
         suffix: what the attribute name of such a value ends with, for example ``"_ps"``.
-        unit: the base unit in the registry; empty for a plain number.
+        unit: the base unit as it is written; empty for a plain number.
         decimals: how many a displayed value may have before a smaller unit is taken.
         scale: base units per one of ``unit`` (permille are thousandths of a plain number).
         example: a text that parses.
@@ -75,59 +72,51 @@ _NUMBER: Final = re.compile(
     r"\s*(?P<number>[+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,2}(?!\d))?)\s*(?P<unit>.*?)\s*\Z"
 )
 
-# Everything the registry is asked to read: pint would also take products and powers.
-_UNIT: Final = re.compile(r"(?:[A-Za-zµμ]+|%)(?:/s)?|1?/s")
+_UNIT: Final = re.compile(r"(?P<name>[A-Za-zµμ]+|%)(?P<per_s>/s)?|1?(?P<bare>/s)")
 
-_DEFINITIONS: Final = (
-    "pico- = 1e-12 = p-",
-    "nano- = 1e-9 = n-",
-    "micro- = 1e-6 = u- = µ- = μ-",
-    "milli- = 1e-3 = m-",
-    "kilo- = 1e3 = k-",
-    "mega- = 1e6 = M-",
-    "giga- = 1e9 = G-",
-    "tera- = 1e12 = T-",
-    "kibi- = 1024 = Ki-",
-    "mebi- = 1048576 = Mi-",
-    "gibi- = 1073741824 = Gi-",
-    "second = [time] = s",
-    "bit = [information]",
-    "byte = 8 * bit = B",
-    "hertz = 1 / second = Hz",
-    "cycle = [cycle] = cycles",
-    "percent = 0.01 = %",
-    "permille = 0.001",
-)
-
-# By base unit, what nearly all files and commands write: a short simulation takes less time than
-# the import of pint, which is asked for every other unit. A test compares the two.
-_COMMON: Final[Mapping[str, Mapping[str, Fraction | int]]] = {
-    "ps": {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 1000, "ps": 1},
-    "B": {"B": 1, "kB": 1000, "MB": 10**6, "GB": 10**9}
-    | {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30},
-    "bit/s": {"bit/s": 1, "kbit/s": 1000, "Mbit/s": 10**6, "Gbit/s": 10**9, "Tbit/s": 10**12}
-    | {"B/s": 8, "MB/s": 8 * 10**6, "GB/s": 8 * 10**9},
-    "Hz": {"Hz": 1, "kHz": 1000, "MHz": 10**6, "GHz": 10**9, "/s": 1},
-    "cycles": {"cycles": 1},
-    "": {"%": Fraction(1, 100), "permille": Fraction(1, 1000)},
+_PREFIXES: Final[Mapping[str, Fraction]] = {
+    name: factor
+    for names, factor in {
+        "": Fraction(1),
+        "p pico": Fraction(1, 10**12),
+        "n nano": Fraction(1, 10**9),
+        "u µ μ micro": Fraction(1, 10**6),
+        "m milli": Fraction(1, 1000),
+        "k kilo": Fraction(10**3),
+        "M mega": Fraction(10**6),
+        "G giga": Fraction(10**9),
+        "T tera": Fraction(10**12),
+        "Ki kibi": Fraction(1 << 10),
+        "Mi mebi": Fraction(1 << 20),
+        "Gi gibi": Fraction(1 << 30),
+    }.items()
+    for name in names.split() or [""]
 }
 
-
-@functools.cache
-def _registry() -> pint.UnitRegistry[Fraction]:
-    """Return the registry, built at the first use: importing pint costs a third of a second."""
-    import pint
-
-    registry: pint.UnitRegistry[Fraction] = pint.UnitRegistry(
-        None, non_int_type=Fraction, preprocessors=[_spell_out]
+# What a name counts, and how many of the dimension's own unit.
+_NAMES: Final[Mapping[str, tuple[str, Fraction]]] = {
+    name: (dimension, factor)
+    for names, dimension, factor in (
+        ("s second seconds", "time", Fraction(1)),
+        ("bit bits", "information", Fraction(1)),
+        ("B byte bytes", "information", Fraction(8)),
+        ("Hz hertz", "1/time", Fraction(1)),
+        ("cycle cycles", "cycles", Fraction(1)),
+        ("% percent", "", Fraction(1, 100)),
+        ("permille", "", Fraction(1, 1000)),
     )
-    for line in _DEFINITIONS:
-        registry.define(line)
-    return registry
+    for name in names.split()
+}
 
-
-def _spell_out(text: str) -> str:
-    return "1/s" if text == "/s" else text.replace("%", "percent")
+_NEAR: Final[Mapping[str, tuple[str, ...]]] = {
+    "ps": ("s", "ms", "us", "ns", "ps"),
+    "B": ("B", "kB", "MB", "GB", "KiB", "MiB", "GiB"),
+    "bit/s": ("bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s", "B/s", "MB/s", "GB/s"),
+    "Hz": ("Hz", "kHz", "MHz", "GHz", "/s"),
+    "cycles": ("cycles",),
+    "": ("%", "permille"),
+}
+"""By base unit, those that a slip may have meant."""
 
 
 def _factor(unit: str, base: str) -> Fraction | None:
@@ -136,29 +125,26 @@ def _factor(unit: str, base: str) -> Fraction | None:
     Raises:
         UnitError: no such unit.
     """
-    known = _COMMON[base].get(unit)
-    if known is not None:
-        return Fraction(known)
-    if not _UNIT.fullmatch(unit):
+    found, wanted = _measured(unit), _measured(base) or ("", Fraction(1))
+    if found is None:
         raise UnitError(_unknown_unit(unit, base))
-    return _looked_up(unit, base)
+    return found[1] / wanted[1] if found[0] == wanted[0] else None
 
 
 @functools.cache
-def _looked_up(unit: str, base: str) -> Fraction | None:
-    """Return what `_factor` does, for any unit, from the registry."""
-    from pint import UndefinedUnitError
-
-    registry = _registry()
-    try:
-        source = registry.Quantity(Fraction(1), registry.parse_units(unit.removeprefix("1")))
-    except (UndefinedUnitError, ValueError) as error:  # pint takes nan, a Fraction does not
-        raise UnitError(_unknown_unit(unit, base)) from error
-    target = registry.parse_units(base) if base else registry.dimensionless
-    if source.dimensionality != registry.Quantity(Fraction(1), target).dimensionality:
+def _measured(unit: str) -> tuple[str, Fraction] | None:
+    """Return a unit's dimension, and how many of the dimension's own unit it is."""
+    match = _UNIT.fullmatch(unit)
+    if match is None:
         return None
-    magnitude: Any = source.to(target).magnitude
-    return Fraction(magnitude)
+    if match["bare"]:
+        return "1/time", Fraction(1)
+    for prefix, times in _PREFIXES.items():
+        name = match["name"].removeprefix(prefix)
+        if match["name"].startswith(prefix) and name in _NAMES:
+            dimension, factor = _NAMES[name]
+            return f"{dimension or 1}/time" if match["per_s"] else dimension, times * factor
+    return None
 
 
 def _unknown_unit(unit: str, base: str) -> str:
@@ -166,7 +152,7 @@ def _unknown_unit(unit: str, base: str) -> str:
         return f"unknown unit {unit!r}: write KiB (1024 bytes) or kB (1000 bytes)"
     if re.fullmatch(r"[kMGT]?b(/s|ps)?", unit):
         return f"unknown unit {unit!r}: write bit or B (byte)"
-    near = closest(unit, _COMMON[base]) if _UNIT.fullmatch(unit) else None
+    near = closest(unit, _NEAR[base]) if _UNIT.fullmatch(unit) else None
     if near:
         return f"unknown unit {unit!r}; did you mean {near!r}?"
     kind = next(one for one in KINDS.values() if one.unit == base)
