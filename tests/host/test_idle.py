@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
 from simnet.host.accounting import PROCESS_LEVEL, USER
 from simnet.host.idle import IdleStates
 from simnet.kernel.simulator import Simulator
@@ -87,3 +91,56 @@ def test_of_idle_times_without_any_rule_the_mean_counts() -> None:
     states = make_states()
     after(states, 10, 5000, 300, 9000, 40, 2500, 800, 20000)
     assert states.typical_us() == (10 + 5000 + 300 + 9000 + 40 + 2500 + 800 + 20000) // 8
+
+
+def typical(intervals: list[int]) -> int:
+    """`get_typical_interval` of Linux 6.12 in words: outliers above go while a quarter is left."""
+    kept = sorted(intervals)
+    while True:
+        mean = sum(kept) // len(kept)
+        variance = sum((one - mean) ** 2 for one in kept) // len(kept)
+        even = len(kept) > 6 and mean**2 > 36 * variance
+        if even or variance <= 400:
+            return mean
+        if len(kept) <= 6:
+            return sum(intervals) // 8
+        kept = [one for one in kept if one < kept[-1]]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([100, 119, 120, 121, 140, 141]),
+            st.integers(1, 60),
+            st.integers(500, 900),
+            st.integers(1, 5000),
+        ),
+        min_size=8,
+        max_size=12,
+    )
+)
+@example([100] * 8)
+@example([100, 140] * 4)
+@example([100, 141] * 4)
+@example([100] * 6 + [3000, 4000])
+@example([100] * 5 + [3000] * 3)
+@example([600, 700, 800, 600, 700, 800, 650, 4000])
+@settings(max_examples=100)
+def test_the_typical_idle_time_is_the_kernels(idle_us: list[int]) -> None:
+    states = deep()
+    after(states, *idle_us)
+    assert states.typical_us() == typical(idle_us[-8:])
+
+
+@pytest.mark.parametrize(("length_us", "late_ns"), [(799, 2000), (800, 400_000), (801, 400_000)])
+def test_the_deep_state_is_entered_from_its_residency_on(length_us: int, late_ns: int) -> None:
+    states = deep()
+    assert after(states, *[length_us] * 9) == late_ns
+    assert (states.entries, states.deep_entries) == (10, 2 * (late_ns > 2000))
+    assert states.awake_ps == 9 * US
+
+
+def test_states_begin_with_nothing_counted() -> None:
+    states = deep()
+    assert (states.entries, states.deep_entries, states.awake_ps) == (0, 0, 0)
+    assert states.typical_us() == 0
