@@ -12,7 +12,7 @@ from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb
 from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
-from simnet.net.virtual_lan.ibmveth_pools import active_pools, pool_bytes
+from simnet.net.virtual_lan.ibmveth_pools import LARGEST_MTU_BYTES, active_pools, pool_bytes
 from tests.host.parts import MS, Agenda, make_costs, make_machine
 from tests.net.parts import US, Line, Sink, make_device
 
@@ -62,11 +62,13 @@ def frame(sink: Sink, number: int, length: int = 1514) -> Skb:
 
 @pytest.mark.parametrize(
     ("mtu", "buffer", "active"),
-    [(68, 512, 2), (489, 512, 2), (1500, 2048, 2), (2026, 16384, 3), (9000, 16384, 3),
-     (32746, 65536, 5), (65394, 65536, 5)],
+    [(68, 512, 2), (489, 512, 2), (490, 2048, 2), (1500, 2048, 2), (2025, 2048, 2),
+     (2026, 16384, 3), (9000, 16384, 3), (16361, 16384, 3), (16362, 32768, 4), (32745, 32768, 4),
+     (32746, 65536, 5), (65394, 65536, 5), (LARGEST_MTU_BYTES, 65536, 5)],
 )  # fmt: skip
 def test_the_mtu_decides_which_pools_are_active(mtu: int, buffer: int, active: int) -> None:
     assert (pool_bytes(mtu), active_pools(mtu)) == (buffer, active)
+    assert LARGEST_MTU_BYTES == 65_513
 
 
 def test_a_frame_goes_into_the_smallest_buffer_that_holds_it_and_its_handle() -> None:
