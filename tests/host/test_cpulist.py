@@ -60,7 +60,7 @@ def test_ranges_are_as_written() -> None:
     assert cpu_ranges("4,0-3,9-7") == [(4, 4), (0, 3), (9, 7)]
     assert cpu_ranges("") == cpu_ranges("a") == []
     assert MOST_CPUS == 8192
-    assert parse_cpulist("8191,5-5") == {8191, 5}
+    assert parse_cpulist("8191,5-5") == frozenset({8191, 5})
 
 
 @pytest.mark.parametrize(
