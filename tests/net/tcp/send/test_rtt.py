@@ -6,8 +6,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from simnet.net.link.skb import SkbQueue
+from simnet.net.tcp.congestion.cubic import Cubic
+from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.rtt import RttEstimator
 from tests.host.parts import MS
+from tests.net.parts import make_congestion, make_sender
+from tests.net.tcp.send.test_sender import CPU, MSS
 
 JIFFY_US = 4000
 MIN_US, MAX_JIFFIES = 200_000, 30_000
@@ -144,3 +149,31 @@ def test_an_echo_tells_whole_milliseconds_and_at_least_one(
     echo_ms: int, now_us: int, rtt_us: int
 ) -> None:
     assert make().of_echo(echo_ms, now_us) == rtt_us
+
+
+@pytest.mark.parametrize("version", ["2.6.32", "4.12", "6.18"])
+@pytest.mark.parametrize("sack", [False, True])
+def test_a_congestion_control_is_told_the_time_since_the_last_segment_was_sent(
+    version: str, *, sack: bool
+) -> None:
+    rules = sender_rules(version)
+    cubic = make_congestion("cubic", 10, hz=250, rules=rules)
+    assert isinstance(cubic, Cubic)
+    sender = make_sender(congestion=cubic, sack=sack, rules=rules, jiffy_ps=4 * MS)
+    sender.open_window(1 << 20)
+    at_ms = 1000
+    for number, rtt_ms in enumerate((90, 70, 80, 50)):
+        sender.seq.write(MSS, end_of_send=True)
+        sender.timer.set_time(at_ms * MS)
+        sender.output.stage(SkbQueue(), CPU, at_ms // 4)
+        assert sender.timer.rto_jiffy > at_ms // 4
+        at_ms += rtt_ms
+        sender.timer.set_time(at_ms * MS)
+        assert sender.acknowledge((number + 1) * MSS, 1 << 20, at_ms // 4) == 1
+        assert cubic.delay_min == 8 * min((90, 70, 80, 50)[: number + 1])
+        # nothing is on its way, so nothing is waited for
+        assert sender.timer.rto_jiffy == -1
+        # nor is it when the same is told once more
+        assert sender.acknowledge((number + 1) * MSS, 1 << 20, at_ms // 4) == 0
+        assert (sender.timer.rto_jiffy, sender.timer.backoff) == (-1, 0)
+        at_ms += 30
