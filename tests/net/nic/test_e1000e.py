@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.link.skb import new_skb
 from simnet.net.nic.e1000e import E1000e, throttle_interval_ps, update_itr
-from tests.host.parts import Agenda, make_costs, make_machine
+from tests.host.parts import Agenda, Handler, make_costs, make_machine
 from tests.net.parts import US, Line, Sink, feed, frame, make_e1000e
 
 LOWEST, LOW, BULK = range(3)
@@ -175,6 +176,28 @@ class TestTraffic:
             agenda.at(at * US, send)
         sim.run_until(5000 * US)
         assert nic.rate == 4000
+
+    def test_an_interval_adds_up_what_its_polls_took(self) -> None:
+        sim = Simulator()
+        machine = make_machine(sim)
+        nic = make_e1000e(sim, machine, interrupt_throttle_rate=1, tx_ring=7)
+        agenda, sink = Agenda(sim), Sink(sim)
+        for turn in range(12):
+            sizes = [84 + 100 * (turn + number) for number in range(turn % 4 + 1)]
+
+            def send(sizes: list[int] = sizes) -> None:
+                for size in sizes:
+                    nic.transmit(new_skb(sink, 0, 0, 0, 0, size, push=False))
+                nic.flush()
+
+            # until all are on the wire, the CPU has no time for the first
+            busy = Handler(sim, f"busy{turn}")
+            agenda.at((turn * 1000 + 9) * US, machine.cpus[0].raise_irq, busy, 300 * US)
+            agenda.at((turn * 1000 + 10) * US, send)
+            sim.run_until((turn + 1) * 1000 * US)
+            assert nic.tx_total_packets == len(sizes)
+            assert nic.tx_total_bytes == sum(sizes) - UNCOUNTED_BYTES * len(sizes)
+            assert (nic.rx_total_packets, nic.rx_total_bytes) == (0, 0)
 
     def test_a_poll_that_did_not_use_its_weight_ends_whatever_has_come(self) -> None:
         sim = Simulator()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.nic.intel.i40e import I40e
 from simnet.net.nic.intel.ice import Ice, profiles
 from tests.host.parts import NS, US, Agenda
@@ -96,6 +97,23 @@ class TestThrottle:
         agenda.at(101 * US, made.send, 300)
         made.run(1000)
         assert made.napi.polls_full_budget == 1
+
+
+@BENCHES
+@pytest.mark.parametrize("sizes", [(125,), (84, 1538), (84, 125, 250, 500, 1000, 1538), (90,) * 9])
+def test_what_is_reclaimed_is_counted_frame_by_frame(
+    bench: type[Bench], sizes: tuple[int, ...]
+) -> None:
+    made = bench(device={"tx_ring": 7})
+    agenda, sent = Agenda(made.sim), 0
+    for number in range(4 * len(sizes)):
+        # one at a time, several times round the ring
+        agenda.at((100 + 60 * number) * US, made.send, 1, sizes[number % len(sizes)])
+        sent += sizes[number % len(sizes)] - UNCOUNTED_BYTES
+    assert (made.nic.cleaned, made.nic.cleaned_bytes) == (0, 0)
+    made.run(100 + 240 * len(sizes) + 1000)
+    assert made.nic.tx.reclaimed == made.nic.cleaned == 4 * len(sizes)
+    assert made.nic.cleaned_bytes == sent
 
 
 class TestIce:
