@@ -227,18 +227,21 @@ class _NamesOfRoom(Loader):
 def fill(module: ModuleType, made: Mapping[str, Any]) -> None:
     """Give a module the names that its record says its room has for it.
 
-    While a room is being made, other modules may import one of its modules: names that are not
-    there yet are looked up again when they are asked for.
+    Numbers are there at once; a room is loaded when something else is asked for. While it is being
+    made, others may ask for what is not there yet, and will ask again.
     """
-    there = vars(import_module(made["room"]))
     called: dict[str, str] = made["names"]
     names = vars(module)
     names.update(made["numbers"])
-    names.update({name: there[room_s] for name, room_s in called.items() if room_s in there})
 
     def missing(name: str) -> object:
-        if called.get(name) in there:
-            return there[called[name]]
+        if name in called:
+            there = vars(import_module(made["room"]))
+            names.update(
+                {each: there[room_s] for each, room_s in called.items() if room_s in there}
+            )
+            if name in names:
+                return names[name]
         message = f"module {module.__name__!r} has no attribute {name!r}"
         raise AttributeError(message, name=name, obj=module)
 

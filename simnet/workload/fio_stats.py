@@ -15,8 +15,6 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 
 __all__ = [
-    "ENGINES",
-    "PATTERNS",
     "FioCosts",
     "FioRules",
     "FioStats",
@@ -27,17 +25,6 @@ __all__ = [
     "deviation",
 ]
 
-#: values of ioengine
-ENGINES = ("sync", "libaio", "io_uring")
-#: values of rw: whether places are random, and whether there are reads and writes
-PATTERNS = {
-    "read": (False, True, False),
-    "write": (False, False, True),
-    "randread": (True, True, False),
-    "randwrite": (True, False, True),
-    "rw": (False, True, True),
-    "randrw": (True, True, True),
-}
 _NUMBERS: cython.int = 7
 
 
@@ -46,11 +33,11 @@ class FioRules:
     """The options of a job, by fio's names.
 
     Attributes:
-        ioengine: index in `ENGINES`.
+        ioengine: index in `fio_job.ENGINES`.
         hipri: io_uring polls.
         bs_sectors: of each unit.
         rwmixread: percent of reads where there are reads and writes.
-        random, reads, writes: see `PATTERNS`.
+        random, reads, writes: see `fio_job.PATTERNS`.
         first_sector, blocks: the range that is used.
         begin_sector: where a sequential job begins in it.
     """

@@ -298,7 +298,8 @@ def test_a_field_begins_with_what_its_line_says_on_both_engines(miniature: Tree)
 def test_what_the_modules_share_is_one_of_them(miniature: Tree) -> None:
     done = miniature.python(
         "-c",
-        "import simnet.net.derived, sys; print(sys.modules['simnet._cyutility'].__file__)",
+        "import sys; from simnet.net.derived import Derived;"
+        " print(sys.modules['simnet._cyutility'].__file__)",
         engine="compiled",
     )
     (shared,) = (name for name in miniature.compiled_files if name.startswith("_cyutility"))

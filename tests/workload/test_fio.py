@@ -17,7 +17,8 @@ from simnet.storage.multiqueue.affinity import spread
 from simnet.storage.multiqueue.costs import MqCosts
 from simnet.storage.multiqueue.queue import MultiQueue
 from simnet.workload.fio import FioJob
-from simnet.workload.fio_stats import ENGINES, FioCosts, FioRules, FioStats, deviation
+from simnet.workload.fio_job import ENGINES
+from simnet.workload.fio_stats import FioCosts, FioRules, FioStats, deviation
 from simnet.workload.netperf import Start
 from tests.host.parts import make_costs, make_machine
 from tests.storage.multiqueue.parts import US, Slots

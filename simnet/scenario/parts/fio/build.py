@@ -17,7 +17,8 @@ from simnet.scenario.system.system import System
 from simnet.storage.block.request import IoContext
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.workload.fio import FioJob
-from simnet.workload.fio_stats import ENGINES, PATTERNS, FioCosts, FioRules, FioStats
+from simnet.workload.fio_job import ENGINES, PATTERNS
+from simnet.workload.fio_stats import FioCosts, FioRules, FioStats
 from simnet.workload.netperf import Start
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pydantic import Field
 from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size
-from simnet.workload.fio_stats import ENGINES, PATTERNS
+from simnet.workload.fio_job import ENGINES, PATTERNS
 
 __all__ = ["FioGroup"]
 
