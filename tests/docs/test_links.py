@@ -20,7 +20,7 @@ PAGES = sorted(
 )
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 _CODE = re.compile(r"`([^`\n]+)`")
-_FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*\.(?:py|h|toml|md|json|ipynb|txt)")
+_FILE = re.compile(r"(?:[\w.-]+/)+[\w.-]*\.(?:py|toml|md|json|ipynb|txt)")
 _PLACEHOLDER = re.compile(r"\b(NAME|DATE|FILE)\b")
 
 
