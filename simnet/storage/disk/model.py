@@ -89,10 +89,10 @@ class DiskModel:
 
     def _check_flash(self) -> None:
         for name in ("flash_page_bytes", "program_unit_bytes"):
-            if getattr(self, name) % SECTOR_BYTES:
+            if 0 < getattr(self, name) < SECTOR_BYTES:
                 key = name.removesuffix("_bytes")
-                whole = f"whole sectors of {SECTOR_BYTES} B"
-                raise ValueError(f"{key}: expected {whole}, got {getattr(self, name)} B")
+                least = f"a sector of {SECTOR_BYTES} B"
+                raise ValueError(f"{key}: expected at least {least}, got {getattr(self, name)} B")
         unit_bytes = self.unit_bytes
         if self.queues and self.cache_bytes < unit_bytes:
             least = f"the {unit_bytes} B that are programmed at once"

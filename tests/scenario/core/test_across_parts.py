@@ -28,8 +28,8 @@ _LINE_BITS = 8 * 32
     [
         ("nvme-local", "system.server", "ibm-x460", "the ports of ibm-x460 need a switch"),
         ("nvme-local", "drive.cache", "0 B", "the 65536 B that are programmed at once"),
-        ("nvme-local", "drive.flash_page", "1 B", "expected whole sectors of 512 B, got 1 B"),
-        ("nvme-local", "drive.program_unit", "1 B", "expected whole sectors of 512 B, got 1 B"),
+        ("nvme-local", "drive.flash_page", "1 B", "expected at least a sector of 512 B, got 1 B"),
+        ("nvme-local", "drive.program_unit", "1 B", "expected at least a sector of 512 B, got 1 B"),
         ("vscsi-parallel", "peer:disk.queues", "1", "an NVMe drive is flash"),
         ("ipoib-sunway", "fabric.link_rate", "8001 Gbit/s", "1 Mbit/s to 8 Tbit/s"),
         ("memcached-100g", "memcached.connections", "5000", "some 10.7 GiB .* at most 1872, got 5"),
