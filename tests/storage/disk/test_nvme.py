@@ -169,7 +169,7 @@ def test_each_die_is_a_queue_with_constant_service(load: float) -> None:
         ({"queues": 0}, "an NVMe drive has queues"),
         ({"cache_bytes": 4096}, "cache: expected at least the 32768 B that are programmed at once"),
         ({"flash_page_bytes": 1}, "flash_page: expected at least a sector of 512 B, got 1 B"),
-        ({"program_unit_bytes": 300}, "program_unit: expected at least a sector of 512 B, got 300 B"),
+        ({"program_unit_bytes": 300}, "program_unit: expected at least a sector of 512 B, got 300"),
     ],
 )
 def test_what_no_such_drive_is(changes: dict[str, Any], message: str) -> None:
