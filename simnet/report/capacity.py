@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
-from simnet.study.run.duration_text import in_unit, latency_text
+from simnet.study.run.duration_text import in_unit, late, latency_text
+from simnet.study.run.loss import kind_of
 
 if TYPE_CHECKING:
     from simnet.study.capacity.document import Capacity, LoadResults, TriedLoad
@@ -61,17 +62,18 @@ def limits_text(found: Capacity) -> str:
     if found.max_loss is not None:
         limits.append(f"packets lost at most {_PERCENT * found.max_loss:g} %")
     if found.max_p99_us is not None:
-        limits.append(f"p99 at most {latency_text(found.max_p99_us, 'g')}")
+        kind = kind_of(one.carried.latency_us.kind for one in found.loads)
+        limits.append(f"{late(kind, 'p99')} at most {latency_text(found.max_p99_us, 'g')}")
     limits.append(f"messages piling up at most {_PERCENT * found.max_shortfall:g} %")
     return ", ".join(limits)
 
 
 def _carried(carried: LoadResults) -> str:
-    late = carried.latency_us
-    unit, scale = in_unit((late.p50, late.p99, late.p999))
+    of = carried.latency_us
+    unit, scale = in_unit((of.p50, of.p99, of.p999))
     quantiles = " ".join(
         f"{name} {'-' if value is None else f'{value * scale:.1f}'}"
-        for name, value in (("p50", late.p50), ("p99", late.p99), ("p99.9", late.p999))
+        for name, value in (("p50", of.p50), ("p99", of.p99), ("p99.9", of.p999))
     )
     table = columns(
         ("port", "rx Mbit/s", "tx Mbit/s", "rx pkt/s", "tx pkt/s"),
@@ -90,7 +92,7 @@ def _carried(carried: LoadResults) -> str:
     dropped = "".join(f"; dropped in {p}: {n:.1f} a run" for p, n in carried.drops.items())
     return (
         f"{table}# received in all: {received}; CPUs {carried.cpu_busy_percent:.1f} % busy;"
-        f" latency in {unit}: {quantiles}{dropped}\n"
+        f" {of.kind or 'latency'} in {unit}: {quantiles}{dropped}\n"
     )
 
 
@@ -103,7 +105,8 @@ def tried_rows(found: Capacity) -> list[tuple[str, ...]]:
     """Every load that was tried, a heading first."""
     names = [interval.name for one in found.loads[:1] for interval in one.intervals]
     unit, scale = in_unit([one.carried.latency_us.p99 for one in found.loads])
-    heading = ["load", "verdict", "runs", "s each", f"p99 {unit}"]
+    kind = kind_of(one.carried.latency_us.kind for one in found.loads)
+    heading = ["load", "verdict", "runs", "s each", f"{late(kind, 'p99')} {unit}"]
     for name in names:
         heading += [LIMITED[name], "low to high"]
     return [tuple(heading), *(tuple(_row(one, scale)) for one in found.loads)]

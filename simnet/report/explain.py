@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
+from simnet.study.run.duration_text import late
+from simnet.study.run.loss import kind_of
 
 if TYPE_CHECKING:
     from simnet.study.explain.bottleneck import Limit, ResourceUse
@@ -67,18 +69,25 @@ def _limits(found: Explanation) -> str:
 
 def _lifted(found: Explanation) -> str:
     """What each lift gains; of transactions and messages their 99th percentile, too."""
-    late = any(one.p99_us is not None for one in found.lifted)
+    timed = any(one.p99_us is not None for one in found.lifted)
     if not found.lifted:
         return ""
+    kind = kind_of(one.latency_kind for one in found.lifted)
     table = columns(
-        ("lifted alone", "by", "Mbit/s", "gain", *(("p99 us", "change") if late else ())),
+        (
+            "lifted alone",
+            "by",
+            "Mbit/s",
+            "gain",
+            *((f"{late(kind, 'p99')} us", "change") if timed else ()),
+        ),
         [
             (
                 one.part,
                 one.by,
                 f"{one.throughput_bps / 1e6:.1f}",
                 _signed(one.gain),
-                *((_number(one.p99_us), _signed(one.p99_gain)) if late else ()),
+                *((_number(one.p99_us), _signed(one.p99_gain)) if timed else ()),
             )
             for one in found.lifted
         ],

@@ -43,7 +43,7 @@ def sweep_cells(found: Sweep, by: str | None) -> list[tuple[str, ...]]:
     ]
     with_interval = _WITH_INTERVAL | {by}
     heading = [*found.names, *(["runs"] if several else [])]
-    shown = [_in_unit(MEASURES[name], name, found.cells) for name in names]
+    shown = [_in_unit(found.optimum(by).named(name), name, found.cells) for name in names]
     for name, measure in zip(names, shown, strict=True):
         heading.append(measure.heading)
         if several and name in with_interval:

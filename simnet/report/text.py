@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from simnet.printable import few, printable, titled
 from simnet.report.columns import columns
 from simnet.report.jobs import jobs_text
-from simnet.study.run.duration_text import in_unit
+from simnet.study.run.duration_text import in_unit, late
+from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import transactions_per_s
 
 if TYPE_CHECKING:
@@ -120,11 +121,11 @@ def _messages(result: Result) -> str:
     if result.messages is None:
         return ""
     found = result.messages
-    late = found.latency_us
+    of = found.latency_us
     loss = "-" if result.loss is None else f"{100 * result.loss:.4f}"
-    quantiles = (late.p50, late.p99, late.p999)
+    quantiles = (of.p50, of.p99, of.p999)
     unit, scale = in_unit(quantiles)
-    heads = (f"p50 {unit}", f"p99 {unit}", f"p99.9 {unit}")
+    heads = (f"{late(of.kind, 'p50')} {unit}", f"p99 {unit}", f"p99.9 {unit}")
     return columns(
         ("messages", "offered/s", "delivered/s", "lost pkt %", *heads),
         [
@@ -163,14 +164,17 @@ def _key_value(result: Result) -> str:
 
 
 def _flows(result: Result) -> str:
-    """Flows; of requests and responses, latency is half of the time from request to request."""
+    """Flows; where latencies are of several kinds each row says which."""
     if not result.flows:
         return ""
     transactions = any(flow.transactions_per_s is not None for flow in result.flows)
     unit, scale = in_unit(flow.latency_us.p99 for flow in result.flows)
     rate = "transactions/s" if transactions else "Mbit/s"
+    kinds = {flow.latency_us.kind for flow in result.flows}
+    several = len(kinds) > 1
+    first = f"p50 {unit}" if several else f"{late(kind_of(kinds), 'p50')} {unit}"
     return columns(
-        ("flow", "port", rate, f"p50 {unit}", f"p99 {unit}"),
+        ("flow", "port", rate, first, f"p99 {unit}", *(["latency"] if several else [])),
         [
             (
                 flow.name,
@@ -180,6 +184,7 @@ def _flows(result: Result) -> str:
                 else f"{flow.goodput_bps / 1e6:.1f}",
                 _time(flow.latency_us.p50, scale),
                 _time(flow.latency_us.p99, scale),
+                *([flow.latency_us.kind] if several else []),
             )
             for flow in result.flows
         ],

@@ -22,8 +22,8 @@ METRIC_LABELS = {
     "cpu_of_all": ("CPU, % of all {cpus}", 1.0, 2),
     "cpu_of_one": ("CPU, % of one", 1.0, 1),
     "cpu_per_byte": ("CPU per byte, ns", 1.0, 3),
-    "latency_p50": ("latency p50, {unit}", 1.0, 1),
-    "latency_p99": ("latency p99, {unit}", 1.0, 1),
+    "latency_p50": ("{latency} p50, {unit}", 1.0, 1),
+    "latency_p99": ("{latency} p99, {unit}", 1.0, 1),
     "interrupts": ("interrupts/s", 1.0, 0),
 }
 CHANGE_HEADING = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
@@ -78,7 +78,7 @@ def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
         return "-" if value is None else f"{value * scale:.{digits}f}"
 
     return (
-        label.format(cpus=found.cpus, unit=unit),
+        label.format(cpus=found.cpus, unit=unit, latency=change.latency_kind or "latency"),
         number(change.before),
         number(change.after),
         "-" if change.percent is None else f"{change.percent:+.1f} %",

@@ -90,6 +90,8 @@ class RemoteReceiver(Port):
 
     needs = ("acknowledged", "link.path_out")
 
+    latency_kind = "one-way"
+
     def __init__(
         self,
         sim: Simulator,

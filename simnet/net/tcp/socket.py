@@ -98,6 +98,8 @@ class TcpSocket(TcpConnection):
 
     needs = ("nic.backend|nic.far|nic.path_out", "header|nic.path_out.header", "reader|writer|poll")
 
+    latency_kind = "one-way"
+
     def __init__(
         self,
         settings: SocketSettings,

@@ -45,9 +45,11 @@ class TcpTransactor(TcpReader):
 
     Attributes:
         transactions: that are over, counted where they begin.
-        one_way: histogram of half their durations, in ps, from send to send.
+        round_trips: histogram of their durations in ps: from a send to having the whole answer.
         delivered: bytes that it has got.
     """
+
+    latency_kind = "round trip"
 
     sends_bytes: tuple[Any, ...] = None
     unsent: cython.Py_ssize_t = 0
@@ -56,7 +58,7 @@ class TcpTransactor(TcpReader):
     missing: cython.longlong = 0
     started_ps: cython.longlong = 0
     transactions: cython.longlong = 0
-    one_way: LogHistogram = None
+    round_trips: LogHistogram = None
     service_ps: cython.longlong = 0
     think_ps: cython.longlong = 0
     thinks: RandomStream = None
@@ -86,6 +88,9 @@ class TcpTransactor(TcpReader):
         self.begins = begins
         self.missing = 0 if begins else expects_bytes
         self.started_ps = -1
+        self.transactions = 0
+        self.round_trips = LogHistogram()
+
         self.one_way = LogHistogram()
         socket.writer = self
 
@@ -95,8 +100,8 @@ class TcpTransactor(TcpReader):
         return self.socket.delivered
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
-        """Histogram of half a transaction's time: (upper ps, count)."""
-        return self.one_way.buckets()
+        """Histogram of the transactions' durations: (upper ps, count)."""
+        return self.round_trips.buckets()
 
     def step(self, cpu: Cpu) -> None:
         """Go on after a piece of work."""
@@ -136,7 +141,7 @@ class TcpTransactor(TcpReader):
         """Count a transaction that has ended; sleep before the next one (`clock_nanosleep`)."""
         if self.started_ps >= 0:
             self.transactions += 1
-            self.one_way.add((self.sim.now - self.started_ps) >> 1)
+            self.round_trips.add(self.sim.now - self.started_ps)
             self.started_ps = -1
         if self.think_ps == 0 or self.thought:
             self.thought = False

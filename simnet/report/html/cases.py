@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
+from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
 
 if TYPE_CHECKING:
@@ -144,17 +145,20 @@ def _place(kind: str) -> tuple[int, str]:
     return (2 if "port" in kind or kind in {"switch", "link"} else 3), kind
 
 
-def latency_section(name: str, found: Mapping[str, Sequence[tuple[float, int]]]) -> Section | None:
+def latency_section(
+    name: str, found: Mapping[str, Sequence[tuple[float, int]]], kind: str
+) -> Section | None:
     """The distribution of the latencies of all flows; None where nothing was sampled."""
     from simnet.study.figures.latency import later_curves
 
     sampled = {case: histogram for case, histogram in found.items() if histogram}
     if not sampled:
         return None
-    caption = "Latency: the share of the samples that are later"
+    caption = f"Latency{f' ({kind})' if kind else ''}: the share of the samples that are later"
     numbers = ", ".join(f"{case} {sum(n for _, n in h)} samples" for case, h in sampled.items())
     return Section(
-        "Latency", [picture(f"{name}-latency", lambda: later_curves(sampled), caption, numbers)]
+        "Latency",
+        [picture(f"{name}-latency", lambda: later_curves(sampled, kind=kind), caption, numbers)],
     )
 
 
@@ -164,13 +168,16 @@ def quantiles_section(results: Mapping[str, Result]) -> Section:
         (
             flow.name, case, f"{flow.goodput_bps / 1e6:,.1f}",
             "-" if flow.transactions_per_s is None else f"{flow.transactions_per_s:,.0f}",
-            *_quantiles(flow.latency_us),
+            flow.latency_us.kind, *_quantiles(flow.latency_us),
         )
         for case, result in results.items()
         for flow in result.flows
     ]  # fmt: skip
     totals = [(case, _total(result)) for case, result in results.items()]
-    heading = ("flow", "case", "Mbit/s", "transactions/s", "p50 us", "p99 us", "p99.9 us")
+    heading = (
+        *("flow", "case", "Mbit/s", "transactions/s", "latency", "p50 us", "p99 us"),
+        "p99.9 us",
+    )
     caption = "Flows, and the quantiles of their latencies"
     table = Table(caption, heading, tuple(rows), left=2)
     return Section("What was measured", [Facts(tuple(totals)), table])
@@ -181,7 +188,7 @@ def _total(result: Result) -> str:
     shown = f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy"
     if late:
         p50, p99, p999 = _quantiles(late)
-        shown += f", messages p50 {p50} us, p99 {p99} us, p99.9 {p999} us"
+        shown += f", messages {late_of(late.kind, 'p50')} {p50} us, p99 {p99} us, p99.9 {p999} us"
     return shown
 
 

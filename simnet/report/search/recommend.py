@@ -12,21 +12,26 @@ if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation, Step
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["GOAL_LABELS", "STEP_HEADING", "recommendation", "step_rows"]
+__all__ = ["STEP_HEADING", "goal_label", "recommendation", "step_rows"]
 
 STEP_HEADING: Final = ("change", "share of the gain", "95 %")
-GOAL_LABELS: Final = {
+_GOAL_LABELS: Final = {
     "throughput": "more throughput",
-    "p99": "a lower p99 latency",
+    "p99": "a lower {latency} p99",
     "cpu": "less CPU time per byte",
 }
+
+
+def goal_label(found: Recommendation) -> str:
+    """What was to be better."""
+    return _GOAL_LABELS[found.goal].format(latency=found.latency_kind or "latency")
 
 
 def recommendation(found: Recommendation) -> str:
     """The whole answer."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     head = (
-        f"For {GOAL_LABELS[found.goal]} of {title}: {found.verdict}, {found.reason}",
+        f"For {goal_label(found)} of {title}: {found.verdict}, {found.reason}",
         f"{len(found.tried)} lists of changes tried, {found.runs} runs",
         f"limits: {', '.join(found.limits)}",
     )

@@ -14,6 +14,7 @@ __all__ = [
     "MEANING",
     "METRIC_LABELS",
     "SHARES_TITLE",
+    "metric_label",
     "screen",
     "screen_heading",
     "screen_rows",
@@ -29,8 +30,13 @@ MEANING: Final = (
 METRIC_LABELS: Final = {
     "throughput": "throughput",
     "cpu_per_byte": "CPU per byte",
-    "latency_p99": "latency p99",
+    "latency_p99": "{latency} p99",
 }
+
+
+def metric_label(found: Screen, metric: str) -> str:
+    """What a metric is called, of what its latencies are."""
+    return METRIC_LABELS[metric].format(latency=found.latency_kind or "latency")
 
 
 def screen(found: Screen) -> str:
@@ -38,8 +44,8 @@ def screen(found: Screen) -> str:
     title = titled(found.scenario, found.tunings, found.settings.items())
     heading = f"{title}: {found.runs} runs of {found.simulated_s:g} s"
     chance = ", ".join(
-        f"{label} {found.chance[name]:.1f}"
-        for name, label in METRIC_LABELS.items()
+        f"{metric_label(found, name)} {found.chance[name]:.1f}"
+        for name in METRIC_LABELS
         if name in found.chance
     )
     unknown = "not known, as nothing came with one of the seeds"
@@ -71,7 +77,7 @@ def _shares(found: Screen) -> list[str]:
 
 def share_heading(found: Screen) -> tuple[str, ...]:
     """What stands above `share_rows`."""
-    return ("varied together", *(METRIC_LABELS[name] for name in _shared_metrics(found)))
+    return ("varied together", *(metric_label(found, name) for name in _shared_metrics(found)))
 
 
 def share_rows(found: Screen) -> list[tuple[str, ...]]:
@@ -92,7 +98,8 @@ def _shared_metrics(found: Screen) -> list[str]:
 
 def screen_heading(found: Screen) -> tuple[str, ...]:
     """What stands above `screen_rows`."""
-    return ("turned", *METRIC_LABELS.values(), f"matters for {METRIC_LABELS[found.metric]}")
+    labels = {name: metric_label(found, name) for name in METRIC_LABELS}
+    return ("turned", *labels.values(), f"matters for {labels[found.metric]}")
 
 
 def screen_rows(found: Screen) -> list[tuple[str, ...]]:

@@ -86,8 +86,8 @@ class FlowCounts:
         port: name of the system's port.
         bytes: payload that the receiving application has got.
         latency: histogram of the time from a frame's arrival in the NIC to its processing by
-            TCP for the reader, or of half of each transaction's: pairs of upper bound in ps and
-            count.
+            TCP for the reader, or of what else `System.latency_kinds` says: pairs of upper bound
+            in ps and count.
     """
 
     name: str
@@ -164,6 +164,14 @@ class Snapshot:
 
 class Receiver(Protocol):
     """Where a stream is received: in a socket of the system, or at a remote end."""
+
+    @property
+    def latency_kind(self) -> str:
+        """What its latencies are.
+
+        `one-way`: of a transfer its delay; `round trip`: of requests on a network the time to the
+        answer as their client sees it; `response`: of a disk's the same.
+        """
 
     @property
     def delivered(self) -> int:
@@ -277,6 +285,10 @@ class System:
             more={name: read() for name, read in self._counters.items()},
             observed={name: read() for name, read in self._observed.items()},
         )
+
+    def latency_kinds(self) -> dict[str, str]:
+        """What the latency of each flow is."""
+        return {name: receiver.latency_kind for name, _, receiver in self.flows}
 
     def activity(self) -> Activity:
         """What vmstat reads."""

@@ -37,6 +37,7 @@ class Lift(Row):
         " the same time"
     )
     p99_us: float | None = Field(description="of messages or transactions; null of streams")
+    latency_kind: str = Field(default="", description="of what that is: one-way or round trip")
     p99_gain: float | None = Field(description="change of that, relative; less is better")
 
 
@@ -64,6 +65,7 @@ def lifted_results(effective: Effective, base: Result) -> tuple[Lift, ...]:
                 throughput_bps=result.throughput_bps,
                 gain=_gain(base, result),
                 p99_us=now,
+                latency_kind=result.latency_kind,
                 p99_gain=_relative(was, now),
             )
         )

@@ -21,11 +21,15 @@ _QUANTILES: Final = ((0.5, "p50"), (0.01, "p99"), (0.001, "p99.9"))
 
 
 def later_curves(
-    found: Mapping[str, Sequence[tuple[float, int]]], axes: Axes | None = None
+    found: Mapping[str, Sequence[tuple[float, int]]],
+    axes: Axes | None = None,
+    *,
+    kind: str = "",
 ) -> Figure:
     """A curve a case, named by its key: the share of the samples that are later than a latency.
 
-    Histograms are pairs of upper edge in us and number, ascending. Both scales are logarithmic.
+    `kind` says what the latencies are. Histograms are pairs of upper edge in us and number,
+    ascending. Both scales are logarithmic.
     Without `axes` a figure of its own is made, outside of pyplot.
     """
     if axes is None:
@@ -55,7 +59,7 @@ def later_curves(
     axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
     axes.minorticks_off()
     axes.set_title("How many are later than a time", fontsize="medium", loc="left")
-    axes.set_xlabel("latency (us)")
+    axes.set_xlabel(f"{kind or 'latency'} (us)")
     axes.set_ylabel("share of samples that are later")
     axes.legend(loc="upper right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)

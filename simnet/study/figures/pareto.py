@@ -60,7 +60,7 @@ def of_sweep(found: Sweep, by: str) -> Figure:
 
 
 def _panel(axes: Axes, optimum: Optimum, cost: str) -> None:
-    up, across = MEASURES[optimum.measure], MEASURES[cost]
+    up, across = optimum.named(optimum.measure), optimum.named(cost)
     worth = [(_worth(cell, cost), _worth(cell, optimum.measure)) for cell in optimum.cells]
     best = front(worth)
     for number, cell in enumerate(optimum.cells):

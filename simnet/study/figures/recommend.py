@@ -22,7 +22,7 @@ __all__ = ["pareto"]
 _LABELS: Final = {
     THROUGHPUT: "throughput",
     CPU_PER_BYTE: "CPU time per byte",
-    TAIL: "p99 latency",
+    TAIL: "{latency} p99",
 }
 _SIZE_INCHES: Final = (10.0, 4.2)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
@@ -36,7 +36,7 @@ def pareto(found: Recommendation) -> Figure:
     for axes, other in zip(figure.subplots(1, 2), others, strict=True):
         _panel(axes, found, other)
     figure.axes[0].legend(loc="best", fontsize="small")
-    sentence = f"what changes do to {_LABELS[found.metric]}, and what that costs"
+    sentence = f"what changes do to {_label(found, found.metric)}, and what that costs"
     title = about(found.scenario, found.base_tunings, found.settings, sentence)
     figure.suptitle(title, fontsize="medium", x=0.01, ha="left")
     return figure
@@ -62,9 +62,13 @@ def _panel(axes: Axes, found: Recommendation, other: str) -> None:
     axes.plot([0], [0], "+", color="black", markersize=12, label="as it is")
     axes.set_xscale("symlog", linthresh=10)
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel(f"change of {_LABELS[other]} (%)")
-    axes.set_ylabel(f"change of {_LABELS[found.metric]} (%)")
+    axes.set_xlabel(f"change of {_label(found, other)} (%)")
+    axes.set_ylabel(f"change of {_label(found, found.metric)} (%)")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _label(found: Recommendation, metric: str) -> str:
+    return _LABELS[metric].format(latency=found.latency_kind or "latency")
 
 
 def _front(known: Sequence[Tried], metric: str, other: str) -> list[Tried]:

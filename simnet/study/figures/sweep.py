@@ -72,14 +72,14 @@ def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:
     draw = _heat if flat else _curves
     for axes, name in zip(drawn.subplots(1, 2), names, strict=True):
         draw(axes, optimum, name)
-        axes.set_title(MEASURES[name].label, fontsize="medium")
+        axes.set_title(optimum.named(name).label, fontsize="medium")
     handles, shown = drawn.axes[0].get_legend_handles_labels()
     if 1 < len(shown) <= _MOST_LEGEND:
         others = [name for name in varied(optimum) if name != _across(optimum)]
         drawn.legend(handles, shown, title=", ".join(others), loc="outside right upper")
     heading = title(found)
     if optimum.members is not None:
-        which = "" if names[0] == optimum.measure else f" by {MEASURES[optimum.measure].label}"
+        which = "" if names[0] == optimum.measure else f" by {optimum.named(optimum.measure).label}"
         heading += f"; outlined: not distinguishable from the best{which} (95 %)"
     elif flat and len(optimum.equals) < len(optimum.cells):
         heading += "; outlined: the best, of one run each"
@@ -108,7 +108,7 @@ def _across(optimum: Optimum) -> str:
 
 
 def _curves(axes: Axes, optimum: Optimum, name: str) -> None:
-    measure = MEASURES[name]
+    measure = optimum.named(name)
     across = _across(optimum)
     labels = optimum.axes.get(across, ("",))
     numbers = _numbers(across, labels)
@@ -154,7 +154,7 @@ def _curves(axes: Axes, optimum: Optimum, name: str) -> None:
 
 
 def _heat(axes: Axes, optimum: Optimum, name: str) -> None:
-    measure = MEASURES[name]
+    measure = optimum.named(name)
     across = _across(optimum)
     (up,) = (other for other in varied(optimum) if other != across)
     columns, rows = optimum.axes[across], optimum.axes[up]

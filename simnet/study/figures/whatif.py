@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 from matplotlib.figure import Figure
 
 from simnet.study.figures.titles import about
+from simnet.study.run.loss import kind_of
 from simnet.study.whatif.verdict import (
     CPU_PER_BYTE,
     MARGIN_PERCENT,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN = (
     (REAL_TIME, "real time of the jobs (less is better)", "#009e73"),
     (THROUGHPUT, "throughput (more is better)", "#0072b2"),
-    (TAIL, "latency p99 (less is better)", "#cc79a7"),
+    (TAIL, "{latency} p99 (less is better)", "#cc79a7"),
     (CPU_PER_BYTE, "CPU time per byte (less is better)", "#d55e00"),
 )
 # between the lines of a tuning
@@ -49,7 +50,7 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
     shown = [metric for metric, _, _ in _SHOWN if metric in _deciding(found)]
     most = 0.0
     for metric, label, colour in _SHOWN:
-        said = label
+        said = label.format(latency=_latency_kind(found) or "latency")
         for row, judged in enumerate(found.tunings):
             change = _change(judged, metric) if metric in shown else None
             hull = change.hull if change else None
@@ -71,6 +72,11 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
+
+
+def _latency_kind(found: WhatIf) -> str:
+    tails = (_change(judged, TAIL) for judged in found.tunings)
+    return kind_of(change.latency_kind for change in tails if change)
 
 
 def _deciding(found: WhatIf) -> set[str]:

@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, TypeAlias
 
 from simnet.study.recommend.goals import Goal, Limit, Numbers, numbers
+from simnet.study.run.loss import kind_of
 from simnet.study.screen.factors import Factor, turned
 from simnet.study.work.cases import Case, Member, Progress, simulate_all
 
@@ -87,6 +88,7 @@ class Bench:
     Attributes:
         fingerprints: of all runs so far.
         expected: how many runs there may be in all.
+        latency_kind: what latencies of the runs are; empty before the first.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class Bench:
         self.limits = limits
         self.fingerprints: list[str] = []
         self.expected = 0
+        self.latency_kind = ""
         self._jobs = jobs
         self._progress = progress
         self._store = store
@@ -151,6 +154,7 @@ class Bench:
             members, jobs=self._jobs, progress=self.report, store=self._store, lean=lean
         )
         self.fingerprints += [result.fingerprint for result in done]
+        self.latency_kind = kind_of(result.latency_kind for result in done)
         return dict(zip(members, done, strict=True))
 
     def _trial(

@@ -46,6 +46,9 @@ class Recommendation(Study):
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
     goal: str
     metric: str = Field(description="the metric of the goal")
+    latency_kind: str = Field(
+        default="", description="what latencies are: one-way of transfers, round trip of requests"
+    )
     limits: tuple[str, ...]
     runs: int
     verdict: Answer

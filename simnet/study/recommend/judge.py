@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from simnet.study.whatif.verdict import THROUGHPUT, Verdict, change_text, verdict
+from simnet.study.run.duration_text import late
+from simnet.study.whatif.verdict import TAIL, THROUGHPUT, Verdict, change_text, verdict
 from simnet.study.whatif.vetoes import FAIRNESS, LOSS
 
 if TYPE_CHECKING:
@@ -29,7 +30,8 @@ def judged(found: Judged, goal: Goal, limits: Sequence[Limit], *, open_loop: boo
     else:
         change = found.change(goal.metric)
         answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
-        sentence = f"{goal.label} {change_text(change)}"
+        label = late(change.latency_kind, "p99") if goal.metric == TAIL else goal.label
+        sentence = f"{label} {change_text(change)}"
         decided = Verdict(answers.get(change.direction, "cannot tell"), goal.metric, sentence)
     broken = [one for limit in limits if (one := _broken(found, limit))]
     if decided.answer != "yes" or not broken:

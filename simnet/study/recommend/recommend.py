@@ -174,6 +174,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         base_tunings=plain.tunings,
         goal=wanted.name,
         metric=wanted.metric,
+        latency_kind=bench.latency_kind,
         limits=tuple(one.text for one in limits),
         runs=len(bench.fingerprints),
         verdict=decided.answer,

@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Final
 
 from simnet.study.run.duration_text import in_unit
+from simnet.study.run.loss import kind_of
 from simnet.study.whatif.mechanism import moved
 from simnet.study.whatif.verdict import METRICS
 
@@ -22,8 +23,8 @@ _CHANGED: Final = 1.1
 _WORTH_US: Final = 0.01
 _WHOLE: Final = 1000.0
 _LABELS: Final = {
-    "latency_p50": "median latency {:.1f} {}",
-    "latency_p99": "p99 latency {:.1f} {}",
+    "latency_p50": "median {latency} {:.1f} {}",
+    "latency_p99": "p99 {latency} {:.1f} {}",
     "interrupts": "{:.0f} interrupts/s",
 }
 
@@ -64,7 +65,8 @@ def _metrics(before: Sequence[Result], after: Sequence[Result]) -> Iterator[str]
             unit, scale = in_unit((first, last)) if metric.unit == "us" else ("", 1.0)
             other = first * scale
             shown = f"{other:.{0 if other >= _WHOLE else 1}f}"
-            yield f"{label.format(last * scale, unit)} instead of {shown}"
+            kind = kind_of(one.latency_kind for one in before) or "latency"
+            yield f"{label.format(last * scale, unit, latency=kind)} instead of {shown}"
 
 
 def _busiest(results: Sequence[Result]) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["duration_text", "in_unit", "latency_text"]
+__all__ = ["duration_text", "in_unit", "late", "latency_text"]
 
 _UNITS: Final = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
 _SHORT: Final = (("us", 1.0, 1e5), ("ms", 1e-3, 1e8))
@@ -24,6 +24,11 @@ def in_unit(values_us: Iterable[float | None]) -> tuple[str, float]:
     """The unit in which times in microseconds have at most six digits, and what one is in it."""
     largest = max((value for value in values_us if value is not None), default=0.0)
     return next(((unit, scale) for unit, scale, most in _SHORT if largest < most), ("s", 1e-6))
+
+
+def late(kind: str, quantile: str) -> str:
+    """What a quantile is of: ``round trip p99``, ``one-way p50``; ``latency`` if not known."""
+    return f"{kind or 'latency'} {quantile}"
 
 
 def latency_text(value_us: float, form: str = ".1f") -> str:

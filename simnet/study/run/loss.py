@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +25,7 @@ __all__ = [
     "Latency",
     "Messages",
     "drops_of",
+    "kind_of",
     "latencies_of",
     "latency_of",
     "loss_of",
@@ -43,6 +44,11 @@ Count = Annotated[int, Field(ge=0)]
 class Latency(Row):
     """Quantiles in microseconds; null without samples."""
 
+    kind: str = Field(
+        default="",
+        description="one-way: of a transfer; round trip: from a request to its answer; response:"
+        " the same of a disk",
+    )
     p50: float | None
     p99: float | None
     p999: float | None = None
@@ -102,14 +108,22 @@ def _quantile_us(counts: Sequence[tuple[int, int]], share: Fraction) -> float | 
     return None
 
 
-def latency_of(start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]) -> Latency:
+def latency_of(
+    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], kind: str = ""
+) -> Latency:
     """The quantiles of the samples that came between two states of a histogram."""
     counts = _between(start, end)
     return Latency(
+        kind=kind,
         p50=_quantile_us(counts, Fraction(50, 100)),
         p99=_quantile_us(counts, Fraction(99, 100)),
         p999=_quantile_us(counts, Fraction(999, 1000)),
     )
+
+
+def kind_of(kinds: Iterable[str]) -> str:
+    """What latencies of some kinds are together; empty where it is not known."""
+    return " or ".join(sorted(set(kinds) - {""}))
 
 
 def drops_of(start: Snapshot, end: Snapshot) -> tuple[Drops, ...]:
@@ -131,7 +145,7 @@ def loss_of(start: Snapshot, end: Snapshot) -> float | None:
     return min(dropped / came, 1.0) if came else None
 
 
-def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
+def messages_of(start: Snapshot, end: Snapshot, kind: str = "") -> Messages | None:
     """What became of the messages between two snapshots; None without an open-loop load."""
     if start.messages is None or end.messages is None:
         return None
@@ -144,7 +158,7 @@ def messages_of(start: Snapshot, end: Snapshot) -> Messages | None:
         retransmitted=end.messages.retransmitted - start.messages.retransmitted,
         offered_per_s=offered * _PS_PER_S / elapsed_ps,
         delivered_per_s=delivered * _PS_PER_S / elapsed_ps,
-        latency_us=latency_of(_all(start), _all(end)),
+        latency_us=latency_of(_all(start), _all(end), kind),
         histogram=latencies_of(start, end),
     )
 
@@ -163,7 +177,8 @@ def pooled(messages: Sequence[Messages]) -> Latency:
     counts: Counter[int] = Counter()
     for one in messages:
         counts.update({round(upper_us * _PS_PER_US): count for upper_us, count in one.histogram})
-    return latency_of((), sorted(counts.items()))
+    kinds = {one.latency_us.kind for one in messages}
+    return latency_of((), sorted(counts.items()), kind_of(kinds))
 
 
 def _dropped(snapshot: Snapshot) -> list[DropCount]:

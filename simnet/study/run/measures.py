@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
@@ -12,10 +13,20 @@ from simnet.scenario.core.subject import Measure, columns
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["MEASURES", "THROUGHPUT", "TRANSACTIONS", "measure", "measures", "transactions_per_s"]
+__all__ = [
+    "LATENCY_KIND",
+    "MEASURES",
+    "THROUGHPUT",
+    "TRANSACTIONS",
+    "measure",
+    "measures",
+    "named",
+    "transactions_per_s",
+]
 
 THROUGHPUT: Final = "throughput_bps"
 TRANSACTIONS: Final = "transactions_per_s"
+LATENCY_KIND: Final = "latency_kind"
 
 
 def transactions_per_s(result: Result) -> float | None:
@@ -62,10 +73,10 @@ MEASURES: Final[Mapping[str, Measure]] = {
         listed=True,
     ),
     "latency_us_p50": Measure(
-        "latency, median (us)", "p50 us", _worst("p50"), digits=1, listed=True
+        "{latency}, median (us)", "{latency} p50 us", _worst("p50"), digits=1, listed=True
     ),
     "latency_us_p99": Measure(
-        "latency, 99th percentile (us)", "p99 us", _worst("p99"), digits=1, listed=True
+        "{latency}, 99th percentile (us)", "{latency} p99 us", _worst("p99"), digits=1, listed=True
     ),
     **{name: one for column in columns() for name, one in column.measures.items()},
 }
@@ -81,10 +92,18 @@ def measure(name: str) -> Measure:
     return MEASURES[name]
 
 
+def named(name: str, latency_kind: str) -> Measure:
+    """The measure of a name, called after what its latencies are."""
+    found, kind = MEASURES[name], latency_kind or "latency"
+    label, heading = (text.format(latency=kind) for text in (found.label, found.heading))
+    return replace(found, label=label, heading=heading)
+
+
 def measures(result: Result) -> dict[str, Any]:
     """Every measure, None where the run has none, and what says which run it was."""
     return {
         **{name: one.of(result) for name, one in MEASURES.items()},
+        LATENCY_KIND: result.latency_kind or None,
         "packets_per_s": sum(p.rx_packets_per_s + p.tx_packets_per_s for p in result.ports),
         "warmup_s": result.warmup_s,
         "simulated_s": result.simulated_s,

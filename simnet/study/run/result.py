@@ -26,6 +26,7 @@ from simnet.study.run.loss import (
     Latency,
     Messages,
     drops_of,
+    kind_of,
     loss_of,
     messages_of,
     quantile_us,
@@ -153,6 +154,11 @@ class Result(_WithColumns):
         default=(), description="flows that got nothing while others did"
     )
 
+    @property
+    def latency_kind(self) -> str:
+        """What the flows' latencies are: `one-way`, `round trip`, `response`, or several."""
+        return kind_of(flow.latency_us.kind for flow in self.flows)
+
     def to_frame(self, table: str = "cpus") -> pd.DataFrame:
         """One table as a pandas data frame.
 
@@ -188,7 +194,7 @@ class Result(_WithColumns):
         return cls.model_validate_json(text)
 
     @classmethod
-    def from_snapshots(
+    def from_snapshots(  # noqa: PLR0913 (what was run, by its names)
         cls,
         start: Snapshot,
         end: Snapshot,
@@ -199,8 +205,11 @@ class Result(_WithColumns):
         effective_digest: str = "",
         settings: Mapping[str, str] | None = None,
         configuration: Mapping[str, Any] | None = None,
+        latency_kinds: Mapping[str, str] | None = None,
     ) -> Result:
         """Rates and shares between two snapshots of one simulation.
+
+        `latency_kinds` says of flows what their latencies are.
 
         Raises SimulationError when a CPU's times do not add up to the elapsed time.
         """
@@ -214,6 +223,7 @@ class Result(_WithColumns):
         worked_ps = sum(busy_ps(last) - busy_ps(first) for first, last in cpus)
         payload = sum(last.bytes - first.bytes for first, last in flows)
         asks = dict(configuration or {}).get("workload", {}).get("test") == _REQUESTS
+        kinds = latency_kinds or {}
         return cls(
             scenario=scenario,
             seed=seed,
@@ -230,10 +240,13 @@ class Result(_WithColumns):
             work=work_shares(start.work_ps, end.work_ps, elapsed_ps),
             ports=tuple(port_rates(*pair, elapsed_ps) for pair in ports),
             interrupts=tuple(port_interrupts(*pair, elapsed_ps) for pair in ports),
-            flows=tuple(flow_rates(*pair, elapsed_ps, asks=asks) for pair in flows),
+            flows=tuple(
+                flow_rates(*pair, elapsed_ps, asks=asks, latency_kind=kinds.get(pair[1].name, ""))
+                for pair in flows
+            ),
             drops=drops_of(start, end),
             loss=loss_of(start, end),
-            messages=messages_of(start, end),
+            messages=messages_of(start, end, kind_of(kinds.values())),
             **{column.name: column.value(start, end) for column in columns()},
         )
 

@@ -90,8 +90,8 @@ class PortInterrupts(Row):
 class FlowRates(Row):
     """Payload that one flow delivered to its reader, in bit/s, and its latency.
 
-    Of requests and responses: what netperf got, half of the time from request to request, and how
-    many transactions that were.
+    Of requests and responses: what netperf got, the time from a request to its answer, and how many
+    transactions that were.
     """
 
     name: str
@@ -190,7 +190,9 @@ def port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> Por
     return PortInterrupts(port=last.name, irq=last.irq, by_cpu=rates)
 
 
-def flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool) -> FlowRates:
+def flow_rates(
+    first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool, latency_kind: str
+) -> FlowRates:
     """Return what a flow delivered; `asks`: by requests and responses."""
     goodput_bps = per_s(8 * (last.bytes - first.bytes), elapsed_ps)
     # there is one sample of latency for each transaction
@@ -199,6 +201,6 @@ def flow_rates(first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bo
         name=last.name,
         port=last.port,
         goodput_bps=goodput_bps,
-        latency_us=latency_of(first.latency, last.latency),
+        latency_us=latency_of(first.latency, last.latency, latency_kind),
         transactions_per_s=per_s(samples, elapsed_ps) if asks else None,
     )

@@ -172,6 +172,7 @@ def simulate(
             Followers(followed, rates).attach(system)
         start, end, reached = _measure(system, effective, watch)
         found = validity(effective, system, start, end)
+        kinds = system.latency_kinds()
         system.close()
     result = Result.from_snapshots(
         start,
@@ -182,6 +183,7 @@ def simulate(
         effective_digest=effective.digest(),
         settings=settings,
         configuration=effective.model_dump(mode="json"),
+        latency_kinds=kinds,
     )
     return result.model_copy(
         update={

@@ -68,6 +68,9 @@ class Screen(Study):
     schema_: Literal["simnet.screen/1"] = Field(default=SCHEMA, alias="schema")
     tunings: tuple[str, ...] = Field(description="tunings of the scenario for all runs")
     metric: str = Field(description="what the factors are ranked by")
+    latency_kind: str = Field(
+        default="", description="what latencies are: one-way of transfers, round trip of requests"
+    )
     runs: int
     simulated_s: float = Field(description="measured time of each run")
     chance: dict[str, float] = Field(

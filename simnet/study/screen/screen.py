@@ -170,6 +170,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         options=options_of(duration=duration, warm_up=warm_up),
         tunings=effective.tunings,
         metric=metric,
+        latency_kind=runs.of(seeds)[0].latency_kind,
         runs=len(runs.results),
         simulated_s=runs.of(seeds)[0].simulated_s,
         chance=chance,

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.study.run.measures import MEASURES, measure
+from simnet.study.run.loss import kind_of
+from simnet.study.run.measures import LATENCY_KIND, MEASURES, measure, named
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.subject import Measure
 
 __all__ = ["Cell", "Estimate", "Optimum", "cells", "optimum"]
 
@@ -46,10 +50,12 @@ class Cell:
     Attributes:
         settings: the values by knob, `tuning` among them where tunings vary.
         values: each measure of every run, seeds in the same order in all cells.
+        latency_kind: what latencies of these runs are.
     """
 
     settings: Mapping[str, str]
     values: Mapping[str, tuple[float, ...]]
+    latency_kind: str = ""
 
     def estimate(self, measure: str) -> Estimate | None:
         """The mean of a measure; None when it was not measured."""
@@ -79,6 +85,7 @@ def cells(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Cell
                 for name in MEASURES
                 if all(run.get(name) is not None for run in runs)
             },
+            kind_of(run.get(LATENCY_KIND) or "" for run in runs),
         )
         for key, runs in found.items()
     )
@@ -111,6 +118,10 @@ class Optimum:
         best = self.cells[self.best].values[self.measure]
         return tuple(n for n, cell in enumerate(self.cells) if cell.values[self.measure] == best)
 
+    def named(self, measure: str) -> Measure:
+        """A measure, called after what the latencies of the runs are."""
+        return named(measure, kind_of(cell.latency_kind for cell in self.cells))
+
     def document(self) -> dict[str, Any]:
         """Everything for JSON, cells as their values."""
         chosen = (
@@ -125,7 +136,7 @@ class Optimum:
 
     def sentence(self) -> str:
         """Where the best lies and how flat it is there."""
-        shown = MEASURES[self.measure]
+        shown = self.named(self.measure)
         best = self.cells[self.best]
         values = " ".join(f"{name}={value}" for name, value in best.settings.items())
         estimate = Estimate.of(best.values[self.measure])

@@ -22,7 +22,8 @@ from simnet.errors import InputError
 from simnet.files import read_bytes, write_text
 from simnet.scenario.core.library import scenario_names
 from simnet.study.run.arguments import Given, Names, Settings, options_of
-from simnet.study.run.measures import MEASURES, THROUGHPUT, TRANSACTIONS, measure
+from simnet.study.run.loss import kind_of
+from simnet.study.run.measures import LATENCY_KIND, THROUGHPUT, TRANSACTIONS, measure, named
 from simnet.study.sweep.effort import ask, at_a_time, seconds_of
 from simnet.study.sweep.sweep import Grid, asked, naming_the_axis
 from simnet.study.work.batch import OPTION, Batch, Cell, done, is_whole, require_parquet
@@ -128,7 +129,8 @@ class Rows:
     def sentence(self, by: str | None = None) -> str:
         """How much there is and where the best lies."""
         by, values, mean, runs = self.best(by)
-        shown = MEASURES[by]
+        kinds = self.to_frame([LATENCY_KIND])[LATENCY_KIND].dropna().unique()
+        shown = named(by, kind_of(kinds))
         where = " ".join(f"{name}={value}" for name, value in values.items())
         at = f" at {where}" if where else ""
         of = "one run" if runs == 1 else f"mean of {runs:,} runs"

@@ -40,8 +40,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from pydantic import Field
+
 from simnet.rows import Row
-from simnet.study.run.duration_text import latency_text
+from simnet.study.run.duration_text import late, latency_text
+from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import transactions_per_s
 from simnet.study.run.result import Result
 from simnet.study.validate.intervals import Part, parameters_of_few
@@ -145,6 +148,7 @@ class Change(Row):
     seeds: Interval | None
     parameters: Interval | None
     model: Interval | None = None
+    latency_kind: str = Field(default="", description="of a latency: one-way or round trip")
 
     @property
     def hull(self) -> Interval | None:
@@ -227,6 +231,7 @@ def _change(
         seeds=_possible(seeds),
         parameters=parameters,
         model=_modelled(percent, model) if model and percent is not None else None,
+        latency_kind=kind_of(one.latency_kind for one in before) if metric.unit == "us" else "",
     )
 
 
@@ -331,15 +336,19 @@ def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None, *, last: b
         if not last and decided.answer == "yes" and least <= max_p99_us < most:
             return replace(decided, answer="cannot tell")
         if expected > max_p99_us:
-            late, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
-            above = f"p99 latency is {late}, above {limit}"
+            value, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
+            above = f"{_tail(tail)} is {value}, above {limit}"
             return Verdict("no", TAIL, f"{decided.sentence}; {above}")
         return decided
     if decided.answer != "yes" or tail.percent <= TAIL_PERCENT:
         return decided
     certain = tail.hull is not None and tail.hull.low > TAIL_PERCENT
-    sentence = f"{decided.sentence}, but p99 latency {change_text(tail)}"
+    sentence = f"{decided.sentence}, but {_tail(tail)} {change_text(tail)}"
     return Verdict("no" if certain else "cannot tell", TAIL, sentence)
+
+
+def _tail(change: Change) -> str:
+    return late(change.latency_kind, "p99")
 
 
 def _of_flows(found: Sequence[Change], *, open_loop: bool, last: bool) -> Verdict:
@@ -351,10 +360,10 @@ def _of_flows(found: Sequence[Change], *, open_loop: bool, last: bool) -> Verdic
         return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
     gains = [throughput.percent or 0.0]
     if open_loop:
-        sentence = f"throughput {change_text(throughput)}, p99 latency {change_text(tail)}"
-        late = _decides(tail.direction, gains, last=last)
-        if late in {"more", "less"}:
-            return Verdict("yes" if late == "less" else "no", TAIL, sentence)
+        sentence = f"throughput {change_text(throughput)}, {_tail(tail)} {change_text(tail)}"
+        longer = _decides(tail.direction, gains, last=last)
+        if longer in {"more", "less"}:
+            return Verdict("yes" if longer == "less" else "no", TAIL, sentence)
         sentence += f", CPU time per byte {change_text(cpu)}"
         gains.append(-(tail.percent or 0.0))
     spent = _decides(cpu.direction, gains, last=last)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.files import write_bytes
-from simnet.study.run.measures import MEASURES, measures
+from simnet.study.run.measures import LATENCY_KIND, MEASURES, measures
 from simnet.study.run.run import simulate
 
 if TYPE_CHECKING:
@@ -149,6 +149,7 @@ def _schema(batch: Batch) -> pa.Schema:
         **{name: pa.string() for name, _ in batch.cells[0].labels},
         "seed": pa.int64(),
         **dict.fromkeys(_NUMBERS, pa.float64()),
+        LATENCY_KIND: pa.string(),
         "fingerprint": pa.string(),
         "conclusive": pa.bool_(),
         "warning": pa.string(),

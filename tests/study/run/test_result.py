@@ -83,7 +83,7 @@ def test_json_has_the_documented_fields(result: Result) -> None:
     port = "name node rx_bps tx_bps rx_packets_per_s tx_packets_per_s interrupts_per_s drops"
     assert set(document["ports"][0]) == set(port.split())
     assert {"name", "goodput_bps", "latency_us"} <= set(document["flows"][0])
-    assert set(document["flows"][0]["latency_us"]) == {"p50", "p99", "p999"}
+    assert set(document["flows"][0]["latency_us"]) == {"kind", "p50", "p99", "p999"}
 
 
 def test_packets_are_lost_in_rings_and_elsewhere(result: Result) -> None:

@@ -14,7 +14,7 @@ from simnet.report.html.kinds.whatif import TONES, check_metrics, whatif_section
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import known_case
-from simnet.report.search.recommend import GOAL_LABELS, STEP_HEADING, step_rows
+from simnet.report.search.recommend import STEP_HEADING, goal_label, step_rows
 from simnet.study.recommend.document import SCHEMA, Recommendation
 from simnet.study.recommend.goals import GOALS
 
@@ -39,7 +39,7 @@ def _part(name: str, file: str, found: Recommendation, *, simulate: bool) -> Par
     words += [word for one in found.limits for word in ("--limit", one)]
     sections.append(repeat_section("recommend", found, words, found.base_tunings, file))
     verdict = Verdict(f"{changes}: {found.verdict}", found.reason, TONES[found.verdict])
-    return Part(f"What to change on {title} for {GOAL_LABELS[found.goal]}?", [verdict], sections)
+    return Part(f"What to change on {title} for {goal_label(found)}?", [verdict], sections)
 
 
 def _changes(name: str, found: Recommendation) -> Section:

@@ -13,6 +13,7 @@ from simnet.report.html.cases import cpu_section, latency_section, quantiles_sec
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.system import assumptions, known_configuration
+from simnet.study.run.loss import kind_of
 from simnet.study.run.result import SCHEMA, Result
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
@@ -67,7 +68,7 @@ def result_sections(
     known = latencies or {
         case: one.messages.histogram for case, one in results.items() if one.messages
     }
-    late = latency_section(name, known)
+    late = latency_section(name, known, kind_of(one.latency_kind for one in results.values()))
     if late is not None:
         sections.append(late)
     sections += _ports(results)

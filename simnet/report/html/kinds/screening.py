@@ -17,6 +17,7 @@ from simnet.report.search.screen import (
     MEANING,
     METRIC_LABELS,
     SHARES_TITLE,
+    metric_label,
     screen_heading,
     screen_rows,
     share_heading,
@@ -33,7 +34,7 @@ def _parts(found: Sequence[tuple[str, Screen]], simulate: bool) -> list[Part]:  
 
 def _part(name: str, file: str, found: Screen) -> Part:
     title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
-    label = METRIC_LABELS[found.metric]
+    label = metric_label(found, found.metric)
     matter = [one.name for one in found.factors if found.matters(one)]
     sentence = f"what changes {label} by more than chance: {', '.join(matter) or 'nothing'}"
     blocks: list[Notes | Table] = []

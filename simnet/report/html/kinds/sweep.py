@@ -129,7 +129,7 @@ def _parts(found: Sequence[tuple[str, _Found]], simulate: bool) -> list[Part]:  
 def _part(name: str, file: str, one: _Found) -> Part:
     found = one.sweep
     sentence = found.optimum(one.by).sentence()
-    measure = MEASURES[one.by].label
+    measure = found.optimum(one.by).named(one.by).label
     heading, *rows = sweep_cells(found, one.by)
     table = Table("Means of every combination", heading, tuple(rows), len(found.names))
     remarks = [Notes(found.remarks, warning=True)] if found.remarks else []

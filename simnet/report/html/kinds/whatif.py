@@ -18,6 +18,7 @@ from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_case, seen
 from simnet.report.whatif import CHANGE_HEADING, METRIC_LABELS, change_rows
 from simnet.scenario.commands.commands import Commands, commands
+from simnet.study.run.loss import kind_of
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA, WhatIf
 from simnet.study.work.cases import Case, Member, runs_to_completion
@@ -189,7 +190,11 @@ def _seen(name: str, tuning: str, pair: _Pair) -> Iterator[Section]:
     if any(shares.values()):
         yield work_section(name, shares, sorted(placed), unit_of(results[_BEFORE]))
     yield path_section(name, {case: one.explanation for case, one in found.items()})
-    latencies = latency_section(name, {case: one.latencies for case, one in found.items()})
+    latencies = latency_section(
+        name,
+        {case: one.latencies for case, one in found.items()},
+        kind_of(one.latency_kind for one in results.values()),
+    )
     if latencies is not None:
         yield latencies
 

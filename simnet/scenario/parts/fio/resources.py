@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from simnet.scenario.system.resource import Wait, busy, carried, cpus
 from simnet.storage.disk.model import SECTOR_BYTES
@@ -27,6 +27,8 @@ class Group:
 
     given: FioGroup
     queue: MultiQueue
+    latency_kind: ClassVar[str] = "response"
+
     stats: FioStats
     jobs: tuple[FioJob, ...]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from simnet.host.softirq.other_queue import OtherQueue
 from simnet.kernel.random import stream
@@ -40,6 +40,8 @@ _FIRST_CLIENT: Final = 0x0A000002
 @dataclass(frozen=True)
 class _Answers:
     """Responses as a flow: their bytes, and how late they were."""
+
+    latency_kind: ClassVar[str] = "round trip"
 
     requests: Requests
 

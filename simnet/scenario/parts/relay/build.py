@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header
@@ -40,6 +40,8 @@ _POPULATIONS: Final = 16
 @dataclass(frozen=True)
 class Direction:
     """Messages one way, as a flow: what has been delivered, in bytes, and how late it was."""
+
+    latency_kind: ClassVar[str] = "one-way"
 
     deliveries: Deliveries
 

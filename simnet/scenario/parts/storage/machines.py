@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from simnet.host.costs import whole_ns
 from simnet.host.iowait import IowaitClock
@@ -50,6 +50,8 @@ _START_SPREAD_PS: Final = 10 * 10**9
 
 class DiskFlow:
     """What passes a disk of the system, as a flow: bytes moved, and the time of each request."""
+
+    latency_kind: ClassVar[str] = "response"
 
     def __init__(self, queue: RequestQueue) -> None:
         self.queue = queue
