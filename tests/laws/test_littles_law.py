@@ -17,7 +17,7 @@ LOOPS = {
     "several": ("tcp-rr-one-queue", {"connections": "16"}, 16, 0, 10),
     "those that think": ("web-25g", {"connections": "128"}, 128, 200 * US, 20),
     "a key-value server": (
-        "memcached-100g", {"memcached.rate": "0", "memcached.connections": "2"}, None, 0, 5,
+        "memcached-100g", {"memcached.qps": "0", "memcached.connections": "2"}, None, 0, 5,
     ),
 }  # fmt: skip
 
@@ -27,7 +27,11 @@ def test_requests_outstanding_are_their_rate_times_their_round_trip(loop: str) -
     scenario, settings, connections, think_ps, warm_up_ms = LOOPS[loop]
     effective = load(scenario, settings=settings)
     if connections is None:
-        connections = effective.memcached.threads * effective.memcached.connections
+        connections = (
+            effective.memcached.hosts
+            * effective.memcached.threads
+            * effective.memcached.connections
+        )
     system = build(effective, seed=1)
     system.run(warm_up_ms * MS)
     start = system.snapshot()
