@@ -2,7 +2,7 @@
 
 Source: netperf 2.4 (nettest_bsd.c). TCP_STREAM: netserver calls recv with a buffer as large as its
 receive socket buffer until the peer closes; netperf calls send with messages of one size in a
-loop. TCP_RR: netperf sends a request and waits for the response; latency is half of that time.
+loop. TCP_RR: netperf sends a request and waits for the response; latency is that round trip.
 """
 
 from __future__ import annotations

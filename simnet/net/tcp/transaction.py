@@ -88,10 +88,7 @@ class TcpTransactor(TcpReader):
         self.begins = begins
         self.missing = 0 if begins else expects_bytes
         self.started_ps = -1
-        self.transactions = 0
         self.round_trips = LogHistogram()
-
-        self.one_way = LogHistogram()
         socket.writer = self
 
     @property
