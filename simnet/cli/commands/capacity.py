@@ -30,7 +30,9 @@ __all__ = ["capacity_command"]
 @click.argument("scenario", shell_complete=scenarios)
 @click.option("--max-loss", metavar="SHARE", help='Largest share of packets lost, as in "0.1 %".')
 @click.option(
-    "--max-p99", metavar="TIME", help='Latency that 99 of 100 messages meet, as in "5 ms".'
+    "--max-p99",
+    metavar="TIME",
+    help='Latency that 99 of 100 messages meet, as in "5 ms"; of requests the round trip.',
 )
 @click.option(
     "--load", metavar="NAME", help="Setting that is the load; relay.rate (messages/s) by default."

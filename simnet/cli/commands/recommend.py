@@ -33,7 +33,7 @@ __all__ = ["recommend_command"]
 @click.option(
     "--max-p99",
     metavar="TIME",
-    help="The largest p99 latency; twice as long as it is by default.",
+    help="The largest p99 latency, of requests the round trip; twice as long as it is by default.",
 )
 @click.option(
     "--knobs",

@@ -33,7 +33,8 @@ __all__ = ["whatif_command"]
 @click.option(
     "--max-p99",
     metavar="TIME",
-    help="No tuning is worth a longer p99 latency; twice as long as it is by default.",
+    help="No tuning is worth a longer p99 latency, of requests the round trip; by default twice"
+    " what it is.",
 )
 @jobs_option
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")

@@ -76,7 +76,7 @@ GOALS: Final = {
     one.name: one
     for one in (
         Goal("throughput", THROUGHPUT, more=True, label="throughput"),
-        Goal("p99", TAIL, more=False, label="p99 latency"),
+        Goal("p99", TAIL, more=False, label="latency p99"),
         Goal("cpu", CPU_PER_BYTE, more=False, label="CPU time per byte"),
     )
 }

@@ -129,8 +129,7 @@ class Rows:
     def sentence(self, by: str | None = None) -> str:
         """How much there is and where the best lies."""
         by, values, mean, runs = self.best(by)
-        kinds = self.to_frame([LATENCY_KIND])[LATENCY_KIND].dropna().unique()
-        shown = named(by, kind_of(kinds))
+        shown = named(by, kind_of(self._latency_kinds()))
         where = " ".join(f"{name}={value}" for name, value in values.items())
         at = f" at {where}" if where else ""
         of = "one run" if runs == 1 else f"mean of {runs:,} runs"
@@ -138,6 +137,14 @@ class Rows:
             f"{self.runs:,} runs in {len(self.files):,} files in {self.folder}\n"
             f"best {shown.label}: {shown.shown(mean)}{at}, {of}\n"
         )
+
+    def _latency_kinds(self) -> list[str]:
+        """What the latencies are; nothing where the files do not say."""
+        import pyarrow.parquet
+
+        if LATENCY_KIND not in pyarrow.parquet.read_schema(self.files[0]).names:
+            return []
+        return list(self.to_frame([LATENCY_KIND])[LATENCY_KIND].dropna().unique())
 
     def to_json(self, *, indent: int | None = 2, by: str | None = None) -> str:
         """What the folder has and where the best lies, as a document."""

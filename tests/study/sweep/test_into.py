@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from simnet.errors import InputError
+from simnet.study.run.measures import LATENCY_KIND
 from simnet.study.sweep import into as module
 from simnet.study.sweep.into import Rows, sweep_into
 from simnet.study.sweep.sweep import sweep
@@ -49,6 +50,14 @@ def test_the_rows_are_those_of_a_sweep_in_its_order(folder: Path) -> None:
     means = whole.groupby("message")[name].mean()
     assert (values, mean, runs) == ({"message": means.idxmax()}, means.max(), 5)
     assert found.sentence().startswith(f"10 runs in 4 files in {folder}\nbest throughput (Mbit/s):")
+
+
+def test_files_that_do_not_say_what_their_latencies_are_are_read(folder: Path) -> None:
+    found = rows(folder)
+    assert found.to_frame([LATENCY_KIND])[LATENCY_KIND].unique().tolist() == ["one-way"]
+    for path in found.files:
+        pd.read_parquet(path).drop(columns=LATENCY_KIND).to_parquet(path)
+    assert "best throughput (Mbit/s):" in found.sentence()
 
 
 def test_only_what_has_no_whole_file_is_simulated(folder: Path) -> None:
