@@ -158,8 +158,8 @@ class TestPeerOutside:
             assert found is not None
             assert found.p50 is not None
             times.append(found.p50)
-        # once each way, and half of the round trip counts
-        assert times[1] - times[0] == pytest.approx(10, abs=1)
+        # once each way
+        assert times[1] - times[0] == pytest.approx(20, abs=1)
 
     def test_the_hosts_cpu_is_the_limit_where_it_is_slow(self) -> None:
         slow = self.run(**{"kvm.bridge": "40000 cycles"})

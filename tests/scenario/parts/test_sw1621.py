@@ -31,24 +31,24 @@ def test_receive_offload_is_what_carries_it() -> None:
     assert run(**{"peer:nic.gro": "off"}).throughput_bps < 0.6 * offloaded
 
 
-def test_the_holdoff_is_in_every_latency() -> None:
+def test_the_holdoff_is_in_every_latency_twice() -> None:
     waits = run(test="tcp_rr").flows[0].latency_us.p50
     each = ("ethtool -C eth0 rx-usecs", "ethtool -C eth0 rx-frames")
     at_once = run(test="tcp_rr", **dict.fromkeys((*each, *(f"peer:{name}" for name in each)), "0"))
     assert waits is not None
-    assert at_once.flows[0].latency_us.p50 == pytest.approx(waits - 5, abs=0.2)
+    assert at_once.flows[0].latency_us.p50 == pytest.approx(waits - 10, abs=0.4)
 
 
 @pytest.mark.parametrize("scenario", ["sw1621-t520", "ipoib-sunway"])
 @pytest.mark.parametrize("name", ["nic.fetch_latency", "nic.dma_latency"])
-def test_what_the_adapter_waits_for_its_bus_is_in_every_latency(scenario: str, name: str) -> None:
+def test_what_the_adapter_waits_for_its_bus_is_in_each_way(scenario: str, name: str) -> None:
     def p50_us(latency: str) -> float:
         settings = {"test": "tcp_rr", name: latency, f"peer:{name}": latency}
         found = simnet.run(scenario, settings=settings, warm_up="5 ms", duration="20 ms")
         assert found.flows[0].latency_us.p50 is not None
         return found.flows[0].latency_us.p50
 
-    assert p50_us("7 us") == pytest.approx(p50_us("1 us") + 6, abs=0.6)
+    assert p50_us("7 us") == pytest.approx(p50_us("1 us") + 12, abs=1.2)
 
 
 def test_frames_behind_each_other_do_not_wait_for_the_bus_in_turn() -> None:
