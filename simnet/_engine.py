@@ -86,7 +86,7 @@ if CHECKED:
 SHARED = f"{PACKAGE.name}._cyutility"
 """The extension that holds what Cython needs in every other one, such as memory views."""
 
-MANIFEST_FORMAT = 2
+MANIFEST_FORMAT = 3
 
 FOLDERS = ("host", "kernel", "net", "storage", "workload")
 """Where core modules are."""
@@ -102,15 +102,27 @@ def active() -> Engine:
 
 
 def core_sources(package: Path = PACKAGE) -> dict[str, bytes]:
-    """Return the text of each file that the core is made from, by its path in the package.
-
-    Modules that are not compiled are among them: they may lie between two that are.
-    """
+    """Return the text of each file in the core's folders, by its path in the package."""
     return {
         file.relative_to(package).as_posix(): file.read_bytes()
         for folder in FOLDERS
         for pattern in ("*.py", "*.h")
         for file in sorted((package / folder).rglob(pattern))
+    }
+
+
+def counted(sources: Mapping[str, bytes], between: Iterable[str]) -> dict[str, bytes]:
+    """Return the files that machine code depends on: modules that import `cython`, and headers.
+
+    Args:
+        sources: as `core_sources` has them.
+        between: further modules, which lie between compiled ones: those import them.
+    """
+    more = set(between)
+    return {
+        file: text
+        for file, text in sources.items()
+        if b"\nimport cython\n" in text or file.endswith(".h") or file in more
     }
 
 
@@ -164,6 +176,7 @@ def usable(package: Path, directory: Path) -> dict[str, Any]:
         sources = core_sources(package)
     except OSError as error:
         raise Unusable(f"it is out of date: {error.filename}: {error.strerror}") from None
+    sources = counted(sources, manifest["between"])
     if digest(sources, manifest["toolchain"]) != manifest["sources"]:
         raise Unusable("it is out of date: a source was edited, added or removed since")
     for made in manifest["rooms"].values():

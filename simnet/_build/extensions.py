@@ -123,10 +123,12 @@ def build(directory: Path, *, cache: Path | None = None) -> int:
         kept = _keep_sound(set(files.values()), [directory, *([cache] if cache else [])])
         missing = [room for room in made if files[room.name] not in kept]
         failure = _compile(missing, made, sources, files) if missing else ""
+        between = sorted(core.between)
         manifest = {
             "failure": failure,
             "toolchain": tools | maker,
-            "sources": _engine.digest(sources, tools | maker),
+            "between": between,
+            "sources": _engine.digest(_engine.counted(sources, between), tools | maker),
             "rooms": {
                 room: {"file": file.name, "bytes": file.stat().st_size}
                 for room, file in files.items()
@@ -219,6 +221,7 @@ def _empty_manifest() -> dict[str, Any]:
         "format": _engine.MANIFEST_FORMAT,
         "failure": "",
         "toolchain": {},
+        "between": [],
         "rooms": {},
         "modules": {},
     }

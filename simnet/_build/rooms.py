@@ -139,8 +139,12 @@ class Core:
     """All modules that are compiled, what they define, and their rooms.
 
     Args:
-        root: the folder in which the package lies.
-        sources: dotted names of the package's modules that count, and their text.
+        sources: for each module that counts, by its dotted name: file and text.
+
+    Attributes:
+        modules: those that are compiled, by name.
+        room_of: the room of each.
+        between: files, relative to the package, of modules that compiled ones import.
 
     Raises:
         SourceError: one cannot be compiled.
@@ -160,6 +164,11 @@ class Core:
         self._order = [name for name in self._sorted(self._needs) if name in self.modules]
         for name in self._order:
             self._evaluate(self.modules[name])
+        near = set().union(*(self._needs[name] for name in self.modules))
+        plain = set().union(near, *(_reachable(name, self._needs) for name in near))
+        self.between = {
+            sources[name][0].partition("/")[2] for name in plain - self.modules.keys()
+        }
         self.room_of = self._rooms()
         self._called = self._unique_names()
         self._methods: dict[tuple[str, str], dict[str, Method]] = {}

@@ -26,7 +26,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("host/b.py", "host/b.h", "net/c.py", "plain.py", "host/__init__.py"):
         file = package / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(f"# {name}\n", encoding="utf-8")
+        file.write_text(f"# {name}\nimport cython\n" if "c.py" in name else "", encoding="utf-8")
     (package / "_compiled").mkdir()
     monkeypatch.setattr(_engine, "PACKAGE", package)
     monkeypatch.setattr(_engine, "_active", "interpreted")
@@ -45,10 +45,13 @@ def pretend_build(package: Path, **changes: object) -> dict[str, Path]:
         files[room].write_bytes(b"no machine code")
         modules[module] = {"room": room, "source": "c.py", "names": {}, "numbers": {}}
     manifest = {
-        "format": 2,
+        "format": 3,
         "failure": "",
         "toolchain": TOOLS,
-        "sources": _engine.digest(_engine.core_sources(package), TOOLS),
+        "between": ["host/b.py"],
+        "sources": _engine.digest(
+            _engine.counted(_engine.core_sources(package), ["host/b.py"]), TOOLS
+        ),
         "rooms": {room: {"file": file.name, "bytes": 15} for room, file in files.items()},
         "modules": modules,
     }
@@ -126,7 +129,7 @@ def test_reasons_against_a_build_are_told_apart(package: Path) -> None:
     assert "is not as long as it was made" in problem(package)
     files["pretended._core_net"].unlink()
     assert "is missing" in problem(package)
-    for changed in ("host/b.h", "host/__init__.py", "net/c.py"):
+    for changed in ("host/b.h", "host/b.py", "net/c.py"):
         pretend_build(package)
         (package / changed).unlink()
         assert problem(package).startswith("it is out of date: a source was edited, added or")
