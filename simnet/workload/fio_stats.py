@@ -33,11 +33,11 @@ class FioRules:
     """The options of a job, by fio's names.
 
     Attributes:
-        ioengine: index in `fio_job.ENGINES`.
+        ioengine: 0 sync, 1 libaio, 2 io_uring.
         hipri: io_uring polls.
         bs_sectors: of each unit.
         rwmixread: percent of reads where there are reads and writes.
-        random, reads, writes: see `fio_job.PATTERNS`.
+        random, reads, writes: whether places are random, and whether there are reads and writes.
         first_sector, blocks: the range that is used.
         begin_sector: where a sequential job begins in it.
     """

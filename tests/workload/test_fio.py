@@ -12,12 +12,12 @@ from simnet.host.costs import Spread
 from simnet.host.interrupt import IrqLine
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
+from simnet.scenario.parts.fio.schema import ENGINES
 from simnet.storage.block.request import IoContext
 from simnet.storage.multiqueue.affinity import spread
 from simnet.storage.multiqueue.costs import MqCosts
 from simnet.storage.multiqueue.queue import MultiQueue
 from simnet.workload.fio import FioJob
-from simnet.workload.fio_job import ENGINES
 from simnet.workload.fio_stats import FioCosts, FioRules, FioStats, deviation
 from simnet.workload.netperf import Start
 from tests.host.parts import make_costs, make_machine

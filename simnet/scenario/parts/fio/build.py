@@ -9,6 +9,7 @@ from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.scenario.parts.fio.columns import group_counts
 from simnet.scenario.parts.fio.resources import FioPath, Group
+from simnet.scenario.parts.fio.schema import ENGINES, PATTERNS
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.nvme.build import FIRST_IRQ, make_queue
 from simnet.scenario.parts.storage.columns import DiskCounts
@@ -17,7 +18,6 @@ from simnet.scenario.system.system import System
 from simnet.storage.block.request import IoContext
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.workload.fio import FioJob
-from simnet.workload.fio_job import ENGINES, PATTERNS
 from simnet.workload.fio_stats import FioCosts, FioRules, FioStats
 from simnet.workload.netperf import Start
 

@@ -9,9 +9,20 @@ from pydantic import Field
 from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size
-from simnet.workload.fio_job import ENGINES, PATTERNS
 
-__all__ = ["FioGroup"]
+__all__ = ["ENGINES", "PATTERNS", "FioGroup"]
+
+#: values of ioengine
+ENGINES = ("sync", "libaio", "io_uring")
+#: values of rw: whether places are random, and whether there are reads and writes
+PATTERNS = {
+    "read": (False, True, False),
+    "write": (False, False, True),
+    "randread": (True, True, False),
+    "randwrite": (True, False, True),
+    "rw": (False, True, True),
+    "randrw": (True, True, True),
+}
 
 
 class FioGroup(Section):
