@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.machinery import ExtensionFileLoader
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 def test_a_component_is_compiled_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "OUT", tmp_path)
     made = compiling.load("timers")
-    assert isinstance(made.__loader__, ExtensionFileLoader)
-    assert [file.name.partition("_")[0] for file in tmp_path.iterdir()] == ["bench"]
+    room = sys.modules[made.Ticker.__module__]
+    assert isinstance(room.__loader__, ExtensionFileLoader)
+    assert {(file.name.partition("_")[0], file.suffix) for file in tmp_path.iterdir()} == {
+        ("timers", ".json"),
+        ("timers", ".so"),
+    }
     assert _engine.active() == "compiled"
