@@ -119,7 +119,6 @@ class Room:
         name: of the extension, dotted.
         files: what Cython reads, by the name under which it reads it.
         uses: other rooms whose declarations it reads.
-        headers: C headers that it includes, relative to the root.
         modules: for each module, its source, what its names are called in the extension, and its
             numbers.
     """
@@ -127,7 +126,6 @@ class Room:
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
     uses: set[str] = field(default_factory=set)
-    headers: set[str] = field(default_factory=set)
     modules: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def all_used(self, rooms: dict[str, Room]) -> set[str]:
@@ -176,7 +174,7 @@ class Core:
             self._declare(self.modules[name])
 
     def rooms(self) -> list[Room]:
-        """Return the rooms, each after those that it uses."""
+        """Return the rooms, in the order of their first modules."""
         members: dict[str, list[Module]] = {}
         for name in self._order:
             members.setdefault(self.room_of[name], []).append(self.modules[name])
@@ -447,7 +445,6 @@ class _Writer:
         lines: list[str] = []
         if module.natives:
             header = module.file.removesuffix(".py") + ".h"
-            self._room.headers.add(header)
             lines.append(f'cdef extern from "{header}":')
             for name, node in module.natives.items():
                 form = self._core.method(module, node)

@@ -30,7 +30,9 @@ def test_the_answer_is_an_interval_with_what_it_is_made_of(simnet: Simnet) -> No
     lines = out.splitlines()
     assert lines[0].startswith(f"{SCENARIO}: between ")
     assert lines[0].endswith(f" ({LOAD}) (95 % confidence)")
-    assert lines[1].startswith("limits: packets lost at most 0.1 %, p99 at most 1000 us, messages")
+    assert lines[1].startswith(
+        "limits: packets lost at most 0.1 %, latency p99 at most 1000 us, messages"
+    )
     assert "port  rx Mbit/s  tx Mbit/s  rx pkt/s  tx pkt/s" in lines
     assert any(line.startswith("# received in all: ") for line in lines)
     verdicts = [line.split()[1] for line in lines if line.split()[2:3] in (["8"], ["16"], ["32"])]
