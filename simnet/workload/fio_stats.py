@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _NUMBERS: cython.int = 7
+_LONGEST: cython.longlong = 0x7FFFFFFFFFFFFFFF
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,25 @@ class FioCosts:
 
 @cython.cclass
 class Latency:
-    """Latencies of one kind: histogram in ps, sum, and sum of the squares in ns."""
+    """Latencies of one kind: histogram in ps, sum, and sum of the squares in ns.
+
+    Attributes:
+        times, sum_ps, squares: of all.
+        least_ps, largest_ps: since the last mark; the least is above the largest without any.
+    """
 
     times: LogHistogram = None
     sum_ps: cython.longlong = 0
     squares: cython.double = 0.0
+    least_ps: cython.longlong = 0
+    largest_ps: cython.longlong = 0
+    _marks: tuple[Any, ...] = None
 
     def __init__(self) -> None:
         self.times = LogHistogram()
+        self.least_ps = _LONGEST
+        self.largest_ps = -1
+        self._marks = ()
 
     def add(self, time_ps: cython.longlong) -> cython.int:
         """Count one."""
@@ -93,7 +105,19 @@ class Latency:
         self.times.add(time_ps)
         self.sum_ps += time_ps
         self.squares += nanoseconds * nanoseconds
+        self.least_ps = min(self.least_ps, time_ps)
+        self.largest_ps = max(self.largest_ps, time_ps)
         return 0
+
+    def mark(self) -> tuple[tuple[int, int], ...]:
+        """Set a mark; return the least and the largest, in ps, up to each mark from the one before.
+
+        Between two marks the extremes are those of the entries that only the later one returns.
+        """
+        self._marks = (*self._marks, (self.least_ps, self.largest_ps))
+        self.least_ps = _LONGEST
+        self.largest_ps = -1
+        return self._marks
 
 
 @cython.cclass

@@ -18,7 +18,7 @@ from simnet.storage.multiqueue.affinity import spread
 from simnet.storage.multiqueue.costs import MqCosts
 from simnet.storage.multiqueue.queue import MultiQueue
 from simnet.workload.fio import FioJob
-from simnet.workload.fio_stats import FioCosts, FioRules, FioStats, deviation
+from simnet.workload.fio_stats import FioCosts, FioRules, FioStats, Latency, deviation
 from simnet.workload.netperf import Start
 from tests.host.parts import make_costs, make_machine
 from tests.storage.multiqueue.parts import US, Slots
@@ -253,6 +253,19 @@ def test_processes_that_share_a_cpu_take_turns() -> None:
     Start(fio.sim, "other.start", other, 0)
     fio.run(4 * 10**10)
     assert stats.ios[0] == pytest.approx(fio.stats.ios[0], rel=0.5)
+
+
+def test_extremes_are_those_between_two_marks() -> None:
+    latency = Latency()
+    for time_ps in (7000, 9001, 5000):
+        latency.add(time_ps)
+    assert latency.mark() == ((5000, 9001),)
+    latency.add(6003)
+    first, second = latency.mark()
+    assert first == (5000, 9001)
+    assert second == (6003, 6003)
+    least, largest = latency.mark()[2]
+    assert least > largest
 
 
 def test_deviation_of_one_value_is_none() -> None:

@@ -32,6 +32,7 @@ class CpuRmap:
         self._cpus = tuple(cpus)
         self._index = [cpu.cpu_id % queues for cpu in cpus]
         self._distance = [_INFINITE] * len(cpus)
+        self._near = tuple(_by_place(cpus, place) for place in ("core", "socket", "node"))
 
     def queue(self, cpu: int) -> int:
         """`cpu_rmap_lookup_index`: the queue of a CPU."""
@@ -53,22 +54,30 @@ class CpuRmap:
             if mask >> cpu.cpu_id & 1:
                 self._index[cpu.cpu_id] = queue
                 self._distance[cpu.cpu_id] = 0
-                stale |= {other.cpu_id for other in self._cpus if other.node == cpu.node}
+                stale.update(self._near[-1][cpu.cpu_id])
         for number in sorted(stale):
-            self._copy_nearest(self._cpus[number])
+            self._copy_nearest(number)
 
-    def _copy_nearest(self, cpu: Cpu) -> None:
+    def _copy_nearest(self, cpu: int) -> None:
         """Take over from neighbours: threads of the core, CPUs of the socket, of the node."""
-        for distance, place in enumerate(("core", "socket", "node"), 1):
-            for neighbour in self._cpus:
-                near = getattr(neighbour, place) == getattr(cpu, place)
-                if near and self._copied(cpu.cpu_id, neighbour.cpu_id, distance):
-                    return
+        for distance, near in enumerate(self._near, 1):
+            if self._distance[cpu] <= distance:
+                return
+            if any(self._copied(cpu, neighbour, distance) for neighbour in near[cpu]):
+                return
 
     def _copied(self, cpu: int, neighbour: int, distance: int) -> bool:
         """`cpu_rmap_copy_neigh`, of one neighbour."""
-        if self._distance[cpu] <= distance or self._distance[neighbour] > distance:
+        if self._distance[neighbour] > distance:
             return False
         self._index[cpu] = self._index[neighbour]
         self._distance[cpu] = distance
         return True
+
+
+def _by_place(cpus: Sequence[Cpu], place: str) -> list[list[int]]:
+    """For each CPU the numbers of those at the same place, itself included, in their order."""
+    groups: dict[int, list[int]] = {}
+    for cpu in cpus:
+        groups.setdefault(getattr(cpu, place), []).append(cpu.cpu_id)
+    return [groups[getattr(cpu, place)] for cpu in cpus]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
-from simnet.scenario.parts.fio.columns import group_counts
+from simnet.scenario.parts.fio.columns import group_counts, group_extremes
 from simnet.scenario.parts.fio.resources import FioPath, Group
 from simnet.scenario.parts.fio.schema import ENGINES, PATTERNS
 from simnet.scenario.parts.host.build import PS, make_spread
@@ -77,6 +77,7 @@ def build_fio(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) 
             DiskCounts("client", name, queue.stats.snapshot(now)) for name, queue in queues.items()
         )
 
+    ground.observed["fio"] = lambda: tuple(group_extremes(one.stats) for one in groups)
     return System(
         ground.env,
         ground.machine,

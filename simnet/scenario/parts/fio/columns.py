@@ -13,12 +13,12 @@ from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.workload.fio_stats import deviation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from simnet.scenario.system.system import Snapshot
     from simnet.workload.fio_stats import FioStats, Latency
 
-__all__ = ["COLUMNS", "PERCENTILES", "FioGroupUse", "group_counts"]
+__all__ = ["COLUMNS", "PERCENTILES", "FioGroupUse", "group_counts", "group_extremes"]
 
 #: of completion latency, as fio prints them unless `percentile_list` says otherwise
 PERCENTILES: Final = (
@@ -61,6 +61,28 @@ class FioCounts:
     switches: int
 
 
+#: the least and the largest latency up to each mark from the one before, of reads and writes
+Marks = tuple[tuple[tuple[int, int], ...], ...]
+
+
+@dataclass(frozen=True)
+class FioExtremes:
+    """Of a job's latencies, in ps."""
+
+    slat: Marks
+    clat: Marks
+    lat: Marks
+
+
+def group_extremes(stats: FioStats) -> FioExtremes:
+    """Set a mark in a job's latencies, and return the extremes up to each mark."""
+    return FioExtremes(
+        slat=tuple(one.mark() for one in stats.slat),
+        clat=tuple(one.mark() for one in stats.clat),
+        lat=tuple(one.mark() for one in stats.lat),
+    )
+
+
 def group_counts(name: str, stats: FioStats) -> FioCounts:
     """Return a copy of a job's counters."""
 
@@ -88,7 +110,7 @@ def group_counts(name: str, stats: FioStats) -> FioCounts:
 
 
 class LatencyUse(Row):
-    """Latencies in ns; the least and the largest are bounds, exact to one part in 128."""
+    """Latencies in ns; percentiles are exact to one part in 128."""
 
     min: int
     max: int
@@ -127,20 +149,25 @@ class FioGroupUse(Row):
     latency_ms: dict[str, float]
 
 
-def _latency(first: LatencyCounts, last: LatencyCounts) -> LatencyUse | None:
-    """What was counted between two snapshots; None without any."""
+def _latency(
+    first: LatencyCounts, last: LatencyCounts, extremes: Sequence[tuple[int, int]]
+) -> LatencyUse | None:
+    """What was counted between two snapshots, given the extremes of its parts; None without any."""
     count = last.count - first.count
     if not count:
         return None
     buckets = _more(first.buckets, last.buckets)
     sum_ps = last.sum_ps - first.sum_ps
+    largest = max(most for _, most in extremes) // 1000
     return LatencyUse(
-        min=min(buckets) // 1000,
-        max=max(buckets) // 1000,
+        min=min(least for least, _ in extremes) // 1000,
+        max=largest,
         mean=sum_ps / 1000 / count,
         stddev=deviation(count, sum_ps, last.squares - first.squares),
         N=count,
-        percentile={f"{one:.6f}": _percentile(buckets, count, one) for one in PERCENTILES},
+        percentile={
+            f"{one:.6f}": min(largest, _percentile(buckets, count, one)) for one in PERCENTILES
+        },
     )
 
 
@@ -160,18 +187,28 @@ def _percentile(buckets: Mapping[int, int], count: int, percent: float) -> int:
     return max(buckets) // 1000
 
 
-def _direction(first: FioCounts, last: FioCounts, rw: int, elapsed_ps: int) -> DirectionUse:
+def _direction(
+    counts: tuple[FioCounts, FioCounts],
+    extremes: tuple[FioExtremes, FioExtremes],
+    rw: int,
+    elapsed_ps: int,
+) -> DirectionUse:
+    first, last = counts
     ios = last.ios[rw] - first.ios[rw]
     size = (last.sectors[rw] - first.sectors[rw]) * SECTOR_BYTES
+    found = {}
+    for kind in ("slat", "clat", "lat"):
+        before, after = (getattr(one, kind)[rw] for one in extremes)
+        found[f"{kind}_ns"] = _latency(
+            getattr(first, kind)[rw], getattr(last, kind)[rw], after[len(before) :]
+        )
     return DirectionUse(
         io_bytes=size,
         bw_bytes=size * _PS_PER_S / elapsed_ps,
         iops=ios * _PS_PER_S / elapsed_ps,
         runtime=elapsed_ps / _PS_PER_MS,
         total_ios=ios,
-        slat_ns=_latency(first.slat[rw], last.slat[rw]),
-        clat_ns=_latency(first.clat[rw], last.clat[rw]),
-        lat_ns=_latency(first.lat[rw], last.lat[rw]),
+        **found,
     )
 
 
@@ -203,14 +240,15 @@ def _in_order(found: dict[str, float]) -> dict[str, float]:
 def _groups(start: Snapshot, end: Snapshot) -> tuple[FioGroupUse, ...]:
     elapsed_ps = end.time_ps - start.time_ps
     made = []
-    pairs = zip(start.more.get("fio", ()), end.more.get("fio", ()), strict=True)
-    for first, last in pairs:
+    counts = zip(*(one.more.get("fio", ()) for one in (start, end)), strict=True)
+    extremes = zip(*(one.observed.get("fio", ()) for one in (start, end)), strict=True)
+    for (first, last), found in zip(counts, extremes, strict=True):
         us, ms = _distribution(first, last)
         made.append(
             FioGroupUse(
                 jobname=last.name,
-                read=_direction(first, last, 0, elapsed_ps),
-                write=_direction(first, last, 1, elapsed_ps),
+                read=_direction((first, last), found, 0, elapsed_ps),
+                write=_direction((first, last), found, 1, elapsed_ps),
                 usr_cpu=100 * (last.user_ps - first.user_ps) / elapsed_ps,
                 sys_cpu=100 * (last.system_ps - first.system_ps) / elapsed_ps,
                 ctx=last.switches - first.switches,

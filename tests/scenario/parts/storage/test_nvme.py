@@ -77,6 +77,14 @@ def test_counters_of_a_result_agree() -> None:
     assert job.read.total_ios / ios == pytest.approx(0.75, abs=0.02)
 
 
+def test_no_latency_is_outside_of_the_least_and_the_largest() -> None:
+    job = run().fio[0]
+    for direction in (job.read, job.write):
+        for found in (direction.slat_ns, direction.clat_ns, direction.lat_ns):
+            assert found.min <= found.mean <= found.max
+            assert all(found.min <= one <= found.max for one in found.percentile.values())
+
+
 def test_the_same_seed_gives_the_same_result_and_another_one_does_not() -> None:
     first, again = run(), run()
     assert first == again
