@@ -1,7 +1,8 @@
 """Every small mistake that could be made in a module, as a change of a few characters of its text.
 
 What only hints or describes is left out: annotations, decorators, strings, what is raised, what
-only compiled code runs, and what functions return that tell nothing but whether they failed.
+only compiled code runs, what functions return that tell nothing but whether they failed, and the
+numbers of events that nobody reads.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from tests.mutants.unread import EVENT_NUMBER, SCHEDULING, Unread, unread_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,6 +67,8 @@ _NUMBERS = {"int", "float", "cython.int", "cython.uint", "cython.longlong", "cyt
 _TRUTHS = {"bool", "cython.bint"}
 # Their functions are found in their class or module and can be changed there.
 _CLASS = re.compile(r"^@cython\.cclass\n(?:@.*\n)*class (\w+)", re.MULTILINE)
+# what `__init__` leaves to another function, which is called on new objects alone
+_BEGINS = "Begin, as `__init__` says"
 _PLAIN_DECORATOR = re.compile(r"cython\.|property$|staticmethod$|\w+\.setter$")
 
 
@@ -124,33 +129,41 @@ def modules_of(floors: Iterable[str] = FLOORS) -> list[str]:
 
 def mutants_of(module: str) -> list[Mutant]:
     """Return all mutants of a module, in the order of its text."""
-    return mutants_in(module, path_of(module).read_bytes(), _procedures())
+    return mutants_in(module, path_of(module).read_bytes(), _unread())
 
 
 @cache
-def _procedures() -> frozenset[str]:
-    """Return the C functions whose integer says nothing: 0, or what another of them returns."""
+def _unread() -> Unread:
+    """Return what nothing reads: results of C functions whose integer says nothing, too."""
+    sources = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): path.read_bytes()
+        for path in sorted((ROOT / "simnet").rglob("*.py"))
+    }
+    unread = unread_in(sources)
     says: dict[str, bool] = {}
-    for path in sorted((ROOT / "simnet").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_bytes())):
+    for text in sources.values():
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef) and node.returns:
-                nothing = ast.unparse(node.returns) == "cython.int" and _returns_nothing(node)
-                says[node.name] = says.get(node.name, True) and nothing
-    return frozenset(name for name, nothing in says.items() if nothing)
+                says[node.name] = says.get(node.name, True) and _returns_nothing(node)
+    nothing = {its for its in unread.functions if says.get(its[-1], False)}
+    return Unread(unread.functions, unread.results | nothing, unread.numbers)
 
 
 def _returns_nothing(node: ast.FunctionDef) -> bool:
-    return all(
-        isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value == 0)
-        for value in _returned(node)
+    """Whether a C function returns 0, or what another one does."""
+    return (
+        node.returns is not None
+        and ast.unparse(node.returns) == "cython.int"
+        and all(
+            isinstance(value, ast.Call) or (isinstance(value, ast.Constant) and value.value == 0)
+            for value in _returned(node)
+        )
     )
 
 
-def mutants_in(
-    module: str, source: bytes, procedures: frozenset[str] = frozenset()
-) -> list[Mutant]:
-    """Return all mutants of a text, given which functions return nothing."""
-    finder = _Finder(module, source, procedures)
+def mutants_in(module: str, source: bytes, unread: Unread | None = None) -> list[Mutant]:
+    """Return all mutants of a text, given what nothing reads."""
+    finder = _Finder(module, source, unread or Unread())
     finder.visit(ast.parse(source))
     seen: Counter[str] = Counter()
     numbered = []
@@ -165,11 +178,11 @@ def _is_zero(node: ast.expr) -> bool:
 
 
 class _Finder(ast.NodeVisitor):
-    def __init__(self, module: str, source: bytes, procedures: frozenset[str]) -> None:
+    def __init__(self, module: str, source: bytes, unread: Unread) -> None:
         self.module = module
         self.source = source
         self.classes = set(_CLASS.findall(source.decode()))
-        self.procedures = procedures
+        self.unread = unread
         self.begins = [0]
         for line in source.splitlines(keepends=True):
             self.begins.append(self.begins[-1] + len(line))
@@ -179,6 +192,7 @@ class _Finder(ast.NodeVisitor):
         self.lines = (1, 1)
         self.returns = ""
         self.returns_nothing = False
+        self.begins_object = False
         self.compiled = False
 
     # where things are
@@ -260,16 +274,19 @@ class _Finder(ast.NodeVisitor):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.visit_all(default for default in node.args.defaults)
         self.visit_all(default for default in node.args.kw_defaults if default)
-        kept = self.function, self.returns, self.returns_nothing
+        kept = self.function, self.returns, self.returns_nothing, self.begins_object
         decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
         if not self.function and all(map(_PLAIN_DECORATOR.match, decorators)):
             self.function = min([node.lineno, *(its.lineno for its in node.decorator_list)])
         self.returns = ast.unparse(node.returns) if node.returns else ""
-        self.returns_nothing = node.name in self.procedures
+        place = (self.module, ".".join(self.scope), node.name)
+        self.returns_nothing = place in self.unread.results and _returns_nothing(node)
+        told = (ast.get_docstring(node) or "").startswith(_BEGINS)
+        self.begins_object = node.name == "__init__" or told
         self.scope.append(node.name)
         self.visit_all(node.body)
         self.scope.pop()
-        self.function, self.returns, self.returns_nothing = kept
+        self.function, self.returns, self.returns_nothing, self.begins_object = kept
 
     def visit_If(self, node: ast.If) -> None:
         if _asks(node.test, "TYPE_CHECKING"):
@@ -308,7 +325,7 @@ class _Finder(ast.NodeVisitor):
         self, node: ast.Assign | ast.AugAssign | ast.AnnAssign, targets: list[ast.expr]
     ) -> None:
         # a compiled object begins with zeros: only the interpreter needs to be told
-        begins = self.compiled and self.scope[-1:] == ["__init__"]
+        begins = self.compiled and self.begins_object
         zero = begins and node.value is not None and _is_zero(node.value)
         if not zero and any(ast.unparse(target).startswith("self.") for target in targets):
             self.exchange(node, "statement", "pass")
@@ -319,9 +336,9 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Return(self, node: ast.Return) -> None:
         value = node.value
-        if value is None or self.returns_nothing:
+        if value is None or (self.returns_nothing and isinstance(value, ast.Constant)):
             return
-        if not isinstance(value, ast.Constant):
+        if not isinstance(value, ast.Constant) and not self.returns_nothing:
             if self.returns in _NUMBERS:
                 self.exchange(value, "return", f"({self.text(value)}) + 1")
             elif self.returns not in _TRUTHS:
@@ -396,7 +413,20 @@ class _Finder(ast.NodeVisitor):
         if isinstance(node.func, ast.Name) and node.func.id in {"min", "max"}:
             self.exchange(node.func, "extreme", "max" if node.func.id == "min" else "min")
         typed = ast.unparse(node.func) in _TYPED
-        self.visit_all([node.func, *node.args[typed:], *node.keywords])
+        read = [its for its in node.args[typed:] if its is not self.unread_number(node)]
+        self.visit_all([node.func, *read, *node.keywords])
+
+    def unread_number(self, node: ast.Call) -> ast.expr | None:
+        """Return the number of an event that its component does not read."""
+        if (
+            isinstance(node.func, ast.Attribute)
+            and node.func.attr in SCHEDULING
+            and len(node.args) > EVENT_NUMBER
+            and ast.unparse(node.args[1]) == "self"
+            and (self.module, self.scope[0]) in self.unread.numbers
+        ):
+            return node.args[EVENT_NUMBER]
+        return None
 
     def is_hint(self, node: ast.Call) -> bool:
         return ast.unparse(node.func) in _HINTS

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.mutants.sites import ROOT, modules_of, mutants_in, mutants_of
+from tests.mutants.unread import unread_in
 
 MODULE = b'''\
 """A module of a mechanism."""
@@ -121,19 +122,76 @@ def test_what_only_hints_or_describes_is_left_out(body: str) -> None:
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_a_compiled_object_begins_with_zeros_anyway(*, compiled: bool) -> None:
+@pytest.mark.parametrize("begins", ["__init__(self):", "_start(self):\n        {told}"])
+def test_a_compiled_object_begins_with_zeros_anyway(begins: str, *, compiled: bool) -> None:
     mark = "@cython.cclass\n" * compiled
-    text = f"{mark}class A:\n    y: int = 0\n    def __init__(self):\n        self.x = 0\n"
+    head = begins.replace("{told}", '"""Begin, as `__init__` says, without numbers."""')
+    text = f"{mark}class A:\n    y: int = 0\n    def {head}\n        self.x = 0\n"
     texts = [mutant.text for mutant in mutants_in("simnet.host.x", text.encode())]
     assert (b"pass" in texts) == (not compiled)
     assert texts.count(b"1") == (1 if compiled else 2)
 
 
-@pytest.mark.parametrize("procedures", [frozenset({"send"}), frozenset()])
-def test_what_only_says_that_nothing_failed_is_left_out(procedures: frozenset[str]) -> None:
-    text = b"def send(skb) -> cython.int:\n    return other(skb)\n"
-    found = mutants_in("simnet.net.x", text, procedures)
-    assert (not found) == bool(procedures)
+COMPONENT = """\
+class Port(Component):
+    def on_event(self, kind, arg):
+        self.run({number})
+
+    def run(self, wanted: cython.longlong) -> cython.int:
+        self.sim.at(5, self, kind, 7, priority)
+        self.other.run(3)
+        return 0
+
+
+class Fast(Port):
+    def run(self, wanted: cython.longlong) -> cython.int:
+        if wanted > 6:
+            return self.late(8)
+        return 0
+
+    def late(self, wanted: cython.longlong) -> cython.int:
+        return 0
+
+
+class Other:
+    def run(self) -> cython.int:
+        return 0
+
+
+def read(port: {type}):
+    return port.run(kind) - 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "silent"),
+    [
+        ("Other", {"Port.run", "Fast.run", "Fast.late"}),
+        ("Port", {"Other.run"}),
+        ("Fast", {"Other.run"}),
+        ("Public[Any]", set()),
+    ],
+)
+def test_a_procedure_whose_result_nothing_reads_cannot_return_a_wrong_one(
+    kind: str, silent: set[str]
+) -> None:
+    text = COMPONENT.replace("{type}", kind).replace("{number}", "kind").encode()
+    found = mutants_in("simnet.net.x", text, unread_in({"simnet.net.x": text}))
+    returns = {its.scope for its in found if its.diff.endswith("return 1")}
+    assert returns == {"Port.run", "Fast.run", "Fast.late", "Other.run"} - silent
+    # what it passes on matters all the same
+    assert "-            return self.late(8)\n+            return self.late(9)" in {
+        its.diff for its in found
+    }
+
+
+@pytest.mark.parametrize("number", ["kind", "arg"])
+def test_an_event_s_number_that_its_component_does_not_read_cannot_be_wrong(number: str) -> None:
+    text = COMPONENT.replace("{type}", "Port").replace("{number}", number).encode()
+    found = mutants_in("simnet.net.x", text, unread_in({"simnet.net.x": text}))
+    numbers = {its.text for its in found if "sim.at" in its.diff}
+    assert (b"8" in numbers) == (number == "arg")
+    assert b"6" in numbers
 
 
 def test_each_mistake_has_a_name_of_its_own_that_does_not_depend_on_its_line() -> None:
