@@ -133,6 +133,11 @@ def test_a_compiled_object_begins_with_zeros_anyway(begins: str, *, compiled: bo
 
 
 COMPONENT = """\
+class Component:
+    def on_event(self, kind, arg):
+        raise NotImplementedError(f"{kind} {arg}")
+
+
 class Port(Component):
     def on_event(self, kind, arg):
         self.run({number})

@@ -117,12 +117,12 @@ class _Package:
                 found += [base for base in one.bases if base not in found]
         return found
 
-    def related(self, name: str) -> set[str]:
-        """Return a class, those that it is made of, and those that are made of it."""
-        beneath = [name]
-        for its in beneath:
-            beneath += [other for other in sorted(self.below[its]) if other not in beneath]
-        return {*self.above(name), *beneath}
+    def beneath(self, name: str) -> list[str]:
+        """Return a class and those that are made of it."""
+        found = [name]
+        for its in found:
+            found += [other for other in sorted(self.below[its]) if other not in found]
+        return found
 
     def field(self, owner: str, name: str) -> str:
         """Return the type of a field, method or property."""
@@ -140,7 +140,7 @@ class _Package:
             return set()
         if owner not in self.classes:
             return self.named[name]
-        related = self.related(owner)
+        related = {*self.above(owner), *self.beneath(owner)}
         return {its for its in self.named[name] if its[1] in related}
 
     def spread(self) -> None:
@@ -152,12 +152,15 @@ class _Package:
                 todo.append(function)
 
     def reads_number(self, name: str) -> bool:
-        """Whether a class, or one of its relatives, reads the last that `on_event` is given."""
-        for other in self.related(name):
-            for its in self.classes.get(other, ()):
-                node = its.methods.get("on_event")
-                if node is not None and node.args.args[-1].arg in _names(node.body):
-                    return True
+        """Whether a class, or one that is made of it, reads the last that `on_event` is given."""
+        return any(self.own_reads_number(its) for its in self.beneath(name))
+
+    def own_reads_number(self, name: str) -> bool:
+        for above in self.above(name):
+            nodes = [its.methods.get("on_event") for its in self.classes.get(above, ())]
+            found = [node for node in nodes if node is not None]
+            if found:
+                return any(node.args.args[-1].arg in _names(node.body) for node in found)
         return False
 
 
