@@ -15,7 +15,9 @@ from simnet.scenario.system import build as building
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["US", "Books"]
+    from simnet.scenario.system.system import System
+
+__all__ = ["US", "Books", "built"]
 
 US = 10**6
 # long enough that a machine that is idle now and then is seen so
@@ -23,6 +25,14 @@ _LOOK_PS = 2_137_000
 _UNLIMITED = dict.fromkeys(("bus_bandwidth_bps", "memory_bandwidth_bps", "link_bandwidth_bps"), 0)
 _ALONE = {"stall_permille": 0, "smt_slowdown_permille": 1000}
 _BUSY = ("user_ps", "system_ps", "softirq_ps", "irq_ps")
+
+
+def built(scenario: str, tunings: tuple[str, ...] = (), **options: Any) -> System:
+    """Return a scenario's system, in which work takes the time that it was booked for."""
+    effective = load(scenario, tunings=tunings)
+    peers = tuple(map(_alone, effective.peers))
+    changed = effective.model_copy(update={"host": _alone(effective.host), "peers": peers})
+    return building.build(changed, seed=1, **options)
 
 
 def _alone(host: Any) -> Any:
@@ -43,10 +53,7 @@ class Books:
     """
 
     def __init__(self, scenario: str, tunings: tuple[str, ...], duration_us: int) -> None:
-        effective = load(scenario, tunings=tunings)
-        peers = tuple(map(_alone, effective.peers))
-        changed = effective.model_copy(update={"host": _alone(effective.host), "peers": peers})
-        self.system = building.build(changed, seed=1)
+        self.system = built(scenario, tunings)
         self.sim = self.system.env.sim
         parts = self.sim.components.values()
         self.machines = [part for part in parts if isinstance(part, Scheduler)]
