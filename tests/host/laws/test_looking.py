@@ -16,7 +16,7 @@ SCENARIOS = [
     ("x460-out-of-box", ("affinity",), 1500),
     ("vlan-half-cpu", (), 15_000),
     ("vm-virtio", (), 1000),
-    ("tcp-rr-one-queue", (), 600),
+    ("sw1621-t520", (), 1500),
     ("nvme-local", (), 300),
 ]
 MODES = {
