@@ -15,8 +15,8 @@ from markupsafe import Markup, escape
 from simnet.report.html.blocks import Facts, Part, Section, Table, Verdict
 from simnet.report.html.kinds.whatif import whatif_part
 from simnet.report.html.page import fragment
+from simnet.study.run.measures import METRICS
 from simnet.study.run.run import simulate
-from simnet.study.whatif.verdict import METRICS
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case, Member, runs_to_completion
 
@@ -87,9 +87,9 @@ def first_answer(question: Question) -> str:
     before = _short(question.before)
     after = _short(question.after) if question.typed else before
     rows = tuple(
-        (f"{metric.name.replace('_', ' ')}, {metric.unit}", _number(b), _number(a), _change(b, a))
-        for metric in METRICS
-        if (b := metric.of(before)) is not None
+        (f"{metric.metric.replace('_', ' ')}, {metric.unit}", _number(b), _number(a), _change(b, a))
+        for metric in METRICS.values()
+        if metric.changes and (b := metric.of(before)) is not None
         for a in [metric.of(after)]
     )
     said = question.typed or "as it is"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.study.run.duration_text import in_unit
+from simnet.study.run.measures import METRICS
 from simnet.study.whatif.mechanism import moved_text
 
 if TYPE_CHECKING:
@@ -15,17 +17,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Change, Interval
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-METRIC_LABELS = {
-    "real_time": ("real time of all jobs, s", 1.0, 1),
-    "transactions": ("transactions/s", 1.0, 0),
-    "throughput": ("throughput, Mbit/s", 1e-6, 1),
-    "cpu_of_all": ("CPU, % of all {cpus}", 1.0, 2),
-    "cpu_of_one": ("CPU, % of one", 1.0, 1),
-    "cpu_per_byte": ("CPU per byte, ns", 1.0, 3),
-    "latency_p50": ("{latency} p50, {unit}", 1.0, 1),
-    "latency_p99": ("{latency} p99, {unit}", 1.0, 1),
-    "interrupts": ("interrupts/s", 1.0, 0),
-}
 CHANGE_HEADING = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
 _MECHANISMS_SHOWN = 3
 _NOTHING_US = 0.005
@@ -70,15 +61,17 @@ def change_rows(found: WhatIf, judged: Judged) -> list[tuple[str, ...]]:
 
 
 def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
-    label, scale, digits = METRIC_LABELS[change.metric]
-    unit, factor = in_unit((change.before, change.after)) if change.unit == "us" else ("", 1.0)
-    scale *= factor
+    measure = METRICS[change.metric]
+    unit = f"% of all {found.cpus}" if change.metric == "cpu_of_all" else ""
+    if change.unit == "us":
+        unit, factor = in_unit((change.before, change.after))
+        measure = replace(measure, scale=factor)
 
     def number(value: float | None) -> str:
-        return "-" if value is None else f"{value * scale:.{digits}f}"
+        return "-" if value is None else measure.shown(value)
 
     return (
-        label.format(cpus=found.cpus, unit=unit, latency=change.latency_kind or "latency"),
+        measure.titled(unit).format(latency=change.latency_kind or "latency"),
         number(change.before),
         number(change.after),
         "-" if change.percent is None else f"{change.percent:+.1f} %",

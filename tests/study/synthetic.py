@@ -42,6 +42,7 @@ def result(
         warmup_s=0.1,
         simulated_s=0.5,
         throughput_bps=throughput_bps,
+        latency_us=None if p99_us is None else latency,
         cpu_busy_percent=cpu_percent,
         cpus=cpus,
         ticks=(),

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
+from simnet.study.run.measures import METRICS, SCREENED
 
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
 
 __all__ = [
     "MEANING",
-    "METRIC_LABELS",
     "SHARES_TITLE",
     "metric_label",
     "screen",
@@ -27,16 +27,11 @@ MEANING: Final = (
     "change from off to on, or to a larger value: mean size (least to most),"
     " 100 x logarithm of the ratio (if small, about %)"
 )
-METRIC_LABELS: Final = {
-    "throughput": "throughput",
-    "cpu_per_byte": "CPU per byte",
-    "latency_p99": "{latency} p99",
-}
 
 
 def metric_label(found: Screen, metric: str) -> str:
     """What a metric is called, of what its latencies are."""
-    return METRIC_LABELS[metric].format(latency=found.latency_kind or "latency")
+    return METRICS[metric].said.format(latency=found.latency_kind or "latency")
 
 
 def screen(found: Screen) -> str:
@@ -45,7 +40,7 @@ def screen(found: Screen) -> str:
     heading = f"{title}: {found.runs} runs of {found.simulated_s:g} s"
     chance = ", ".join(
         f"{metric_label(found, name)} {found.chance[name]:.1f}"
-        for name in METRIC_LABELS
+        for name in SCREENED
         if name in found.chance
     )
     unknown = "not known, as nothing came with one of the seeds"
@@ -93,12 +88,12 @@ def share_rows(found: Screen) -> list[tuple[str, ...]]:
 
 
 def _shared_metrics(found: Screen) -> list[str]:
-    return [name for name in METRIC_LABELS if any(one.metric == name for one in found.shares)]
+    return [name for name in SCREENED if any(one.metric == name for one in found.shares)]
 
 
 def screen_heading(found: Screen) -> tuple[str, ...]:
     """What stands above `screen_rows`."""
-    labels = {name: metric_label(found, name) for name in METRIC_LABELS}
+    labels = {name: metric_label(found, name) for name in SCREENED}
     return ("turned", *labels.values(), f"matters for {labels[found.metric]}")
 
 
@@ -109,7 +104,7 @@ def screen_rows(found: Screen) -> list[tuple[str, ...]]:
 
 
 def _row(one: Screened) -> tuple[str, ...]:
-    return (printable(one.name), *(_text(one.effect(name)) for name in METRIC_LABELS))
+    return (printable(one.name), *(_text(one.effect(name)) for name in SCREENED))
 
 
 def _text(effect: Effect) -> str:

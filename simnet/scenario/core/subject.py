@@ -185,7 +185,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a result that runs are compared by.
+    """A number of a result that runs are compared by, declared once for every view.
 
     Attributes:
         label: what it is, with the unit that it is shown in.
@@ -195,6 +195,12 @@ class Measure:
         digits: decimals that are shown.
         largest: whether more of it is better.
         listed: a table of runs has it, whatever they are compared by.
+        metric: what verdicts, limits and effects call it; empty where they do not know it.
+        unit: of its values; of the known metrics only.
+        geometric: its change is the geometric mean over pairs of runs, as of what differs by orders
+            of magnitude.
+        changes: a what-if shows its change.
+        most: what it can be at most, and that as text.
     """
 
     label: str
@@ -204,6 +210,21 @@ class Measure:
     digits: int = 0
     largest: bool = False
     listed: bool = False
+    metric: str = ""
+    unit: str = ""
+    geometric: bool = False
+    changes: bool = False
+    most: tuple[float, str] | None = None
+
+    @property
+    def said(self) -> str:
+        """What it is, without a unit."""
+        return self.label.partition(" (")[0]
+
+    def titled(self, unit: str = "") -> str:
+        """What it is, and the unit that it is shown in, or another one: ``throughput, Mbit/s``."""
+        unit = unit or self.label.partition(" (")[2].removesuffix(")")
+        return f"{self.said}/s" if unit == "1/s" else f"{self.said}, {unit}"
 
     def shown(self, value: float) -> str:
         """A value in the unit that it is shown in."""

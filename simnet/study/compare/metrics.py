@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.parts.storage.columns import row_of
+from simnet.study.run.measures import MEASURES, P50, P99, THROUGHPUT, TRANSACTIONS
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -48,6 +49,7 @@ _WORKERS: Final = ("user", "system", "softirq", "idle")
 _QUANTILES: Final = ("p50", "p99")
 _OF_EACH: Final[Mapping[str, Collection[str]]] = {"cpu": _SHARES, "port": _PORT, "disk": _DISK}
 _OF_ALL: Final[Mapping[str, Collection[str]]] = {"workers": _WORKERS, "latency_us": _QUANTILES}
+_OF_MEASURES: Final = {TRANSACTIONS: TRANSACTIONS, "latency_us.p50": P50, "latency_us.p99": P99}
 _WHOLE: Final = {
     "throughput_bps": "throughput",
     "requests_per_s": "throughput",
@@ -87,12 +89,7 @@ def kind_of(metric: str) -> str:
 
 
 def _metrics(result: Result) -> Iterator[tuple[str, float]]:
-    if result.flows:
-        yield "throughput_bps", result.throughput_bps
-    rates = [one.transactions_per_s for one in result.flows if one.transactions_per_s is not None]
-    if rates:
-        yield "transactions_per_s", sum(rates)
-    yield from _latencies(result)
+    yield from _of_flows(result)
     for name, share in _SHARES.items():
         if result.cpus:
             yield f"cpu.all.{name}", sum(map(share, result.cpus)) / len(result.cpus)
@@ -115,14 +112,12 @@ def _metrics(result: Result) -> Iterator[tuple[str, float]]:
             yield f"workers.{name}", getattr(use, name)
 
 
-def _latencies(result: Result) -> Iterator[tuple[str, float]]:
-    """Of an open-loop load, or of the worst flow, as a sweep has it."""
+def _of_flows(result: Result) -> Iterator[tuple[str, float]]:
+    if result.flows:
+        yield THROUGHPUT, result.throughput_bps
     if result.messages is not None:
         yield "requests_per_s", result.messages.delivered_per_s
-        found = [result.messages.latency_us]
-    else:
-        found = [flow.latency_us for flow in result.flows]
-    for name in _QUANTILES:
-        values = [value for one in found if (value := getattr(one, name)) is not None]
-        if values:
-            yield f"latency_us.{name}", max(values)
+    for name, column in _OF_MEASURES.items():
+        value = MEASURES[column].of(result)
+        if value is not None:
+            yield name, value

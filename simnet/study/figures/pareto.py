@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from simnet.study.figures.sweep import title, varied
-from simnet.study.run.measures import MEASURES
+from simnet.study.run.measures import MEASURES, P99
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ __all__ = ["front", "of_sweep"]
 
 _Point: TypeAlias = "tuple[tuple[float, float], Cell]"
 _SIZE_INCHES: Final = (10.0, 4.8)
-_COSTS: Final = ("cpu_busy_percent", "latency_us_p99")
+_COSTS: Final = ("cpu_busy_percent", P99)
 # of the range of the points
 _NAME_WIDTH: Final = 0.3
 _NAME_HEIGHT: Final = 0.06

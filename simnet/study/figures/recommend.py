@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from simnet.study.figures.pareto import front
 from simnet.study.figures.titles import about
-from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT
+from simnet.study.run.measures import METRICS, RATE, SCREENED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["pareto"]
 
-_LABELS: Final = {
-    THROUGHPUT: "throughput",
-    CPU_PER_BYTE: "CPU time per byte",
-    TAIL: "{latency} p99",
-}
 _SIZE_INCHES: Final = (10.0, 4.2)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _TRIED, _BROKEN, _FRONT, _CHOSEN = "#56b4e9", "#bbbbbb", "#0072b2", "#d55e00"
@@ -32,7 +27,7 @@ _TRIED, _BROKEN, _FRONT, _CHOSEN = "#56b4e9", "#bbbbbb", "#0072b2", "#d55e00"
 def pareto(found: Recommendation) -> Figure:
     """Two panels: each list of changes, and those that no other beats in both numbers."""
     figure = Figure(figsize=_SIZE_INCHES, layout="constrained")
-    others = [name for name in _LABELS if name != found.metric]
+    others = [name for name in SCREENED if name != found.metric]
     for axes, other in zip(figure.subplots(1, 2), others, strict=True):
         _panel(axes, found, other)
     figure.axes[0].legend(loc="best", fontsize="small")
@@ -68,14 +63,14 @@ def _panel(axes: Axes, found: Recommendation, other: str) -> None:
 
 
 def _label(found: Recommendation, metric: str) -> str:
-    return _LABELS[metric].format(latency=found.latency_kind or "latency")
+    return METRICS[metric].said.format(latency=found.latency_kind or "latency")
 
 
 def _front(known: Sequence[Tried], metric: str, other: str) -> list[Tried]:
     """Those that no other beats in one number and equals in the other."""
 
     def worth(one: Tried) -> tuple[float, float]:
-        signs = [1 if name == THROUGHPUT else -1 for name in (metric, other)]
+        signs = [1 if name == RATE else -1 for name in (metric, other)]
         return signs[0] * one.percent[metric], signs[1] * one.percent[other]
 
     return [known[number] for number in front([worth(one) for one in known])]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.figure import Figure
 
 from simnet.study.figures.titles import about
+from simnet.study.run.measures import METRICS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["tornado"]
 
-_LABELS: Final = {
-    "throughput": "throughput",
-    "cpu_per_byte": "CPU time per byte",
-    "latency_p99": "{latency} p99",
-}
 _SHOWN: Final = 15
 _WIDTH_INCHES, _HEIGHT_INCHES, _INCHES_A_ROW = 9.0, 1.4, 0.3
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
@@ -50,7 +46,7 @@ def tornado(found: Screen) -> Figure:
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.use_sticky_edges = False  # a bar begins where its value does, not at the frame
     axes.margins(x=0.05)
-    label = _LABELS[found.metric].format(latency=found.latency_kind or "latency")
+    label = METRICS[found.metric].said.format(latency=found.latency_kind or "latency")
     turn = "from off to on, or to a larger value"
     axes.set_xlabel(f"change of {label} {turn}\n(100 x logarithm of the ratio; if small, about %)")
     what = f"what changes {label}"

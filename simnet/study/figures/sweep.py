@@ -13,7 +13,7 @@ from simnet.printable import titled
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
-from simnet.study.run.measures import MEASURES
+from simnet.study.run.measures import MEASURES, P50, P99
 from simnet.study.statistics.optimum import Estimate
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ _CYCLE: Final = 10
 # of the room of a value on an axis without order, all lines together
 _DODGED: Final = 0.4
 _NUMBER: Final = re.compile(r"[+-]?\d[\d_]*(?:\.\d+)?")
-_P50, _P99 = "latency_us_p50", "latency_us_p99"
 
 
 def figure(found: Sweep, by: str) -> Figure:
@@ -63,7 +62,7 @@ def figure(found: Sweep, by: str) -> Figure:
 
 def latency(found: Sweep, _by: str) -> Figure:
     """Two panels: the median of latency and its 99th percentile; the marks go by the latter."""
-    return _panels(found, found.optimum(_P99), (_P50, _P99))
+    return _panels(found, found.optimum(P99), (P50, P99))
 
 
 def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:

@@ -8,13 +8,8 @@ from matplotlib.figure import Figure
 
 from simnet.study.figures.titles import about
 from simnet.study.run.loss import kind_of
-from simnet.study.whatif.verdict import (
-    CPU_PER_BYTE,
-    MARGIN_PERCENT,
-    REAL_TIME,
-    TAIL,
-    THROUGHPUT,
-)
+from simnet.study.run.measures import CPU_PER_BYTE, METRICS, RATE, REAL_TIME, TAIL
+from simnet.study.whatif.verdict import MARGIN_PERCENT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,12 +18,7 @@ if TYPE_CHECKING:
     from simnet.study.whatif.whatif import Judged, WhatIf
 
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
-_SHOWN = (
-    (REAL_TIME, "real time of the jobs (less is better)", "#009e73"),
-    (THROUGHPUT, "throughput (more is better)", "#0072b2"),
-    (TAIL, "{latency} p99 (less is better)", "#cc79a7"),
-    (CPU_PER_BYTE, "CPU time per byte (less is better)", "#d55e00"),
-)
+_SHOWN = {REAL_TIME: "#009e73", RATE: "#0072b2", TAIL: "#cc79a7", CPU_PER_BYTE: "#d55e00"}
 # between the lines of a tuning
 _STEP = 0.2
 # a longer axis has a logarithm's steps beyond its first part, lest all else were one point
@@ -47,10 +37,12 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
         size = (width, height + _INCHES_A_TUNING * len(found.tunings))
         axes = Figure(figsize=size, layout="constrained").subplots()
     axes.axvspan(-MARGIN_PERCENT, MARGIN_PERCENT, color="#dddddd", label="no difference")
-    shown = [metric for metric, _, _ in _SHOWN if metric in _deciding(found)]
+    shown = [metric for metric in _SHOWN if metric in _deciding(found)]
     most = 0.0
-    for metric, label, colour in _SHOWN:
-        said = label.format(latency=_latency_kind(found) or "latency")
+    for metric, colour in _SHOWN.items():
+        better = "more" if METRICS[metric].largest else "less"
+        said = METRICS[metric].said.format(latency=_latency_kind(found) or "latency")
+        said = f"{said} ({better} is better)"
         for row, judged in enumerate(found.tunings):
             change = _change(judged, metric) if metric in shown else None
             hull = change.hull if change else None

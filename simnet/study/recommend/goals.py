@@ -17,8 +17,9 @@ from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.spelling import nearest
 from simnet.study.run.arguments import time_us_of
-from simnet.study.whatif.verdict import CPU_PER_BYTE, METRICS, TAIL, TAIL_PERCENT, THROUGHPUT
-from simnet.study.whatif.vetoes import FAIRNESS, FAIRNESS_PERCENT, LOSS, LOSS_POINTS, fairness
+from simnet.study.run.measures import CPU_PER_BYTE, FAIRNESS, LOSS, METRICS, RATE, TAIL
+from simnet.study.whatif.verdict import TAIL_PERCENT
+from simnet.study.whatif.vetoes import FAIRNESS_PERCENT, LOSS_POINTS
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -31,31 +32,34 @@ Numbers: TypeAlias = Mapping[str, float]
 # what an open-loop load offers, in the unit of throughput
 _OFFERED: Final = "offered"
 _LIMIT: Final = re.compile(r"\s*(\w+)\s*(<=|>=)\s*([+-]?)\s*(.*\S)\s*")
-# quantity and how many base units of it are one of the metric
+# quantity of a unit, and how many base units of that are one
 _QUANTITIES: Final = {
-    THROUGHPUT: ("rate", 1),
-    "cpu_of_all": ("ratio", 10),
-    "cpu_of_one": ("ratio", 10),
-    CPU_PER_BYTE: ("time", 1000),
-    "latency_p50": ("time", 10**6),
-    TAIL: ("time", 10**6),
-    "interrupts": ("count", 1),
-    LOSS: ("ratio", 10),
-    FAIRNESS: ("ratio", 1000),
+    "bit/s": ("rate", 1),
+    "1/s": ("count", 1),
+    "ns": ("time", 1000),
+    "us": ("time", 10**6),
+    "s": ("time", 10**12),
+    "%": ("ratio", 10),
+    "1": ("ratio", 1000),
 }
-_PERCENT: Final = ("ratio", 10)
-# what a metric can be at most
-_MOST: Final = {"cpu_of_all": (100, "100 %"), LOSS: (100, "100 %"), FAIRNESS: (1, "1")}
+_PERCENT: Final = _QUANTITIES["%"]
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A metric, and whether more of it is better."""
+    """A metric to be made better."""
 
     name: str
     metric: str
-    more: bool
-    label: str
+
+    @property
+    def more(self) -> bool:
+        """Whether more of it is better."""
+        return METRICS[self.metric].largest
+
+    def label(self, latency_kind: str = "") -> str:
+        """What it is, called after what latencies are."""
+        return METRICS[self.metric].said.format(latency=latency_kind or "latency")
 
     def gain(self, before: Numbers, after: Numbers) -> float:
         """By how much a run is better than another, a hundred times the logarithm of the ratio."""
@@ -67,17 +71,17 @@ class Goal:
     def most(self, before: Numbers) -> float:
         """The gain that no change can exceed: no throughput is larger than the offered load."""
         offered = before.get(_OFFERED)
-        if self.metric != THROUGHPUT or offered is None:
+        if self.metric != RATE or offered is None:
             return math.inf
-        return self.gain(before, {THROUGHPUT: offered})
+        return self.gain(before, {RATE: offered})
 
 
 GOALS: Final = {
     one.name: one
     for one in (
-        Goal("throughput", THROUGHPUT, more=True, label="throughput"),
-        Goal("p99", TAIL, more=False, label="latency p99"),
-        Goal("cpu", CPU_PER_BYTE, more=False, label="CPU time per byte"),
+        Goal("throughput", RATE),
+        Goal("p99", TAIL),
+        Goal("cpu", CPU_PER_BYTE),
     )
 }
 
@@ -129,7 +133,7 @@ def limits_of(texts: Sequence[str], goal: Goal, max_p99: str | None) -> tuple[Li
         Limit("", TAIL, least=False, value=TAIL_PERCENT, relative=True),
         Limit("", LOSS, least=False, value=LOSS_POINTS, relative=True),
         Limit("", FAIRNESS, least=True, value=-FAIRNESS_PERCENT, relative=True),
-        Limit("", THROUGHPUT, least=True, value=-1.0, relative=True),
+        Limit("", RATE, least=True, value=-1.0, relative=True),
     ]
     given = [_limit(text) for text in texts]
     if max_p99 is not None:
@@ -151,17 +155,17 @@ def _limit(text: str) -> Limit:
         example = "such as latency_p99<=2ms or throughput>=-1%"
         raise InputError(f"expected METRIC<=VALUE, {example}", file="--limit", key=text)
     metric, compared, sign, value = found.groups()
-    if metric not in _QUANTITIES:
-        known = f": expected one of {', '.join(_QUANTITIES)}"
-        hint = nearest(metric, _QUANTITIES) or known
+    if metric not in METRICS:
+        hint = nearest(metric, METRICS) or f": expected one of {', '.join(METRICS)}"
         raise InputError(f"unknown metric{hint}", file="--limit", key=metric)
-    kind, scale = _PERCENT if sign else _QUANTITIES[metric]
+    limited = METRICS[metric]
+    kind, scale = _PERCENT if sign else _QUANTITIES[limited.unit.partition(" ")[0]]
     try:
         number = parse_quantity(value, KINDS[kind]) / scale
     except UnitError as error:
         raise InputError(str(error), file="--limit", key=text) from error
-    if not sign and metric in _MOST and number > _MOST[metric][0]:
-        message = f"{metric} is at most {_MOST[metric][1]}"
+    if not sign and limited.most and number > limited.most[0]:
+        message = f"{metric} is at most {limited.most[1]}"
         raise InputError(message, file="--limit", key=text)
     return Limit(
         text, metric, compared == ">=", -number if sign == "-" else number, relative=bool(sign)
@@ -170,11 +174,9 @@ def _limit(text: str) -> Limit:
 
 def numbers(result: Result) -> Numbers:
     """The metrics of a run; what an open-loop load had in queues before is no throughput."""
-    found = {metric.name: metric.of(result) for metric in METRICS}
-    found |= {FAIRNESS: fairness(result)}
-    found |= {LOSS: None if result.loss is None else 100 * result.loss}
+    found = {name: metric.of(result) for name, metric in METRICS.items()}
     sent = result.messages
     if sent is not None and sent.delivered:
         offered = result.throughput_bps * sent.offered / sent.delivered
-        found |= {_OFFERED: offered, THROUGHPUT: min(result.throughput_bps, offered)}
+        found |= {_OFFERED: offered, RATE: min(result.throughput_bps, offered)}
     return {name: value for name, value in found.items() if value is not None}

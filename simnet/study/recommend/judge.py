@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from simnet.study.run.duration_text import late
-from simnet.study.whatif.verdict import TAIL, THROUGHPUT, Verdict, change_text, verdict
-from simnet.study.whatif.vetoes import FAIRNESS, LOSS
+from simnet.study.run.measures import FAIRNESS, LOSS, RATE
+from simnet.study.whatif.verdict import Verdict, change_text, verdict
 
 if TYPE_CHECKING:
     from simnet.study.recommend.goals import Goal, Limit
@@ -25,13 +24,12 @@ def judged(found: Judged, goal: Goal, limits: Sequence[Limit], *, open_loop: boo
     """
     if found.decided_by in {LOSS, FAIRNESS}:
         return Verdict(found.verdict, found.decided_by, found.reason)
-    if goal.metric == THROUGHPUT:
+    if goal.metric == RATE:
         decided = verdict(found.changes, open_loop=open_loop, max_p99_us=math.inf)
     else:
         change = found.change(goal.metric)
         answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
-        label = late(change.latency_kind, "p99") if goal.metric == TAIL else goal.label
-        sentence = f"{label} {change_text(change)}"
+        sentence = f"{goal.label(change.latency_kind)} {change_text(change)}"
         decided = Verdict(answers.get(change.direction, "cannot tell"), goal.metric, sentence)
     broken = [one for limit in limits if (one := _broken(found, limit))]
     if decided.answer != "yes" or not broken:

@@ -32,18 +32,11 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
 )
+from simnet.study.run.measures import CPU_PER_BYTE, RATE, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
 from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
-from simnet.study.whatif.verdict import (
-    CPU_PER_BYTE,
-    MARGIN_PERCENT,
-    TAIL,
-    THROUGHPUT,
-    Verdict,
-    exit_status,
-    student,
-)
+from simnet.study.whatif.verdict import MARGIN_PERCENT, Verdict, exit_status, student
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Member, Progress, case_of, runs_to_completion
 
@@ -213,7 +206,8 @@ def _as_it_is(bench: Bench, level: Level, scenario: str) -> Numbers:
         message = f"a run of {level.duration} after {level.warm_up} says nothing: longer, please"
         raise InputError(message, file="--duration", key=scenario)
     if not trial.allowed and trial.runs[0].get(bench.goal.metric, 0.0) <= 0:
-        raise InputError(f"its runs have no {bench.goal.label}", file="--goal", key=bench.goal.name)
+        message = f"its runs have no {bench.goal.label()}"
+        raise InputError(message, file="--goal", key=bench.goal.name)
     return trial.runs[0]
 
 
@@ -264,7 +258,7 @@ def _nothing(found: Sequence[Trial]) -> str:
 def _tried(trial: Trial, as_it_is: Numbers) -> Tried:
     percent = {
         name: 100 * (trial.runs[0][name] / as_it_is[name] - 1)
-        for name in (THROUGHPUT, CPU_PER_BYTE, TAIL)
+        for name in (RATE, CPU_PER_BYTE, TAIL)
         if as_it_is.get(name) and name in trial.runs[0]
     }
     changes = tuple(one.text for one in trial.changes)

@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Final
 
 from simnet.study.recommend.bench import Bench, Change, Changes, Level, Trial
-from simnet.study.whatif.verdict import TAIL
+from simnet.study.run.measures import TAIL
 
 __all__ = ["SHARE", "finalists", "reduced"]
 

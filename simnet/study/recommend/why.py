@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.loss import kind_of
+from simnet.study.run.measures import METRICS
 from simnet.study.whatif.mechanism import moved
-from simnet.study.whatif.verdict import METRICS
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -22,11 +22,7 @@ _LOST: Final = 0.001
 _CHANGED: Final = 1.1
 _WORTH_US: Final = 0.01
 _WHOLE: Final = 1000.0
-_LABELS: Final = {
-    "latency_p50": "median {latency} {:.1f} {}",
-    "latency_p99": "p99 {latency} {:.1f} {}",
-    "interrupts": "{:.0f} interrupts/s",
-}
+_TOLD: Final = ("latency_p50", "latency_p99", "interrupts")
 
 
 def why(before: Sequence[Result], after: Sequence[Result]) -> str:
@@ -55,10 +51,10 @@ def _lost(before: Sequence[Result], after: Sequence[Result]) -> Iterator[str]:
 
 
 def _metrics(before: Sequence[Result], after: Sequence[Result]) -> Iterator[str]:
-    for metric in METRICS:
-        label = _LABELS.get(metric.name)
+    for name in _TOLD:
+        metric = METRICS[name]
         was, now = ([metric.of(one) for one in results] for results in (before, after))
-        if label is None or None in was or None in now:
+        if None in was or None in now:
             continue
         first, last = (fmean(value or 0.0 for value in values) for values in (was, now))
         if first and last and max(first / last, last / first) >= _CHANGED:
@@ -66,7 +62,9 @@ def _metrics(before: Sequence[Result], after: Sequence[Result]) -> Iterator[str]
             other = first * scale
             shown = f"{other:.{0 if other >= _WHOLE else 1}f}"
             kind = kind_of(one.latency_kind for one in before) or "latency"
-            yield f"{label.format(last * scale, unit, latency=kind)} instead of {shown}"
+            said = metric.said.format(latency=kind)
+            value = f"{said} {last * scale:.1f} {unit}" if unit else f"{last:.0f} {said}/s"
+            yield f"{value} instead of {shown}"
 
 
 def _busiest(results: Sequence[Result]) -> float:

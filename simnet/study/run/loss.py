@@ -28,6 +28,7 @@ __all__ = [
     "kind_of",
     "latencies_of",
     "latency_of",
+    "latency_of_all",
     "loss_of",
     "messages_of",
     "pooled",
@@ -119,6 +120,12 @@ def latency_of(
         p99=_quantile_us(counts, Fraction(99, 100)),
         p999=_quantile_us(counts, Fraction(999, 1000)),
     )
+
+
+def latency_of_all(start: Snapshot, end: Snapshot, kind: str = "") -> Latency | None:
+    """The quantiles of all flows' messages between two snapshots; None where none came."""
+    found = latency_of(_all(start), _all(end), kind)
+    return None if found.p50 is None else found
 
 
 def kind_of(kinds: Iterable[str]) -> str:

@@ -1,4 +1,9 @@
-"""What a sweep keeps of each run: a few numbers, with units in their names."""
+"""The numbers of a run that questions are about, each declared once.
+
+Sweeps, what-ifs, screenings, recommendations, comparisons and their figures read them here: what a
+number means, its unit, how it is shown, and which direction is better. Numbers of a subject stand
+beside its counters (`Column.measures`). Latencies are of the messages of all flows together.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +16,45 @@ from simnet.scenario.core.library import nearest
 from simnet.scenario.core.subject import Measure, columns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simnet.study.run.result import Result
 
 __all__ = [
+    "CPU_PER_BYTE",
+    "FAIRNESS",
     "LATENCY_KIND",
+    "LOSS",
     "MEASURES",
+    "METRICS",
+    "P50",
+    "P99",
+    "RATE",
+    "REAL_TIME",
+    "REQUESTS",
+    "SCREENED",
+    "TAIL",
     "THROUGHPUT",
     "TRANSACTIONS",
+    "fairness",
     "measure",
     "measures",
     "named",
     "transactions_per_s",
 ]
 
+# by name with unit, as sweeps and tables have them
 THROUGHPUT: Final = "throughput_bps"
 TRANSACTIONS: Final = "transactions_per_s"
+P50, P99 = "latency_us_p50", "latency_us_p99"
+# as verdicts and limits have them
+RATE, REQUESTS, REAL_TIME = "throughput", "transactions", "real_time"
+CPU_PER_BYTE, TAIL = "cpu_per_byte", "latency_p99"
+LOSS, FAIRNESS = "loss", "fairness"
 LATENCY_KIND: Final = "latency_kind"
+
+_BITS: Final = 8
+_NS_PER_S: Final = 10**9
 
 
 def transactions_per_s(result: Result) -> float | None:
@@ -35,53 +63,143 @@ def transactions_per_s(result: Result) -> float | None:
     return None if all(rate is None for rate in rates) else sum(rate or 0.0 for rate in rates)
 
 
-def _worst(quantile: str) -> Any:
+def fairness(result: Result) -> float | None:
+    """Jain's index of what the flows got; None where none got anything."""
+    rates = [flow.goodput_bps for flow in result.flows]
+    squares = sum(rate * rate for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
+
+
+def _latency(quantile: str) -> Callable[[Result], float | None]:
     def of(result: Result) -> float | None:
-        found = (getattr(flow.latency_us, quantile) for flow in result.flows)
-        return max((one for one in found if one is not None), default=None)
+        found = result.latency_us
+        return None if found is None else getattr(found, quantile)
 
     return of
 
 
-def _real(result: Result) -> float | None:
-    return sum(job.real_s or 0.0 for job in result.jobs) if result.jobs else None
+def _real_s(result: Result) -> float | None:
+    done = [job.real_s for job in result.jobs if job.real_s is not None]
+    return sum(done) if done and len(done) == len(result.jobs) else None
+
+
+def _cpus(result: Result) -> float:
+    return sum(cpu.busy for cpu in result.cpus)
+
+
+def _cpu_ns_per_byte(result: Result) -> float | None:
+    if not result.throughput_bps:
+        return None
+    return _cpus(result) / 100 * _NS_PER_S / (result.throughput_bps / _BITS)
+
+
+def _interrupts(result: Result) -> float | None:
+    return sum(port.interrupts_per_s for port in result.ports) if result.ports else None
 
 
 MEASURES: Final[Mapping[str, Measure]] = {
+    "real_s": Measure(
+        *("real time of all jobs (s)", "real s", _real_s),
+        digits=1,
+        listed=True,
+        metric=REAL_TIME,
+        unit="s",
+        changes=True,
+    ),
     TRANSACTIONS: Measure(
-        "transactions (1/s)", "transactions/s", transactions_per_s, largest=True, listed=True
+        *("transactions (1/s)", "transactions/s", transactions_per_s),
+        largest=True,
+        listed=True,
+        metric=REQUESTS,
+        unit="1/s",
+        changes=True,
     ),
     THROUGHPUT: Measure(
         *("throughput (Mbit/s)", "Mbit/s", lambda result: result.throughput_bps, 1e-6, 1),
         largest=True,
         listed=True,
+        metric=RATE,
+        unit="bit/s",
+        changes=True,
     ),
     "cpu_busy_percent": Measure(
-        *("CPUs busy (%, mean of all)", "CPUs busy %", lambda result: result.cpu_busy_percent),
+        *("CPU (% of all)", "CPUs busy %", lambda result: result.cpu_busy_percent),
         digits=3,
         listed=True,
+        metric="cpu_of_all",
+        unit="% of all CPUs",
+        changes=True,
+        most=(100, "100 %"),
+    ),
+    "cpu_percent_of_one": Measure(
+        *("CPU (% of one)", "CPU % of one", _cpus),
+        digits=1,
+        metric="cpu_of_one",
+        unit="% of one CPU",
+        changes=True,
+    ),
+    "cpu_ns_per_byte": Measure(
+        *("CPU time per byte (ns)", "CPU ns/byte", _cpu_ns_per_byte),
+        digits=3,
+        metric=CPU_PER_BYTE,
+        unit="ns",
+        changes=True,
+    ),
+    P50: Measure(
+        *("{latency} p50 (us)", "{latency} p50 us", _latency("p50")),
+        digits=1,
+        listed=True,
+        metric="latency_p50",
+        unit="us",
+        geometric=True,
+        changes=True,
+    ),
+    P99: Measure(
+        *("{latency} p99 (us)", "{latency} p99 us", _latency("p99")),
+        digits=1,
+        listed=True,
+        metric=TAIL,
+        unit="us",
+        geometric=True,
+        changes=True,
     ),
     "interrupts_per_s": Measure(
-        *("interrupts (1/s)", "interrupts/s"),
-        lambda result: sum(port.interrupts_per_s for port in result.ports),
+        *("interrupts (1/s)", "interrupts/s", _interrupts),
         listed=True,
+        metric="interrupts",
+        unit="1/s",
+        changes=True,
     ),
-    "real_s": Measure("real time of all jobs (s)", "real s", _real, digits=1, listed=True),
     "drops": Measure(
         *("frames dropped (number)", "drops"),
         lambda result: sum(port.drops for port in result.ports),
         listed=True,
     ),
-    "latency_us_p50": Measure(
-        "{latency}, median (us)", "{latency} p50 us", _worst("p50"), digits=1, listed=True
+    "loss_percent": Measure(
+        *("packets lost (%)", "lost %"),
+        lambda result: None if result.loss is None else 100 * result.loss,
+        digits=3,
+        metric=LOSS,
+        unit="%",
+        most=(100, "100 %"),
     ),
-    "latency_us_p99": Measure(
-        "{latency}, 99th percentile (us)", "{latency} p99 us", _worst("p99"), digits=1, listed=True
+    FAIRNESS: Measure(
+        *("Jain's index (1)", "Jain's index", fairness),
+        digits=3,
+        largest=True,
+        metric=FAIRNESS,
+        unit="1",
+        most=(1, "1"),
     ),
     **{name: one for column in columns() for name, one in column.measures.items()},
 }
-"""By name with unit, those of all subjects among them. Totals over ports and flows; of latencies
-the worst flow's."""
+"""By name with unit, those of all subjects among them. Totals over ports and flows."""
+
+METRICS: Final[Mapping[str, Measure]] = {one.metric: one for one in MEASURES.values() if one.metric}
+"""Those that verdicts, limits and effects know, by the name that these have for them."""
+
+SCREENED: Final = (RATE, CPU_PER_BYTE, TAIL)
+"""The effects that screenings and pictures of searches show."""
 
 
 def measure(name: str) -> Measure:

@@ -27,6 +27,7 @@ from simnet.study.run.loss import (
     Messages,
     drops_of,
     kind_of,
+    latency_of_all,
     loss_of,
     messages_of,
     quantile_us,
@@ -117,6 +118,9 @@ class _Counted(Printed):
         default=None, ge=0.0, le=1.0, description="share of the packets that came that was dropped"
     )
     messages: Messages | None = Field(default=None, description="of an open-loop load")
+    latency_us: Latency | None = Field(
+        default=None, description="of the messages of all flows together; null without any"
+    )
     vmstat: tuple[VmstatRow, ...] = Field(
         default=(), description="one entry a second, of a partition or if asked for"
     )
@@ -247,6 +251,7 @@ class Result(_WithColumns):
             drops=drops_of(start, end),
             loss=loss_of(start, end),
             messages=messages_of(start, end, kind_of(kinds.values())),
+            latency_us=latency_of_all(start, end, kind_of(kinds.values())),
             **{column.name: column.value(start, end) for column in columns()},
         )
 

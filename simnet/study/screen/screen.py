@@ -34,6 +34,7 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
 )
+from simnet.study.run.measures import RATE, SCREENED
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
 from simnet.study.screen.document import WITHIN, Effect, Screen, Screened, Share
@@ -42,7 +43,7 @@ from simnet.study.screen.paths import Turn, alone, same, turns
 from simnet.study.screen.shares import shares
 from simnet.study.screen.why import why_idle
 from simnet.study.whatif.plan import fingerprint
-from simnet.study.whatif.verdict import CPU_PER_BYTE, TAIL, THROUGHPUT, ratios
+from simnet.study.whatif.verdict import ratios
 from simnet.study.work.cases import (
     Case,
     Member,
@@ -56,9 +57,8 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.store import Store
 
-__all__ = ["METRICS", "screen"]
+__all__ = ["screen"]
 
-METRICS: Final = (THROUGHPUT, CPU_PER_BYTE, TAIL)
 PATHS: Final = 3
 DURATION: Final = "60 ms"
 WARM_UP: Final = "60 ms"
@@ -74,7 +74,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     scenario: str | Path,
     *,
     knobs: Names = (),
-    metric: str = THROUGHPUT,
+    metric: str = RATE,
     paths: int = PATHS,
     sobol: int = 0,
     settings: Settings | None = None,
@@ -111,8 +111,8 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given.
         SimulationError: a simulation can't go on.
     """
-    if metric not in METRICS:
-        raise InputError(f"expected one of {', '.join(METRICS)}, got {metric!r}", key="--metric")
+    if metric not in SCREENED:
+        raise InputError(f"expected one of {', '.join(SCREENED)}, got {metric!r}", key="--metric")
     _check(sobol)
     base = case_of(scenario, settings, tunings, apply)
     effective = Member(base).effective()
@@ -160,7 +160,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         named = {factor.name: factor for factor in every}
         limit = WITHIN * chance.get(metric, 0.0)
         matter = [named[o.name] for o in ranked if o.turns and o.effect(metric).size > limit]
-        known = [name for name in METRICS if name in chance]
+        known = [name for name in SCREENED if name in chance]
         shared, unshared = shares(base, matter, sobol, first, known, simulated)
     return Screen(
         scenario=effective.scenario,
@@ -256,7 +256,7 @@ def _chance(results: Sequence[Result]) -> dict[str, float]:
     """
     found = {}
     for name, values in ratios([results[0]] * (len(results) - 1), results[1:]).items():
-        if name in METRICS and all(value > 0 for value in values):
+        if name in SCREENED and all(value > 0 for value in values):
             found[name] = 100 * stdev([0.0, *map(math.log, values)])
     return found
 
@@ -269,7 +269,7 @@ def _screened(factor: Factor, found: Sequence[Turn]) -> Screened:
         values=factor.values,
         turns=len(found),
         idle=all(same(turn.before, turn.after) for turn in found),
-        effects=tuple(_effect(name, changed[name]) for name in METRICS if name in changed),
+        effects=tuple(_effect(name, changed[name]) for name in SCREENED if name in changed),
     )
 
 

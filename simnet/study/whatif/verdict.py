@@ -36,16 +36,25 @@ in the next makes it differ by orders of magnitude.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from pydantic import Field
 
 from simnet.rows import Row
+from simnet.scenario.core.subject import Measure
 from simnet.study.run.duration_text import late, latency_text
 from simnet.study.run.loss import kind_of
-from simnet.study.run.measures import transactions_per_s
+from simnet.study.run.measures import (
+    CPU_PER_BYTE,
+    METRICS,
+    RATE,
+    REAL_TIME,
+    REQUESTS,
+    TAIL,
+    transactions_per_s,
+)
 from simnet.study.run.result import Result
 from simnet.study.validate.intervals import Part, parameters_of_few
 
@@ -56,72 +65,18 @@ MARGIN_PERCENT = 1.0
 # what p99 may rise by where it has no limit
 TAIL_PERCENT = 100.0
 _ERROR = 0.05
-_BITS = 8
-_NS_PER_S = 10**9
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A number of a result; None where it has none."""
-
-    name: str
-    unit: str
-    of: Callable[[Result], float | None]
-    geometric: bool = False
+# of what only some runs have
+_ASKED = frozenset({REAL_TIME, REQUESTS})
 
 
-def _cpus(result: Result) -> float:
-    return sum(cpu.busy for cpu in result.cpus)
-
-
-def _cpu_ns_per_byte(result: Result) -> float | None:
-    if not result.throughput_bps:
-        return None
-    return _cpus(result) / 100 * _NS_PER_S / (result.throughput_bps / _BITS)
-
-
-def _p50_us(result: Result) -> float | None:
-    found = [f.latency_us.p50 for f in result.flows if f.latency_us.p50 is not None]
-    return sum(found) / len(found) if found else None
-
-
-def _p99_us(result: Result) -> float | None:
-    return max(
-        (f.latency_us.p99 for f in result.flows if f.latency_us.p99 is not None), default=None
-    )
-
-
-def _real_s(result: Result) -> float | None:
-    done = [job.real_s for job in result.jobs if job.real_s is not None]
-    return sum(done) if done and len(done) == len(result.jobs) else None
-
-
-def _interrupts(result: Result) -> float | None:
-    return sum(port.interrupts_per_s for port in result.ports) if result.ports else None
-
-
-THROUGHPUT, CPU_PER_BYTE, TAIL = "throughput", "cpu_per_byte", "latency_p99"
-REAL_TIME = "real_time"
-METRICS = (
-    Metric(THROUGHPUT, "bit/s", lambda result: result.throughput_bps),
-    Metric("cpu_of_all", "% of all CPUs", lambda result: result.cpu_busy_percent),
-    Metric("cpu_of_one", "% of one CPU", _cpus),
-    Metric(CPU_PER_BYTE, "ns", _cpu_ns_per_byte),
-    Metric("latency_p50", "us", _p50_us, geometric=True),
-    Metric(TAIL, "us", _p99_us, geometric=True),
-    Metric("interrupts", "1/s", _interrupts),
-)
-# of runs of jobs, before the others
-OF_JOBS = Metric(REAL_TIME, "s", _real_s)
-# likewise, of requests and responses
-OF_REQUESTS = Metric("transactions", "1/s", transactions_per_s)
-
-
-def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
-    if any(result.jobs for result in results):
-        return (OF_JOBS, *METRICS)
-    asks = any(transactions_per_s(result) is not None for result in results)
-    return (OF_REQUESTS, *METRICS) if asks else METRICS
+def _metrics(results: Sequence[Result]) -> tuple[Measure, ...]:
+    """What a tuning may change; real times of jobs, rates of requests only where there are any."""
+    jobs = any(result.jobs for result in results)
+    asks = not jobs and any(transactions_per_s(result) is not None for result in results)
+    missing = _ASKED - ({REAL_TIME} if jobs else set()) - ({REQUESTS} if asks else set())
+    return tuple(one for one in METRICS.values() if one.changes and one.metric not in missing)
 
 
 class Interval(Row):
@@ -192,7 +147,7 @@ def changes(
     """
     share = error / _deciding(before)
     return tuple(
-        _change(metric, before, after, (drawn or {}).get(metric.name, ()), model, share)
+        _change(metric, before, after, (drawn or {}).get(metric.metric, ()), model, share)
         for metric in _metrics(before)
     )
 
@@ -205,7 +160,7 @@ def _deciding(results: Sequence[Result]) -> int:
 
 
 def _change(
-    metric: Metric,
+    metric: Measure,
     before: Sequence[Result],
     after: Sequence[Result],
     drawn: Sequence[float],
@@ -223,7 +178,7 @@ def _change(
     if drawn and percent is not None:
         parameters = _around(percent, parameters_of_few(drawn))
     return Change(
-        metric=metric.name,
+        metric=metric.metric,
         unit=metric.unit,
         before=_mean(metric.of(result) for result in before),
         after=_mean(metric.of(result) for result in after),
@@ -263,13 +218,13 @@ def _possible(interval: Interval | None) -> Interval | None:
 
 def ratios(before: Sequence[Result], after: Sequence[Result]) -> dict[str, list[float]]:
     """After divided by before of every pair, by metric; without metrics that a pair lacks."""
-    found = {metric.name: _ratios(metric, before, after) for metric in _metrics(before)}
+    found = {metric.metric: _ratios(metric, before, after) for metric in _metrics(before)}
     return {name: values for name, values in found.items() if len(values) == len(before)}
 
 
 def measured(metric: str, result: Result) -> float | None:
     """A number of a result, by the name of one of `METRICS`."""
-    return next(one for one in METRICS if one.name == metric).of(result)
+    return METRICS[metric].of(result)
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
@@ -277,7 +232,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _ratios(metric: Metric, before: Sequence[Result], after: Sequence[Result]) -> list[float]:
+def _ratios(metric: Measure, before: Sequence[Result], after: Sequence[Result]) -> list[float]:
     pairs = [(metric.of(b), metric.of(a)) for b, a in zip(before, after, strict=True)]
     return [a / b for b, a in pairs if b and a is not None and (a or not metric.geometric)]
 
@@ -353,11 +308,11 @@ def _tail(change: Change) -> str:
 
 def _of_flows(found: Sequence[Change], *, open_loop: bool, last: bool) -> Verdict:
     by_name = {change.metric: change for change in found}
-    throughput, tail, cpu = by_name[THROUGHPUT], by_name[TAIL], by_name[CPU_PER_BYTE]
+    throughput, tail, cpu = by_name[RATE], by_name[TAIL], by_name[CPU_PER_BYTE]
     sentence = f"throughput {change_text(throughput)}, CPU time per byte {change_text(cpu)}"
     carried = throughput.direction
     if carried in {"more", "less"}:
-        return Verdict("yes" if carried == "more" else "no", THROUGHPUT, sentence)
+        return Verdict("yes" if carried == "more" else "no", RATE, sentence)
     gains = [throughput.percent or 0.0]
     if open_loop:
         sentence = f"throughput {change_text(throughput)}, {_tail(tail)} {change_text(tail)}"
@@ -373,7 +328,7 @@ def _of_flows(found: Sequence[Change], *, open_loop: bool, last: bool) -> Verdic
         return Verdict("yes", CPU_PER_BYTE, sentence)
     if carried == spent == "same":
         return Verdict("no difference", CPU_PER_BYTE, sentence)
-    return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else THROUGHPUT, sentence)
+    return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else RATE, sentence)
 
 
 def _decides(cost: Direction, gains: Sequence[float], *, last: bool) -> Direction:
@@ -420,7 +375,7 @@ def rank(
         worse = round(last / MARGIN_PERCENT)
     else:
         last = by_name[TAIL if open_loop else CPU_PER_BYTE]
-        worse = -round(by_name[THROUGHPUT] / MARGIN_PERCENT)
+        worse = -round(by_name[RATE] / MARGIN_PERCENT)
     if answer == "cannot tell" and worse > 0:
         answer = "no"
     return _ORDER.index(answer), worse, last

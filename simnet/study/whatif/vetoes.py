@@ -13,24 +13,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few
+from simnet.study.run.measures import FAIRNESS, LOSS, fairness
 from simnet.study.whatif.verdict import Verdict, student
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.verdict import Interval
 
-__all__ = ["FAIRNESS", "FAIRNESS_PERCENT", "LOSS", "LOSS_POINTS", "fairness", "vetoed"]
+__all__ = ["FAIRNESS_PERCENT", "LOSS_POINTS", "vetoed"]
 
-LOSS, FAIRNESS = "loss", "fairness"
 LOSS_POINTS: Final = 1.0
 FAIRNESS_PERCENT: Final = 10.0
-
-
-def fairness(result: Result) -> float | None:
-    """Jain's index of what the flows got; None where none got anything."""
-    rates = [flow.goodput_bps for flow in result.flows]
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
 def vetoed(

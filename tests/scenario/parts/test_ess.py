@@ -180,7 +180,7 @@ def test_a_what_if_of_jobs_tells_their_real_time() -> None:
     before, after = (float(text) for text in row.split()[6:8])
     assert after > before
     labels = found.plot().axes[0].get_legend_handles_labels()[1]
-    assert "real time of the jobs (less is better)" in labels
+    assert "real time of all jobs (less is better)" in labels
 
 
 @pytest.mark.parametrize("seed", [1, 3])

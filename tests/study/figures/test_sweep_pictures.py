@@ -79,9 +79,7 @@ def test_good_is_bright_whether_more_is_better_or_less() -> None:
     names = [_colours(found, by)[1] for by in ("throughput_bps", "latency_us_p99")]
     assert names == ["viridis", "viridis_r"]
     panels = found.plot(picture="latency").axes[:2]
-    assert [panel.get_title() for panel in panels] == [
-        "latency, median (us)", "latency, 99th percentile (us)",
-    ]  # fmt: skip
+    assert [panel.get_title() for panel in panels] == ["latency p50 (us)", "latency p99 (us)"]
 
 
 def test_a_knob_with_one_value_is_no_dimension() -> None:
@@ -130,7 +128,7 @@ def test_what_more_costs_names_the_points_that_none_beats() -> None:
     figure = _sweep(PLANE, paid).plot(picture="pareto")
     (panel,) = figure.axes  # no latency was measured
     assert {text.get_text() for text in panel.texts} == {"1 KiB, 1", "1 KiB, 2"}
-    assert panel.get_xlabel() == "CPUs busy (%, mean of all), less is better"
+    assert panel.get_xlabel() == "CPU (% of all), less is better"
 
 
 def test_costs_that_are_nearly_alike_look_alike() -> None:

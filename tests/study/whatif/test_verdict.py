@@ -7,13 +7,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from simnet.study.run.measures import CPU_PER_BYTE, RATE, REAL_TIME, TAIL
 from simnet.study.run.result import Result
 from simnet.study.whatif.verdict import (
-    CPU_PER_BYTE,
     MARGIN_PERCENT,
-    REAL_TIME,
-    TAIL,
-    THROUGHPUT,
     Answer,
     Change,
     Interval,
@@ -43,7 +40,7 @@ def _changes(
             seeds=Interval(low=low, high=high),
             parameters=None,
         )
-        for name, (low, high) in ((THROUGHPUT, throughput), (CPU_PER_BYTE, cpu), (TAIL, tail))
+        for name, (low, high) in ((RATE, throughput), (CPU_PER_BYTE, cpu), (TAIL, tail))
     )
 
 
@@ -51,10 +48,10 @@ def _changes(
     ("throughput", "cpu", "answer", "metric"),
     [
         # better and worse
-        ((8, 12), (-1, 1), "yes", THROUGHPUT),
-        ((-12, -8), (-30, -20), "no", THROUGHPUT),
+        ((8, 12), (-1, 1), "yes", RATE),
+        ((-12, -8), (-30, -20), "no", RATE),
         # a trade-off: throughput comes first
-        ((8, 12), (20, 30), "yes", THROUGHPUT),
+        ((8, 12), (20, 30), "yes", RATE),
         # at equal throughput CPU time decides
         ((-0.5, 0.5), (-12, -8), "yes", CPU_PER_BYTE),
         ((-0.5, 0.5), (8, 12), "no", CPU_PER_BYTE),
@@ -66,9 +63,9 @@ def _changes(
         # a certain saving: with a gain expected, with none to lose, and at a price expected
         ((-7, 9), (-47, -10), "yes", CPU_PER_BYTE),
         ((-0.9, 0.2), (-47, -10), "yes", CPU_PER_BYTE),
-        ((-9, 7), (-47, -10), "cannot tell", THROUGHPUT),
+        ((-9, 7), (-47, -10), "cannot tell", RATE),
         # too wide
-        ((-3, 5), (-2, 2), "cannot tell", THROUGHPUT),
+        ((-3, 5), (-2, 2), "cannot tell", RATE),
         ((-0.5, 0.5), (-2, 2), "cannot tell", CPU_PER_BYTE),
     ],
 )
@@ -82,11 +79,11 @@ def test_the_rule(
 @pytest.mark.parametrize(
     ("tail", "limit_us", "answer", "metric"),
     [
-        ((50, 90), None, "yes", THROUGHPUT),
+        ((50, 90), None, "yes", RATE),
         ((700, 880), None, "no", TAIL),
         ((20, 880), None, "cannot tell", TAIL),
         # changes here leave 1 us
-        ((700, 880), 2.0, "yes", THROUGHPUT),
+        ((700, 880), 2.0, "yes", RATE),
         ((-5, 5), 0.5, "no", TAIL),
     ],
 )
@@ -95,7 +92,7 @@ def test_a_gain_is_not_worth_any_latency(
 ) -> None:
     decided = verdict(_changes((8, 12), (-1, 1), tail), max_p99_us=limit_us)
     assert (decided.answer, decided.metric) == (answer, metric)
-    assert verdict(_changes((-12, -8), tail=tail), max_p99_us=limit_us).metric == THROUGHPUT
+    assert verdict(_changes((-12, -8), tail=tail), max_p99_us=limit_us).metric == RATE
 
 
 @pytest.mark.parametrize(
@@ -187,7 +184,7 @@ def test_the_wider_interval_decides() -> None:
     sure = changes(before, after)
     assert verdict(sure).answer == "yes"
     drawn = [-0.1, 0.0, 0.15]
-    unsure = changes(before, after, {THROUGHPUT: drawn, CPU_PER_BYTE: drawn})
+    unsure = changes(before, after, {RATE: drawn, CPU_PER_BYTE: drawn})
     assert verdict(unsure).answer == "cannot tell"
     throughput = unsure[0]
     assert throughput.seeds is not None
@@ -240,8 +237,8 @@ def test_what_is_not_measured_is_unknown() -> None:
     silent = [result(0.0, p99_us=None)] * 3
     found = {change.metric: change for change in changes(silent, silent)}
     assert found["latency_p99"].before is None
-    assert found[THROUGHPUT].percent is None
-    assert found[THROUGHPUT].direction == "unknown"
+    assert found[RATE].percent is None
+    assert found[RATE].direction == "unknown"
     assert verdict(tuple(found.values())).answer == "cannot tell"
     assert set(ratios(silent, silent)) == {"cpu_of_all", "cpu_of_one", "interrupts"}
 
@@ -249,7 +246,7 @@ def test_what_is_not_measured_is_unknown() -> None:
 @pytest.mark.parametrize(
     ("throughput", "cpu", "tail", "answer", "metric"),
     [
-        ((8, 12), (-1, 1), (50, 90), "yes", THROUGHPUT),
+        ((8, 12), (-1, 1), (50, 90), "yes", RATE),
         ((-0.5, 0.5), (8, 12), (-90, -70), "yes", TAIL),
         ((-0.5, 0.5), (-12, -8), (10, 90), "no", TAIL),
         ((-0.5, 0.5), (-12, -8), (-9, 9), "yes", CPU_PER_BYTE),
@@ -369,4 +366,4 @@ def test_requests_and_responses_are_shown_as_transactions() -> None:
     ]
     first = changes(asks[:1], asks[1:])[0]
     assert (first.metric, first.unit, first.percent) == ("transactions", "1/s", 50.0)
-    assert changes([result()], [result()])[0].metric == THROUGHPUT
+    assert changes([result()], [result()])[0].metric == RATE

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from simnet.study.run.measures import FAIRNESS, LOSS, RATE, fairness
 from simnet.study.run.result import Result
-from simnet.study.whatif.verdict import THROUGHPUT, Answer, Verdict
-from simnet.study.whatif.vetoes import FAIRNESS, LOSS, fairness, vetoed
+from simnet.study.whatif.verdict import Answer, Verdict
+from simnet.study.whatif.vetoes import vetoed
 from tests.study.synthetic import result
 
-YES = Verdict("yes", THROUGHPUT, "throughput +50.0 %")
+YES = Verdict("yes", RATE, "throughput +50.0 %")
 
 
 def _flows(*rates: float, loss: float = 0.0) -> Result:
@@ -25,7 +26,7 @@ def _flows(*rates: float, loss: float = 0.0) -> Result:
 @pytest.mark.parametrize(
     ("after", "answer", "metric"),
     [
-        ([0.0, 0.002, 0.004], "yes", THROUGHPUT),
+        ([0.0, 0.002, 0.004], "yes", RATE),
         ([0.05, 0.06, 0.07], "no", LOSS),
         ([0.0, 0.0, 0.06], "cannot tell", LOSS),
     ],
@@ -64,7 +65,7 @@ def test_unequal_flows_are_too_dear() -> None:
 
 
 def test_a_no_stays_a_no() -> None:
-    no = Verdict("no", THROUGHPUT, "throughput -50.0 %")
+    no = Verdict("no", RATE, "throughput -50.0 %")
     assert vetoed(no, [_flows(1e9)] * 2, [_flows(5e8, loss=0.5)] * 2, 0.05) == no
 
 

@@ -14,6 +14,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
+from simnet.study.run.measures import TAIL
 from simnet.study.run.result import Latency, Messages, Result
 from simnet.study.validate import anchored
 from simnet.study.validate.residuals import Residual
@@ -21,7 +22,7 @@ from simnet.study.whatif import whatif as study
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
 from simnet.study.whatif.plan import looks
 from simnet.study.whatif.tuning import read_tuning
-from simnet.study.whatif.verdict import TAIL, Answer, Interval, Verdict, changes, verdict
+from simnet.study.whatif.verdict import Answer, Interval, Verdict, changes, verdict
 from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases, task
 from simnet.study.work.cases import Case, Member, simulate_all

@@ -15,7 +15,6 @@ from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.report.search.screen import (
     MEANING,
-    METRIC_LABELS,
     SHARES_TITLE,
     metric_label,
     screen_heading,
@@ -23,6 +22,7 @@ from simnet.report.search.screen import (
     share_heading,
     share_rows,
 )
+from simnet.study.run.measures import SCREENED
 from simnet.study.screen.document import SCHEMA, Screen
 
 __all__ = ["KIND"]
@@ -69,8 +69,8 @@ class _Whole(Screen):
 
     @model_validator(mode="after")
     def _known(self) -> _Whole:
-        if self.metric not in METRIC_LABELS:
-            raise ValueError(f"expected a metric among {', '.join(METRIC_LABELS)}")
+        if self.metric not in SCREENED:
+            raise ValueError(f"expected a metric among {', '.join(SCREENED)}")
         if not any(one.turns for one in self.factors):
             raise ValueError("expected something that was turned")
         return self

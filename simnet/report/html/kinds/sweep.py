@@ -14,7 +14,7 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.sweep import sweep_cells
-from simnet.study.run.measures import MEASURES
+from simnet.study.run.measures import LATENCY_KIND, MEASURES
 from simnet.study.sweep.sweep import SCHEMA, Point, Sweep
 
 __all__ = ["KIND"]
@@ -77,8 +77,9 @@ def _check(
 ) -> None:
     """Knobs and tuning are texts, measures are numbers, and what decides is known."""
     texts = (*knobs, *([_TUNING] if _TUNING in given else []))
-    if wrong := [name for name in texts if not isinstance(given.get(name), str)]:
-        raise ValueError(f"{place}.{wrong[0]}: expected a text")
+    wrong = [name for name in texts if not isinstance(given.get(name), str)]
+    if wrong or isinstance(given.get(LATENCY_KIND), float):
+        raise ValueError(f"{place}.{(*wrong, LATENCY_KIND)[0]}: expected a text")
     if wrong := [name for name in MEASURES if isinstance(given.get(name), str)]:
         raise ValueError(f"{place}.{wrong[0]}: expected a number")
     if given.get(by) is None:

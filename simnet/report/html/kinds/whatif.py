@@ -16,9 +16,10 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_case, seen
-from simnet.report.whatif import CHANGE_HEADING, METRIC_LABELS, change_rows
+from simnet.report.whatif import CHANGE_HEADING, change_rows
 from simnet.scenario.commands.commands import Commands, commands
 from simnet.study.run.loss import kind_of
+from simnet.study.run.measures import METRICS
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA, WhatIf
 from simnet.study.work.cases import Case, Member, runs_to_completion
@@ -211,8 +212,8 @@ class _Whole(WhatIf):
 def check_metrics(found: WhatIf) -> None:
     """Raise ValueError where it has a metric that simnet has not."""
     for change in (change for one in found.tunings for change in one.changes):
-        if change.metric not in METRIC_LABELS:
-            raise ValueError(f"expected metrics among {', '.join(METRIC_LABELS)}")
+        if change.metric not in METRICS:
+            raise ValueError(f"expected metrics among {', '.join(METRICS)}")
 
 
 KIND: Final = Kind("whatif", has_schema(SCHEMA), _Whole.model_validate_json, _parts)
