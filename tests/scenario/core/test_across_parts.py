@@ -59,6 +59,12 @@ def test_what_goes_together_runs(scenario: str, settings: dict[str, str]) -> Non
     simnet.run(scenario, settings=settings, duration="1 ms", warm_up="0 s")
 
 
+def test_units_in_flight_are_those_of_all_processes() -> None:
+    settings = {"fio.mixed.numjobs": "1024", "fio.mixed.iodepth": "65536"}
+    with pytest.raises(InputError, match=r"67108864 units in flight .* at most 22\d{3}, got 65536"):
+        simnet.run("nvme-local", settings=settings, duration="1 us", warm_up="0 s")
+
+
 @pytest.mark.parametrize("scenario", scenario_names())
 def test_every_scenario_takes_a_tenth_of_the_memory_that_is_refused(scenario: str) -> None:
     tree = _assembled(scenario, {}, (), {}, ())[1].tree

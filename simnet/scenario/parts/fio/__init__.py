@@ -26,5 +26,6 @@ SUBJECT = Subject(
         ),
     ),
     columns=late("fio.columns:COLUMNS"),
+    needs=late("fio.checks:needs"),
     lifts=late("fio.lift:LIFTS"),
 )

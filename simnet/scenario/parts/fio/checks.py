@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.release import release
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.places import Places
+from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.storage.checks import check_disk, check_tunables
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_fio"]
+__all__ = ["check_fio", "needs"]
 
 _HOST: Final[Path] = ("host",)
 _BLK_MQ: Final = (5, 0)
 _IO_URING: Final = (5, 1)
+# as measured: what a build of so many more has taken
+_UNIT_BYTES: Final = 190
+_UNIT_PS: Final = 550_000
 
 
 def check_fio(tree: Tree, table: Table) -> None:
@@ -50,6 +54,21 @@ def check_fio(tree: Tree, table: Table) -> None:
         if job["ioengine"] == "io_uring" and release(version) < _IO_URING:
             message = f"not in Linux {version}: io_uring came with Linux 5.1"
             raise table.error((*place, "ioengine"), "fio", message)
+
+
+def needs(tree: Tree) -> Iterator[Need]:
+    """Yield what the units of all processes take, whether they are in flight or not."""
+    for number, job in enumerate(tree.values.get("fio", ())):
+        place: Path = ("fio", number)
+        yield Need(
+            (*place, "iodepth"),
+            job["iodepth"],
+            job["numjobs"] * job["iodepth"],
+            "units in flight",
+            _UNIT_BYTES,
+            _UNIT_PS,
+            ((*place, "numjobs"),),
+        )
 
 
 def _drive(tree: Tree, here: Path, drive: Mapping[str, Any], table: Table) -> None:
