@@ -75,6 +75,23 @@ MANY = Firmware(tuple(range(64)), 64)
         ("4.15", {}, "", ApicMode("flat", "fewest")),
         ("6.1", {"possible_cpus": 9}, "", ApicMode("physical flat", "fewest")),
         ("6.18", {}, "", ApicMode("physical flat", "fewest")),
+        # the last before and the first with each change
+        ("2.6.17", {"apic_ids": apic_ids(2, 4, 16)}, "rhel", CLUSTERED),
+        ("2.6.20", {"apic_ids": apic_ids(2, 4, 16)}, "", CLUSTERED),
+        ("2.6.21", {"apic_ids": apic_ids(2, 4, 16)}, "", FLAT),
+        ("2.6.21", {"apic_ids": apic_ids(2, 4, 16)}, "rhel", FLAT),
+        ("2.6.26", {"possible_cpus": 9, "apic_ids": (0, 7)}, "", PHYSICAL),
+        ("2.6.26", {"possible_cpus": 8, "apic_ids": (0, 8)}, "", FLAT),
+        ("2.6.26", {"x2apic": True}, "", FLAT),
+        ("2.6.27", {"possible_cpus": 9, "apic_ids": (0, 7)}, "", FLAT),
+        ("2.6.27", {"possible_cpus": 8, "apic_ids": (0, 8)}, "", PHYSICAL),
+        ("2.6.27", {"x2apic": True}, "", ApicMode("cluster x2apic", "first")),
+        ("2.6.31", {"possible_cpus": 9, "apic_ids": (0, 7)}, "", FLAT),
+        ("2.6.32", {"possible_cpus": 8, "apic_ids": (0, 8)}, "", FLAT),
+        ("3.6", {"x2apic": True, "force_physical": True}, "", ApicMode("physical x2apic", "first")),
+        ("4.15", {"possible_cpus": 9}, "", ApicMode("physical flat", "fewest")),
+        ("6.11", {}, "", ApicMode("flat", "fewest")),
+        ("6.12", {}, "", ApicMode("physical flat", "fewest")),
     ],
 )  # fmt: skip
 def test_kernel_chooses(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.net.bonding.hash import POLICIES, simple_hash, transmit_hash
+from simnet.net.bonding.hash import POLICIES, SINCE, simple_hash, transmit_hash
 from simnet.net.link.skb import Header, Station
 
 # last octets 0a and 1c: 0a ^ 1c = 16 (hexadecimal) = 22
@@ -66,6 +66,59 @@ def test_the_formula_of_each_version_by_its_lowest_bits(
         assert found == value
     else:
         assert found & bits == value & bits
+
+
+OLD = 13 ^ 22
+# the frame's last octets and the addresses, then less the lowest bit
+DISSECTED = 22 ^ 10 ^ 10 ^ 1 ^ 12
+
+
+@pytest.mark.parametrize(
+    ("version", "layer2", "both"),
+    [
+        ((3, 12), 22, OLD),
+        ((3, 13), 22, DISSECTED),
+        ((3, 16), 22, DISSECTED),
+        ((3, 17), 22 ^ 0x0008, DISSECTED ^ 0x0008),
+        ((4, 14), 22 ^ 0x0008, DISSECTED ^ 0x0008),
+        ((4, 15), 22 ^ 0x0008, (DISSECTED ^ 0x0008) >> 1),
+        ((5, 14), 22 ^ 0x0008, (DISSECTED ^ 0x0008) >> 1),
+        # ETH_P_IP in the host's order: its upper octet, 8, comes down when the hash is folded
+        ((5, 15), 22 ^ 0x0800, (DISSECTED ^ 0x08) >> 1),
+        ((5, 17), 22 ^ 0x0800, (DISSECTED ^ 0x08) >> 1),
+        ((5, 18), 22 ^ 0x0800, DISSECTED ^ 0x08),
+        ((5, 19), 22 ^ 0x0800, DISSECTED ^ 0x08),
+    ],
+)
+def test_the_last_before_and_the_first_with_each_change(
+    version: tuple[int, ...], layer2: int, both: int
+) -> None:
+    assert transmit_hash("layer2", header(), BOND_MAC, version) == layer2
+    bits = 0x7F if version >= (4, 15) else 0xFF
+    found = transmit_hash("layer2+3", header(), BOND_MAC, version)
+    assert found & bits == both & bits
+    # with ports the bit stays dropped
+    ports = transmit_hash("layer3+4", header(), BOND_MAC, version)
+    folded = 0x32 ^ 0x41 ^ 0x9C ^ 0x41 ^ 10 ^ 10 ^ 1 ^ 12
+    if version >= (3, 13):
+        assert ports & 0x7F == (folded >> (version >= (4, 15))) & 0x7F
+
+
+def test_when_each_policy_came() -> None:
+    """bonding.rst and the commits: 2.6.24's layer2+3, 3.13's dissector, 5.12's vlan+srcmac."""
+    assert SINCE == {
+        "layer2": (2, 6),
+        "layer2+3": (2, 6, 24),
+        "layer3+4": (2, 6),
+        "encap2+3": (3, 13),
+        "encap3+4": (3, 13),
+        "vlan+srcmac": (5, 12),
+    }
+
+
+def test_the_vendor_s_half_of_the_address_is_cut_off() -> None:
+    found = transmit_hash("vlan+srcmac", header(), 0xFF_FF_FF_00_00_01, (6, 12))
+    assert found == 0xFF_FF_FE
 
 
 @pytest.mark.parametrize(("version", "slaves"), [((3, 13), 1), ((5, 4), 2), ((6, 12), 2)])

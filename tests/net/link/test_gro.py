@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.gro import Gro, gro_rules
+from simnet.net.link.gro import Gro, GroRules, gro_rules
 from simnet.net.link.skb import Endpoint, Header, Skb, Station, new_skb
 
 SEGMENT = 1448
@@ -35,6 +35,23 @@ def take(gro: Gro) -> list[tuple[str, int]]:
 
 def made(version: str, *, enabled: bool = True) -> Gro:
     return Gro(gro_rules(version), enabled=enabled)
+
+
+@pytest.mark.parametrize(
+    ("versions", "rules"),
+    [
+        (("2.6.29", "3.8", "3.13"), GroRules()),
+        (("3.14", "4.18"), GroRules(oldest_leaves=True)),
+        (("4.19", "5.3"), GroRules(oldest_leaves=True, buckets=8)),
+        (("5.4", "5.11"), GroRules(oldest_leaves=True, buckets=8, normal_batch=8)),
+        (("5.12", "6.18"), GroRules(True, 8, 8, True)),  # noqa: FBT003 - all of them
+    ],
+)
+def test_each_rule_came_with_its_version(versions: tuple[str, ...], rules: GroRules) -> None:
+    assert [gro_rules(version) for version in versions] == [rules] * len(versions)
+    first = GroRules()
+    assert (first.oldest_leaves, first.buckets) == (False, 1)
+    assert (first.normal_batch, first.counts_segments) == (1, False)
 
 
 class TestAFullList:
