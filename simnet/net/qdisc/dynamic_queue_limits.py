@@ -1,6 +1,6 @@
 """Byte queue limits: how many bytes a transmit ring needs so that its link never starves.
 
-Source: lib/dynamic_queue_limits.c and include/linux/dynamic_queue_limits.h of Linux 3.3 to 6.12
+Source: lib/dynamic_queue_limits.c and include/linux/dynamic_queue_limits.h of Linux 3.5 to 6.12
 (`dql_queued`, `dql_avail`, `dql_completed`). The limit grows when the link ran dry although more
 would have been there, and shrinks by the least that was too much in a second (`slack_hold_time`).
 """
@@ -68,11 +68,12 @@ class DynamicQueueLimits:
         inprogress: cython.longlong = self.num_queued - completed
         previous: cython.longlong = self.prev_num_queued - self.num_completed
         beyond: cython.longlong = max(completed - self.prev_num_queued, 0)
-        if (ovlimit > 0 and inprogress == 0) or (self.prev_ovlimit > 0 and beyond > 0):
+        all_before: cython.bint = completed >= self.prev_num_queued
+        if (ovlimit > 0 and inprogress == 0) or (self.prev_ovlimit > 0 and all_before):
             # starved: over the limit, and nothing was left
             limit += beyond + self.prev_ovlimit
             self._restart(now_jiffy)
-        elif inprogress > 0 and previous > 0 and beyond == 0:
+        elif inprogress > 0 and previous > 0 and not all_before:
             limit = self._less_slack(limit, count, now_jiffy)
         limit = min(max(limit, self.min_limit), self.max_limit)
         if limit != self.limit:
