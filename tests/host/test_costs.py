@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
+from simnet.host.ledger import MECHANISMS, Ledger
 
 
 @given(st.integers(0, 10**15))
@@ -21,7 +25,63 @@ def test_cycles_become_time() -> None:
     assert (costs.line_bytes, costs.copy_overlap) == (128, 2)
 
 
+@pytest.mark.skipif(not hasattr(Costs, "lines"), reason="C functions")
+@pytest.mark.parametrize(
+    ("length", "lines", "overlapping"),
+    # of 64 bytes; three fetches at a time, of 100 ns each
+    [(0, 0, 0), (1, 1, 33), (64, 1, 33), (65, 2, 66), (128, 2, 66), (1448, 23, 766)],
+)
+def test_bytes_are_lines(length: int, lines: int, overlapping: int) -> None:
+    costs: Any = Costs(dict.fromkeys(COST_NAMES, 0) | {"csum_line": 7}, 10**9, 64, 3)
+    assert costs.lines(length) == lines
+    assert costs.overlapping_ps(lines * 100_000) == overlapping * 1000
+    assert costs.checksum_ps(length) == costs.ledger.checksum == lines * 7000
+    assert costs.checksum_ps(length) + costs.ledger.work()["checksum"] == 3 * lines * 7000
+
+
+def test_what_profiles_sort_work_into() -> None:
+    """Each entry a power of eight, so that each can be found in what they add up to."""
+    ledger = Ledger()
+    for place, name in enumerate(MECHANISMS):
+        setattr(ledger, name, 8**place)
+    names = list(MECHANISMS)
+
+    def total(*of: str) -> int:
+        return sum(8 ** names.index(name) for name in of)
+
+    # parts of driver and tcp_receive
+    ledger.skb, ledger.skb_freed, ledger.ip = 3, 4, 5
+    assert ledger.kinds() == {
+        "copy": total("copy", "copy_lines", "copy_misses"),
+        "tcpip": total("tcp_receive", "tcp_ack", "tcp_send") - 4 + 5,
+        "netdev": total("driver", "softirq", "completion", "device_lines") - 3 - 5,
+        "skb": total("skb_lines") + 3 + 4,
+        "mm": total("pages"),
+        "lock": total("socket_lines"),
+        "sched": total("wakeup"),
+        "other": total(*("hardirq", "checksum", "syscall", "application", "storage", "hypervisor")),
+    }
+    assert sum(ledger.kinds().values()) == sum(ledger.work().values()) == total(*names)
+
+
+@pytest.mark.parametrize("name", ["pages", "copy_misses", "storage", "hypervisor"])
+def test_work_of_some_machines_is_named_where_there_is_any(name: str) -> None:
+    ledger = Ledger()
+    assert set(ledger.work().values()) == {0}
+    assert name not in ledger.work()
+    setattr(ledger, name, 1)
+    assert ledger.work()[name] == 1
+
+
 class TestSpread:
+    def test_numbers_are_those_of_the_c_standard_s_example(self) -> None:
+        # 12345, 3554416254 and 2802067423, modulo 2^31, are the first from 0
+        spread = Spread(0, 1000)
+        drawn = [spread.vary(10**9) for _ in range(3)]
+        states = [12_345, 3_554_416_254 & 0x7FFFFFFF, 2_802_067_423 & 0x7FFFFFFF]
+        # from none of the work to twice as much, by 16 bits of the state
+        assert drawn == [1000 * (2 * 10**6 * ((state >> 8) & 0xFFFF) // 65_536) for state in states]
+
     @given(st.integers(0, 2**40), st.integers(0, 1000), st.integers(0, 10**6))
     def test_stays_within_its_bounds(self, seed: int, permille: int, work_ns: int) -> None:
         spread = Spread(seed, permille)

@@ -14,6 +14,7 @@ from simnet.net.link.skb import Skb, new_skb
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
+from simnet.net.steering.flow_rules import flow_of
 from tests.host.parts import MS, Agenda, make_costs, make_machine, make_memory
 from tests.net.nic.queues import connection, make_port
 from tests.net.parts import (
@@ -91,7 +92,7 @@ class Traffic:
         return port, seen
 
 
-headers = [connection(number) for number in range(24)]
+headers = [connection(number) for number in range(0, 200, 3)]
 traffic = st.builds(
     Traffic,
     frames=st.lists(
@@ -287,3 +288,21 @@ def test_a_frame_of_no_socket_uses_the_lines_of_the_first_queue() -> None:
     assert port.transmit_cost_ps(first) == 0
     costs = [nic.transmit_cost_ps(second) for nic in port.queues]
     assert costs == [3 * 50_000, 0, 0, 0]
+
+
+def test_a_frame_goes_by_a_rule_or_else_by_rss() -> None:
+    sim = Simulator()
+    port = make_port(sim, make_machine(sim, cores_per_socket=4))
+    headers = [connection(number) for number in range(0, 200, 3)]
+    hashed = [port.rss.queue(header) for header in headers]
+    assert len(set(hashed)) > 2
+    assert [port.rx_queue(header) for header in headers] == hashed
+    rules = port.obey_rules()
+    assert port.obey_rules() is rules
+    assert [port.rx_queue(header) for header in headers] == hashed
+    # queue 0 is one like the others
+    for queue in range(4):
+        rules.steered.update({flow_of(header): queue for header in headers[::2]})
+        told = [port.rx_queue(header) for header in headers]
+        assert told == [queue if place % 2 == 0 else to for place, to in enumerate(hashed)]
+    assert port.rx_queue(None) == port.rss.queue(None)

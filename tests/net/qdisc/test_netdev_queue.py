@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb
-from simnet.net.nic.netdev_queue import NetdevQueue
+from simnet.net.nic.netdev_queue import NetdevQueue, Watchdog
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
+from simnet.net.qdisc.egress import Egress
 from simnet.net.qdisc.qdisc import PfifoFast
 from tests.host.parts import MS
 from tests.net.nic.connectx import Bench
@@ -124,3 +125,26 @@ def test_the_ring_never_holds_more_than_the_limit_and_a_packet(most: int) -> Non
         send(bench, owner, [10_000 * at + 3000 * i for i in range(3)])
         assert queue.dql.num_queued - queue.dql.num_completed <= most + 1448 + 90 - OVERHEAD
     assert queue.dql.limit <= most
+
+
+@pytest.mark.skipif(not hasattr(Watchdog, "wake_at"), reason="a C function")
+def test_the_watchdog_runs_the_queue_at_the_earliest_time_asked_for() -> None:
+    bench, _ = made()
+    runs: list[int] = []
+
+    class Woken(Egress):
+        def wake(self) -> int:
+            runs.append(bench.sim.now)
+            return 0
+
+    watchdog: Any = Watchdog(bench.sim, "watchdog", Woken())
+    begun = bench.sim.now
+    for after in (50, 70, 30, 30, 40):
+        watchdog.wake_at(begun + after * MS)
+    assert watchdog.due_ps == begun + 30 * MS
+    bench.sim.run_until(begun + 100 * MS)
+    assert runs == [begun + 30 * MS]
+    # and from then on again
+    watchdog.wake_at(begun + 120 * MS)
+    bench.sim.run_until(begun + 200 * MS)
+    assert runs == [begun + 30 * MS, begun + 120 * MS]

@@ -75,3 +75,16 @@ def test_ends_of_streams_share_the_link() -> None:
         (2, 13_000),
         (3, 21_000),
     ]
+
+
+def test_what_waits_has_not_left() -> None:
+    sim = Simulator()
+    link, sink = RemoteLink(GIGABIT), Sink(sim)
+    link.path_out = SwitchedPath(sim, "wire", Far(sim), 8 * 10**12, 0, 0, per_frame=False)
+    assert link.waiting_bytes(0) == 0
+    link.send(frame(sink, 0), 10 * US)
+    link.send(frame(sink, 1), 10 * US)
+    # a byte takes 8 ns, and one that has left in part has not left
+    later = {10 * US: 250, 10 * US + 1: 250, 10 * US + 8 * NS: 249, 12 * US - 8 * NS: 1}
+    later |= {12 * US - 1: 1, 12 * US: 0, 13 * US: 0}
+    assert {at: link.waiting_bytes(at) for at in later} == later
