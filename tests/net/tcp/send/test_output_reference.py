@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.recovery.recovery import OPEN
 from simnet.net.tcp.rules.sender_version import sender_rules
-from tests.net.tcp.send.test_sender import CPU, MSS, US, make
+from tests.host.parts import US
+from tests.net.tcp.send.test_sender import CPU, MSS, make
 
 GSO_MAX_SIZE = 65_536
 DIVISOR = 3
