@@ -19,6 +19,7 @@ FLOORS = (
     "scenario",
     "importing",
     "study",
+    "diagnose",
     "report",
     "page",
     "cli",

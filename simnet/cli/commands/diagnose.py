@@ -1,0 +1,52 @@
+"""``simnet diagnose``: where does it hurt?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from simnet.cli.output import answer, out_option, write_out
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["diagnose_command"]
+
+
+@click.command("diagnose")
+@click.argument("sources", nargs=-1, metavar="SOURCE...", type=click.Path(allow_dash=True))
+@click.option("--live", is_flag=True, help="Look at this machine, for five seconds at most.")
+@click.option("--all", "every", is_flag=True, help="Show all findings in full.")
+@out_option()
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def diagnose_command(
+    context: click.Context,
+    /,
+    sources: tuple[str, ...],
+    *,
+    live: bool,
+    every: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Say where packets or time are lost, by the evidence in SOURCE.
+
+    SOURCE is what people paste when they ask for help: outputs of ethtool, ip, ss, netstat, nstat,
+    tc, mpstat, top, dmesg, lspci, sysctl, /proc/interrupts, softnet_stat and others. It is a
+    file, a folder, an archive, or - for standard input; one file may hold several outputs.
+    Nothing in it is executed.
+
+    The exit status is 0 when nothing is wrong, 1 when something is found, which may be outside of
+    the host, and 3 when the files do not tell.
+    """
+    if bool(sources) == live:
+        raise click.UsageError("expected a SOURCE, or --live")
+    from simnet.diagnose.diagnosis import diagnose, diagnose_live
+    from simnet.report.diagnosis import diagnosis
+
+    found = diagnose_live() if live else diagnose(sources)
+    write_out(out, found.to_json)
+    answer(found.to_json() if as_json else diagnosis(found, sources, every=every), nl=as_json)
+    context.exit(found.exit_status)

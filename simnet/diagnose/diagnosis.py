@@ -1,0 +1,216 @@
+"""The answer: findings by weight, what is ruled out, and what else would tell."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.diagnose.evidence import gathered
+from simnet.diagnose.rule import PLACES, Clear, Hit, Rule, rules
+from simnet.importing.bounded import bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.page import Page
+
+__all__ = ["SCHEMA", "Diagnosis", "Finding", "diagnose", "diagnose_live"]
+
+SCHEMA: Final = "simnet.diagnose/1"
+_MOST_CPU_S: Final = 60
+_MOST_FINDINGS: Final = 200
+# kinds of facts that would show a loss if there was one
+_COUNTS: Final = frozenset(
+    {"stat", "link", "softnet", "snmp", "qdisc", "socket", "conntrack", "cgroup", "cpu", "rate"}
+)
+_ASKS: Final = (
+    ("stat", "ethtool -S PORT"),
+    ("snmp", "nstat -az"),
+    ("softnet", "cat /proc/net/softnet_stat"),
+    ("irq", "cat /proc/interrupts"),
+    ("cpu", "mpstat -P ALL 1 5"),
+    ("pci", "lspci -vv"),
+    ("log", "dmesg"),
+)
+_OF_DISKS: Final = (("disk", "iostat -x 1 5"), ("idle", "cpupower idle-info"))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A rule that fired, and where."""
+
+    rule: Rule
+    hit: Hit
+
+    @property
+    def title(self) -> str:
+        """What is wrong, and where, as a sentence without its full stop."""
+        subject = self.hit.subject
+        text = self.rule.title if subject else self.rule.title.removesuffix(" {subject}")
+        text = text.replace("{subject}", subject or "the port")
+        return text.rstrip(":") if subject else text[:1].upper() + text[1:].rstrip(":")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "rule": self.rule.name,
+            "title": self.title,
+            "place": self.rule.place,
+            "subject": self.hit.subject,
+            "outside": self.rule.outside,
+            "sure": self.hit.sure,
+            "weight": round(self.hit.weight, 1),
+            "said": self.hit.said,
+            "evidence": [
+                {
+                    "file": fact.file,
+                    "line": fact.line,
+                    "kind": fact.kind,
+                    "name": fact.name,
+                    "value": fact.value,
+                    "text": fact.text,
+                }
+                for fact in self.hit.facts
+            ],
+            "means": self.rule.means,
+            "cure": self.rule.cure,
+            "commands": [
+                {"do": one.do, "undo": one.undo, "whatif": one.whatif} for one in self.hit.actions
+            ],
+            "modelled": any(one.whatif for one in self.hit.actions),
+            "threshold": self.rule.threshold,
+            "source": self.rule.source,
+        }
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What the files say of a host.
+
+    Attributes:
+        findings: what is wrong, the heaviest first.
+        clear: places where the files show that nothing is lost, each with its evidence.
+        files: names, and how many facts each has told.
+        asks: commands whose outputs would tell most of what is missing.
+    """
+
+    findings: tuple[Finding, ...]
+    clear: tuple[tuple[str, Clear], ...]
+    files: dict[str, int]
+    asks: tuple[str, ...]
+
+    @property
+    def counted(self) -> bool:
+        """Whether something was read that would show a loss."""
+        return any(clear.fact.kind in _COUNTS for _, clear in self.clear)
+
+    @property
+    def exit_status(self) -> int:
+        """0 nothing is wrong, 1 something is, 3 the files do not tell."""
+        if self.findings:
+            return 1
+        return 0 if self.counted else 3
+
+    @property
+    def verdict(self) -> str:
+        """The answer in a word or two."""
+        return {0: "nothing wrong", 1: "found", 3: "cannot tell"}[self.exit_status]
+
+    def to_json(self) -> str:
+        """Return the document."""
+        document = {
+            "schema": SCHEMA,
+            "verdict": self.verdict,
+            "outside": bool(self.findings) and self.findings[0].rule.outside,
+            "findings": [one.to_dict() for one in self.findings],
+            "ruled_out": [
+                {"place": place, "said": one.said, "file": one.fact.file, "line": one.fact.line}
+                for place, one in self.clear
+            ],
+            "ask": list(self.asks),
+            "files": [{"name": name, "facts": count} for name, count in self.files.items()],
+        }
+        return json.dumps(document, indent=2)
+
+
+def diagnose(sources: Sequence[str]) -> Diagnosis:
+    """Read files, folders, archives or standard input (`-`), and say where it hurts.
+
+    Raises:
+        InputError: a source cannot be read, or takes too long.
+    """
+    from simnet.diagnose.sources import pages_of
+
+    with bounded(sources[0], _MOST_CPU_S):
+        return _diagnosed(pages_of(sources))
+
+
+def diagnose_live() -> Diagnosis:
+    """Look at this machine, for at most five seconds."""
+    from simnet.diagnose.live import live_pages
+
+    return _diagnosed(live_pages())
+
+
+def _diagnosed(pages: Sequence[Page]) -> Diagnosis:
+    evidence = gathered(pages)
+    found: list[Finding] = []
+    clear: dict[tuple[str, str], Clear] = {}
+    for rule in rules():
+        for one in rule.find(evidence):
+            if isinstance(one, Hit):
+                found.append(Finding(rule, one))
+            else:
+                clear.setdefault((rule.place, one.fact.subject), one)
+    read = Counter(fact.file for fact in evidence.facts)
+    read.update(fact.file for one in found for fact in one.hit.facts if fact.kind == "log")
+    return Diagnosis(
+        tuple(_ordered(found)[:_MOST_FINDINGS]),
+        tuple(_ruled_out(found, clear)),
+        {page.name: read[page.name] for page in pages},
+        _asks(evidence),
+    )
+
+
+def _ordered(found: Iterable[Finding]) -> list[Finding]:
+    """Return each finding once, the heaviest first, without those that others say better."""
+    best: dict[tuple[str, str], Finding] = {}
+    for one in found:
+        key = one.rule.name, one.hit.subject
+        if key not in best or best[key].hit.weight < one.hit.weight:
+            best[key] = one
+    hidden = {name for one in best.values() for name in one.rule.hides}
+    kept = [one for one in best.values() if one.rule.name not in hidden]
+    return sorted(kept, key=lambda one: (-one.hit.weight, one.rule.name, one.hit.subject))
+
+
+def _ruled_out(
+    found: Iterable[Finding], clear: dict[tuple[str, str], Clear]
+) -> list[tuple[str, Clear]]:
+    """Return one line a place: the places where something was found are not among them."""
+    lost = {one.rule.place for one in found}
+    first: dict[str, Clear] = {}
+    for (place, _), one in clear.items():
+        if place not in lost:
+            first.setdefault(place, one)
+    return sorted(first.items(), key=lambda item: PLACES.index(item[0]))
+
+
+def _asks(evidence: Evidence) -> tuple[str, ...]:
+    """Return the two outputs that would tell most of what these files do not tell."""
+    kinds = {fact.kind for fact in evidence.facts}
+    wanted = [*_OF_DISKS, *_ASKS] if {"fio", "disk"} & kinds else list(_ASKS)
+    if {"sysfs", "rss", "channels"} & kinds:
+        wanted.sort(key=lambda one: one[0] not in {"stat", "irq"})
+    ports = [
+        fact.subject
+        for fact in evidence.facts
+        if fact.kind in {"driver", "rss", "ring", "coalesce", "sysfs"}
+        and fact.subject.isalnum()
+        and fact.subject != "lo"
+    ]
+    port = ports[0] if ports else "PORT"
+    return tuple(do.replace("PORT", port) for kind, do in wanted if kind not in kinds)[:2]

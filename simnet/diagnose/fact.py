@@ -1,0 +1,70 @@
+"""One value that a file says, and where it says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Fact", "Series"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A counter, a setting or a line of a log.
+
+    Attributes:
+        kind: the output that it is of, as `stat` for `ethtool -S`.
+        subject: the port, CPU, device or file that it is about; may be empty.
+        name: of the counter or setting, as printed.
+        value: the number; 0 where it is none.
+        file: where it was read.
+        line: of the file, from 1.
+        text: the value as printed.
+    """
+
+    kind: str
+    subject: str
+    name: str
+    value: float
+    file: str
+    line: int
+    text: str = ""
+
+    @property
+    def place(self) -> str:
+        """File and line, as compilers write them."""
+        return f"{self.file}:{self.line}"
+
+    @property
+    def shown(self) -> str:
+        """The value as people read it."""
+        if self.text:
+            return self.text
+        whole = self.value == int(self.value)
+        return f"{int(self.value):,}" if whole else f"{self.value:,.2f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One counter in all samples of it, in the order of reading."""
+
+    facts: Sequence[Fact]
+
+    @property
+    def last(self) -> Fact:
+        """The newest sample."""
+        return self.facts[-1]
+
+    @property
+    def value(self) -> float:
+        """The newest value."""
+        return self.facts[-1].value
+
+    @property
+    def grew(self) -> float | None:
+        """By how much it grew between the first and the last sample; None if that is not known."""
+        growth = self.facts[-1].value - self.facts[0].value
+        return growth if len(self.facts) > 1 and growth >= 0 else None

@@ -1,0 +1,92 @@
+"""A file as text: its lines within bounds, and which port each line speaks of."""
+
+from __future__ import annotations
+
+import bisect
+import re
+from functools import cached_property
+from typing import Final
+
+__all__ = ["Page", "number"]
+
+MOST_LINES: Final = 200_000
+_LONGEST: Final = 20_000
+_LOGGED: Final = 600
+_PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
+_IN_NAME: Final = re.compile(
+    rf"ethtool[_ -]+(?:-{{0,2}}[a-zA-Z]|-{{2}}[a-z-]+|-S_-a)[_ -]+({_PORT})$"
+)
+_ENDING: Final = re.compile(r"(?i)(?:\.(?:txt|log|out))$")
+_WHEN: Final = re.compile(r"(?i)[-_.](?:before|after|first|later|slow|fast|good|bad|\d{1,3})$")
+_NAMED: Final = re.compile(
+    rf"""(?mx)
+    (?:^|[\$\#>]|sudo|watch.*?)\s*(?:/\S*/)?ethtool\s+(?:-{{1,2}}[\w-]+\s+)*(?P<typed>{_PORT})\b
+    |^\s*[\w ]*(?:parameters|[Cc]apabilities|[Ss]ettings|[Ff]eatures|table|Statistics|statistics)
+      \ (?:for|on)\ (?:interface\ )?(?P<head>{_PORT}):?\s*(?:$|with)
+    """
+)
+
+
+def number(text: str) -> float:
+    """Return a number as tools print it: with commas, a percent sign, a decimal comma; 0 if none.
+
+    >>> number("1,234"), number("12.5%"), number("n/a")
+    (1234.0, 12.5, 0.0)
+    """
+    text = text.strip().rstrip("%").replace("'", "")
+    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+(?:\.\d+)?", text):
+        text = text.replace(",", "")
+    try:
+        found = float(text.replace(",", "."))
+    except ValueError:
+        return 0.0
+    return found if abs(found) < 1e300 else 0.0  # noqa: PLR2004 - neither infinite nor no number
+
+
+class Page:
+    """A text of one file or one paste.
+
+    Args:
+        name: what the user calls it.
+        text: what it holds.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.lines = [line[:_LONGEST] for line in text.splitlines()[:MOST_LINES]]
+        self.text = "\n".join(self.lines)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        found, at = [], 0
+        for line in self.lines:
+            found.append(at)
+            at += len(line) + 1
+        return found
+
+    def line_of(self, offset: int) -> int:
+        """Return the number of the line, from 1, that holds a place of the text."""
+        return bisect.bisect_right(self._starts, offset)
+
+    @cached_property
+    def logged(self) -> str:
+        """The same lines, each cut to what a line of a log has."""
+        return "\n".join(line[:_LOGGED] for line in self.lines)
+
+    @cached_property
+    def _ports(self) -> tuple[list[int], list[str]]:
+        lines, names = [0], [self._port_in_name()]
+        for found in _NAMED.finditer(self.text):
+            lines.append(self.line_of(found.end()))
+            names.append(found["typed"] or found["head"])
+        return lines, names
+
+    def _port_in_name(self) -> str:
+        name = _ENDING.sub("", self.name.rpartition("/")[2])
+        found = _IN_NAME.search(_WHEN.sub("", name))
+        return found[1] if found else ""
+
+    def port_at(self, line: int) -> str:
+        """Return the port that the last heading, prompt, or the file's name speaks of."""
+        lines, names = self._ports
+        return names[bisect.bisect_right(lines, line) - 1]

@@ -1,0 +1,81 @@
+"""Shares of CPU time: mpstat, sar -u, top, vmstat, iostat."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_NUMBER: Final = r"\d{1,3}(?:[.,]\d+)?"
+_TABLE: Final = re.compile(r".*%(?:usr|user|idle|soft)\b.*%\w+")
+_TOP: Final = re.compile(
+    rf"%?Cpu(?P<cpu>\(s\)|\s*\d+)\s*:\s*(?P<rest>{_NUMBER}\s*%?\s*us.*)", re.IGNORECASE
+)
+_FIELD: Final = re.compile(rf"({_NUMBER})\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b")
+_TOP_NAMES: Final = dict(
+    zip(
+        ("us", "sy", "ni", "id", "wa", "hi", "si", "st"),
+        ("usr", "sys", "nice", "idle", "iowait", "irq", "soft", "steal"),
+        strict=True,
+    )
+)
+_ALIAS: Final = {"user": "usr", "system": "sys"}
+_VMSTAT: Final = re.compile(r"\s*r\s+b\s+swpd\s+.*\bus\s+sy\s+id\s+wa\b.*")
+_PROCESS: Final = re.compile(
+    r"\s*\d+\s+\S+\s+\S+\s+-?\d+\s+\S+\s+\S+\s+\S+\s+[RSDIZ]\s+(?P<cpu>\d+(?:[.,]\d+)?)"
+    r"\s+\d+[.,]\d+\s+\S+\s+(?P<name>ksoftirqd/\d+|\S+)"
+)
+
+SIGN: Final = re.compile(r"%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield shares in percent, by CPU; of all CPUs where the subject is `all`."""
+    columns: list[str] = []
+    vmstat: list[str] = []
+    for at, line in enumerate(page.lines, 1):
+        cells = line.split()
+        if top := _TOP.match(line):
+            cpu = "all" if "(" in top["cpu"] else f"CPU {int(top['cpu'])}"
+            for value, name in _FIELD.findall(top["rest"]):
+                yield Fact("cpu", cpu, _TOP_NAMES[name], number(value), page.name, at, f"{value} %")
+        elif _TABLE.match(line):
+            columns, vmstat = cells, []
+        elif _VMSTAT.fullmatch(line):
+            vmstat, columns = cells, []
+        elif process := _PROCESS.match(line):
+            name, text = process["name"], f"{process['cpu']} %"
+            yield Fact("process", name, "cpu", number(process["cpu"]), page.name, at, text)
+        elif columns and len(cells) > 1:
+            yield from _row(page, at, columns, cells)
+        elif vmstat and len(cells) == len(vmstat) and cells[0].isdecimal():
+            for name, value in zip(vmstat, cells, strict=True):
+                if name in _TOP_NAMES:
+                    text = f"{value} %"
+                    called = _TOP_NAMES[name]
+                    yield Fact("cpu", "all", called, number(value), page.name, at, text)
+        elif not cells:
+            continue
+        else:
+            columns, vmstat = [], []
+
+
+def _row(page: Page, at: int, columns: list[str], cells: list[str]) -> Iterator[Fact]:
+    """Yield a row of mpstat or sar; its cells are counted from the end: times differ in length."""
+    names = [name for name in columns if name.startswith("%")]
+    values = cells[-len(names) :]
+    if len(values) < len(names) or not all(re.fullmatch(_NUMBER, value) for value in values):
+        return
+    before = cells[: -len(names)]
+    cpu = next((word for word in reversed(before) if word == "all" or word.isdecimal()), "all")
+    subject = "all" if cpu == "all" or "CPU" not in columns else f"CPU {int(cpu[:6])}"
+    for name, value in zip(names, values, strict=True):
+        called = _ALIAS.get(name[1:], name[1:])
+        yield Fact("cpu", subject, called, number(value), page.name, at, f"{value} %")

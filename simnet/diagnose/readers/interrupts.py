@@ -1,0 +1,41 @@
+"""/proc/interrupts: which CPU took how many interrupts of which queue."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_HEAD: Final = re.compile(r"\s*CPU\d+(?:\s+CPU\d+)*\s*")
+_ROW: Final = re.compile(r"\s*(?P<irq>\d+):(?P<counts>(?:\s+\d+)+)\s+(?P<rest>\D.*|\d+\S*[a-z-].*)")
+
+# a name of the kernel has less
+_LONGEST: Final = 60
+
+SIGN: Final = re.compile(r"(?m)^\s*CPU0\s|^\s*\d+:\s+\d+.*(?:MSI|APIC|GIC|edge|level)")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield counts above zero, by vector (`56 eth0-rx-0`) and CPU, and how many CPUs there are."""
+    cpus: list[str] = []
+    for at, line in enumerate(page.lines, 1):
+        if _HEAD.fullmatch(line):
+            cpus = line.split()
+            yield Fact("cpus", "", "interrupts", float(len(cpus)), page.name, at)
+        elif row := _ROW.match(line):
+            counts = row["counts"].split()
+            names = cpus if len(cpus) == len(counts) else [f"CPU{n}" for n in range(len(counts))]
+            words = row["rest"].split()
+            action = words[-1][:_LONGEST] if words else ""
+            subject = f"{row['irq'][:6]} {action}"
+            if not any(int(count[:18]) for count in counts):
+                yield Fact("irq", subject, "CPU0", 0.0, page.name, at)
+            for cpu, count in zip(names, counts, strict=False):
+                if value := int(count[:18]):
+                    yield Fact("irq", subject, cpu, float(value), page.name, at)

@@ -1,0 +1,47 @@
+"""What the kernel is and was told: uname, the command line, lscpu, and words of a description."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_UNAME: Final = re.compile(r"\b(\d\.\d{1,2}\.\d{1,3}[-\w.+~]*)")
+_IS_UNAME: Final = re.compile(r"^(?:Linux |\s*[Kk]ernel(?: version)?[: ])")
+_OPTION: Final = re.compile(
+    r"(?:^|\s)(?P<name>intel_iommu|amd_iommu|iommu(?:\.\w+)?|intel_idle\.max_cstate"
+    r"|processor\.max_cstate|idle|pcie_aspm(?:\.policy)?|cpuidle\.off|nohz_full|isolcpus|nosmt"
+    r"|mitigations|swiotlb|pci)=(?P<value>[\w,.:-]+)"
+)
+_BOOT: Final = re.compile(r"BOOT_IMAGE=|[Cc]ommand line:|\broot=|(?:iommu|cstate|aspm|idle)\S*=")
+_LSCPU: Final = re.compile(
+    r"(CPU\(s\)|Thread\(s\) per core|Core\(s\) per socket|Socket\(s\)|NUMA node\(s\)"
+    r"|NUMA node\d+ CPU\(s\)|Model name|Hypervisor vendor|CPU max MHz|CPU MHz):\s+(\S.*)"
+)
+_WORDS: Final = re.compile(r"\b(XDP_REDIRECT|bpf_redirect(?:_map)?|devmap|cpumap)\b")
+
+SIGN: Final = re.compile(
+    r"(?m)^Linux |^\s*[Kk]ernel|BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)|^Model name"
+    r"|XDP_RED|devmap|bpf_redirect"
+)
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield what the lines say of kernel, options and CPUs."""
+    for at, line in enumerate(page.lines, 1):
+        if _IS_UNAME.match(line) and (release := _UNAME.search(line)):
+            yield Fact("kernel", "", "release", 0, page.name, at, release[1])
+        if _BOOT.search(line):
+            for option in _OPTION.finditer(line):
+                yield Fact("cmdline", "", option["name"], 0, page.name, at, option["value"])
+        if found := _LSCPU.match(line):
+            yield Fact("cpus", "", found[1], number(found[2]), page.name, at, found[2].strip())
+        for word in dict.fromkeys(_WORDS.findall(line)):
+            yield Fact("word", "", word, 0, page.name, at, word)

@@ -1,0 +1,54 @@
+"""tc -s qdisc, conntrack -S, and the throttling of control groups."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_QDISC: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+).*?\bdev (?P<dev>\S+)")
+_NO_DEV: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+)")
+_SENT: Final = re.compile(
+    r"\s*Sent \d+ bytes (?P<sent>\d+) pkts? \(dropped (?P<dropped>\d+), overlimits (?P<over>\d+)"
+    r"(?: requeues (?P<requeues>\d+))?"
+)
+_NETEM: Final = re.compile(r"\b(?P<what>loss|delay|corrupt) (?P<value>[\d.]+\S*)")
+_CONNTRACK: Final = re.compile(r"\b(found|invalid|insert|insert_failed|drop|early_drop)=(\d+)")
+_CGROUP: Final = re.compile(
+    r"\s*(?:cpu\.stat:)?(nr_periods|nr_throttled|throttled_(?:usec|time)) (\d+)"
+)
+
+SIGN: Final = re.compile(r"qdisc |Sent \d+ bytes|insert_failed=|nr_throttled")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield counters of queues, of connection tracking and of control groups."""
+    subject = ""
+    for at, line in enumerate(page.lines, 1):
+        if head := (_QDISC.match(line) or _NO_DEV.match(line)):
+            dev = head.groupdict().get("dev") or ""
+            subject = f"{dev} {head['kind']} {head['handle']}".strip()
+            if head["kind"] == "netem":
+                for what in _NETEM.finditer(line):
+                    text = what["value"]
+                    value = number(text.rstrip("ms%u"))
+                    yield Fact("netem", dev, what["what"], value, page.name, at, text)
+        elif sent := _SENT.match(line):
+            for name in ("sent", "dropped", "over", "requeues"):
+                if sent[name]:
+                    yield Fact("qdisc", subject, name, number(sent[name]), page.name, at)
+        elif line.startswith("cpu=") and "insert_failed=" in line:
+            cpu = line.split()[0].replace("cpu=", "CPU ")
+            for name, value in _CONNTRACK.findall(line):
+                yield Fact("conntrack", cpu, name, number(value), page.name, at)
+        elif group := _CGROUP.fullmatch(line):
+            yield Fact(
+                "cgroup", page.name.rpartition("/")[0], group[1], number(group[2]), page.name, at
+            )

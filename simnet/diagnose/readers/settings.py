@@ -1,0 +1,67 @@
+"""Settings: sysctl, files of /sys and /proc with their names, and what pf_ring tells."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_SYSCTL: Final = re.compile(r"\s*((?:net|kernel|vm|fs|dev)\.[\w./-]+)\s*[=:]\s*(\S.*?)\s*")
+_PROC_SYS: Final = re.compile(r"/?proc/sys/((?:net|kernel|vm|fs|dev)/[\w./-]+):\s*(\S.*?)\s*")
+_GREP: Final = re.compile(r"\s*(/?(?:sys|proc)/[\w./:@-]+):\s*(\S.*?)\s*")
+_OWN: Final = re.compile(
+    r"(?:^|/)((?:sys|proc)/(?:class/net|devices|block|irq|module|sys)/[\w./:@-]+|proc/sys/[\w./-]+)$"
+)
+_PORT: Final = re.compile(r"sys/class/net/([^/]+)/(.+)")
+_PF_RING: Final = re.compile(r"([RT]X Queues|Num [RT]X Slots|Name|Family):\s+(\S.*)")
+_CAPTURE: Final = re.compile(
+    r"Absolute Stats: \[([\d',]+) pkts total\]\[([\d',]+) pkts dropped\]\[([\d.]+)% dropped\]"
+)
+
+SIGN: Final = re.compile(
+    r"(?m)^\s*(?:net|kernel|vm|fs|dev)\.\w|^\s*/?(?:sys|proc)/\S+:"
+    r"|pkts dropped|X Queues:|\A.{0,200}$"
+)
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield settings by name; of files of /sys/class/net the port is the subject."""
+    own = _OWN.search(page.name)
+    if own and page.text and len(page.lines) == 1:
+        yield from _file(page, 1, own[1], page.text.strip())
+        return
+    name = ""
+    for at, line in enumerate(page.lines, 1):
+        if found := _SYSCTL.fullmatch(line):
+            yield _sysctl(page, at, found[1].replace("/", "."), found[2])
+        elif inside := _PROC_SYS.fullmatch(line):
+            yield _sysctl(page, at, inside[1].replace("/", "."), inside[2])
+        elif grepped := _GREP.fullmatch(line):
+            yield from _file(page, at, grepped[1].lstrip("/"), grepped[2])
+        elif ring := _PF_RING.fullmatch(line):
+            name = ring[2] if ring[1] == "Name" else name
+            called = ring[1].lower()
+            yield Fact("pf_ring", name, called, number(ring[2]), page.name, at, ring[2])
+        elif capture := _CAPTURE.search(line):
+            for called, value in zip(("total", "dropped"), capture.groups(), strict=False):
+                yield Fact("capture", page.name, called, number(value), page.name, at)
+
+
+def _sysctl(page: Page, at: int, name: str, value: str) -> Fact:
+    return Fact("sysctl", "", name, number(value), page.name, at, value)
+
+
+def _file(page: Page, at: int, name: str, value: str) -> Iterator[Fact]:
+    if name.startswith("proc/sys/"):
+        yield _sysctl(page, at, name.removeprefix("proc/sys/").replace("/", "."), value)
+        return
+    found = _PORT.fullmatch(name)
+    subject, called = (found[1], found[2]) if found else ("", name)
+    yield Fact("sysfs", subject, called, number(value), page.name, at, value)

@@ -1,0 +1,34 @@
+"""/proc/net/softnet_stat: one line of hexadecimal numbers a CPU."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_ROW: Final = re.compile(r"\s*((?:[0-9a-f]{8}\s+){8,14}[0-9a-f]{8})\s*")
+_NAMES: Final = {0: "processed", 1: "dropped", 2: "squeezed", 9: "rps", 10: "flow_limit"}
+_CPU: Final = 12
+
+SIGN: Final = re.compile(r"(?m)^\s*(?:[0-9a-f]{8}\s+){8}")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield what each CPU counts; Linux 5.10 and later print its number, else rows count."""
+    cpu = -1
+    for at, line in enumerate(page.lines, 1):
+        row = _ROW.fullmatch(line)
+        if row is None:
+            cpu = -1
+            continue
+        words = [int(word, 16) for word in row[1].split()]
+        cpu = words[_CPU] if len(words) > _CPU else cpu + 1
+        for place, name in _NAMES.items():
+            if place < len(words):
+                yield Fact("softnet", f"CPU {cpu}", name, float(words[place]), page.name, at)

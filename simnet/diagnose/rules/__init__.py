@@ -1,0 +1,1 @@
+"""What facts mean, a module a subject: each has `RULES`."""

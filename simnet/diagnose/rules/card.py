@@ -1,0 +1,317 @@
+"""The network card: hangs, resets, checksums, drivers known for a fault, and clouds' allowances."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.actions import named, tool
+from simnet.diagnose.families import counted, logged, percent
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Found
+
+__all__ = ["RULES"]
+
+_ENA: Final = "Linux drivers/net/ethernet/amazon/ena/ena_ethtool.c, ena_eni_stats"
+_MLX5: Final = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
+# kernel-2.6.18-194.3.1.el5
+_CURED_EL5: Final = (194, 3)
+_REUSED: Final = 0.3
+
+
+def _timeouts(evidence: Evidence) -> Iterator[Found]:
+    pattern = (
+        r"NETDEV WATCHDOG:? (?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\("
+        r"|(?:Detected .* Unit Hang|[Tt]x [Uu]nit [Hh]ang)"
+    )
+    yield from logged(pattern, weight=85)(evidence)
+    for series in evidence.series("stat", r"tx_timeout\w*|os_netdev_wd"):
+        fact = series.last
+        if fact.value >= 1 and (series.grew is None or series.grew):
+            yield Hit(fact.subject, (fact,), f"{fact.name} {fact.shown}", 55, "likely")
+        else:
+            yield Clear(fact, f"{fact.name} {fact.shown}")
+
+
+def _bnx2(evidence: Evidence) -> Iterator[Found]:
+    release = evidence.last("kernel", "release")
+    old = release and re.match(r"2\.6\.18-(\d{1,4})(?:\.(\d{1,4}))?\S*el5", release.text)
+    if release is None or not old or (int(old[1]), int(old[2] or 0)) >= _CURED_EL5:
+        return
+    for driver in evidence.of("driver", "driver"):
+        if driver.text == "bnx2":
+            said = f"driver bnx2 of {release.text}"
+            action = Action(
+                "echo 'options bnx2 disable_msi=1' > /etc/modprobe.d/bnx2.conf",
+                "rm /etc/modprobe.d/bnx2.conf",
+            )
+            yield Hit(
+                driver.subject,
+                (driver, release),
+                said,
+                60,
+                "likely",
+                (action, tool("-C", driver.subject, "rx-usecs", 8)),
+            )
+
+
+def _reuse(evidence: Evidence) -> Iterator[Found]:
+    for kind in ("rate", "stat"):
+        for fact in evidence.of(kind, "rx_cache_reuse"):
+            others = [
+                other
+                for other in evidence.of(kind, "rx_cache_(full|empty|waive)", fact.subject)
+                if other.file == fact.file
+            ]
+            whole = fact.value + sum(other.value for other in others)
+            if not others or whole < 10_000:  # noqa: PLR2004 - too few to tell
+                continue
+            share = fact.value / whole
+            said = f"rx_cache_reuse {fact.shown} of {whole:,.0f} pages, {percent(share)}"
+            if share < _REUSED:
+                yield Hit(fact.subject, (fact, *others), said, 45, "likely")
+            else:
+                yield Clear(fact, said)
+
+
+def _redirect(evidence: Evidence) -> Iterator[Found]:
+    """XDP sends on the ring of its CPU's number; a CPU beyond the rings has none."""
+    word = evidence.last("word", "XDP_REDIRECT|bpf_redirect.*|devmap")
+    if word is None:
+        return
+    cpus = evidence.value("cpus", r"CPU\(s\)|interrupts") or 0
+    queues = [fact for fact in evidence.of("channels", "combined") if fact.value]
+    if queues and cpus and queues[0].value >= cpus:
+        return
+    said = f"{word.text} is in use"
+    facts = [word]
+    sure, weight = "possible", 40.0
+    if queues and cpus:
+        said += f", with {queues[0].value:.0f} queues on {cpus:.0f} CPUs"
+        facts += queues[:1]
+        sure, weight = "likely", 60.0
+    elif cpus:
+        said += f" on {cpus:.0f} CPUs"
+        facts += evidence.of("cpus", r"CPU\(s\)|interrupts")[:1]
+    subject = queues[0].subject if queues else ""
+    yield Hit(subject, tuple(facts), said, weight, sure)
+
+
+def _one_ring(evidence: Evidence) -> Iterator[Found]:
+    for rings in evidence.of("rss", "rings"):
+        used = {fact.value: fact for fact in evidence.of("rss", r"ring \d+", rings.subject)}
+        if rings.value >= 2 and len(used) == 1:  # noqa: PLR2004 - one has nothing to spread
+            only = next(iter(used.values()))
+            said = (
+                f"all of the indirection table points to ring {only.value:.0f} of {rings.value:.0f}"
+            )
+            action = tool("-X", rings.subject, "equal", int(rings.value), "")
+            undo = f"ethtool -X {named(rings.subject)} equal 1"
+            yield Hit(
+                rings.subject,
+                (only, rings),
+                said,
+                25,
+                "possible",
+                (Action(action.do, undo, action.whatif),),
+            )
+        elif used:
+            yield Clear(rings, f"RSS uses {len(used)} of {rings.value:.0f} rings")
+
+
+def _hash(evidence: Evidence) -> Iterator[Found]:
+    pattern = r"(?:rx_?queue_?|rx-|rx|queue_)(\d+)(?:_|\.)?(?:rx_)?(?:packets|pkts|cnt)"
+    for port in evidence.subjects("stat"):
+        queues = evidence.series("stat", pattern, port)
+        whole = sum(one.value for one in queues)
+        if len(queues) < 4 or whole < 100_000:  # noqa: PLR2004 - too few to tell
+            continue
+        most = max(queues, key=lambda one: one.value)
+        share = most.value / whole
+        said = f"{most.last.name} has {percent(share)} of the packets of {len(queues)} queues"
+        if share >= 0.9:  # noqa: PLR2004 - nine of ten
+            mask = Action(
+                f"echo ff > /sys/class/net/{named(port)}/queues/rx-0/rps_cpus",
+                f"echo 0 > /sys/class/net/{named(port)}/queues/rx-0/rps_cpus",
+                f"/sys/class/net/{named(port)}/queues/rx-0/rps_cpus=ff",
+            )
+            yield Hit(port, (most.last,), said, 55, "likely", (mask,))
+        else:
+            yield Clear(most.last, said)
+
+
+def _cloud(name: str, title: str, counter: str, means: str) -> Rule:
+    return Rule(
+        name,
+        "cloud",
+        title,
+        f"{counter}_allowance_exceeded of ethtool -S of ena",
+        "1,000 packets, or 1 in 10,000: the counter is of packets that were queued or dropped",
+        means,
+        "Take a larger instance, or spread the load. No setting of the host helps.",
+        _ENA,
+        counted(rf"{counter}_allowance_exceeded", possible=1e-4, fewest=1000, scale=1.1),
+        outside=True,
+    )
+
+
+RULES: Final = (
+    Rule(
+        "tx-timeout",
+        "card",
+        "{subject} stopped sending and was reset",
+        "the kernel's log; tx_timeout of ethtool -S",
+        "always: a queue stood still for seconds",
+        "The card has not completed what it was given: firmware, driver, PCIe power saving, or a"
+        " lost interrupt.",
+        "Update driver and firmware; switch off ASPM and Energy Efficient Ethernet; try tso off.",
+        "Linux net/sched/sch_generic.c, dev_watchdog",
+        _timeouts,
+        outside=True,
+    ),
+    Rule(
+        "card-reset",
+        "card",
+        "{subject} is reset again and again",
+        "the kernel's log",
+        "3 lines",
+        "The driver restarts the card after an error: each time everything in the rings is lost.",
+        "Update driver and firmware; look at what is logged just before.",
+        "Linux drivers/net/ethernet, the drivers' reset tasks",
+        logged(
+            r"(?P<subject>[A-Za-z][\w.-]+)?:? (?:[Rr]eset adapter|Adapter reset"
+            r"|[Rr]esetting .*(?:adapter|device)"
+            r"|Hardware [Ee]rror|PF reset|VF is resetting|TX driver issue detected|MDD event)",
+            at_least=3,
+            weight=60,
+            sure="likely",
+        ),
+        outside=True,
+    ),
+    Rule(
+        "firmware-discards",
+        "card",
+        "The firmware of {subject} discards packets",
+        "rx_fw_discards, rx_ftq_discards of ethtool -S of bnx2",
+        "1 packet in 10,000",
+        "The card's processor or its queues are full before packets reach the ring.",
+        "Widen the ring and interrupt sooner; update the firmware.",
+        "Linux drivers/net/ethernet/broadcom/bnx2.c, bnx2_stats_str_arr",
+        counted(r"rx_fw_discards|rx_ftq_discards|rx_brb_discard|brb_discard|brb_truncate"),
+    ),
+    Rule(
+        "card-checksum",
+        "card",
+        "Packets with wrong checksums arrive at {subject}",
+        "rx_csum_offload_errors and the like of ethtool -S",
+        "1 packet in 1,000: few are normal on the Internet",
+        "The checksum of IP, TCP or UDP is wrong though the frame's is right: damaged in a device"
+        " on the way, or the card cannot check this protocol.",
+        "Look for the device that changes packets; `ethtool -K rx off` shows"
+        " whether it is the card.",
+        "Linux drivers/net/ethernet/intel/igb/igb_ethtool.c, hw_csum_rx_error",
+        counted(
+            r".*csum_(offload_)?err\w*|rx_csum_(bad|errors?)|.*hw_csum_rx_error|rx_xsum_err\w*",
+            possible=1e-3,
+            scale=0.8,
+        ),
+    ),
+    Rule(
+        "bnx2-lost-interrupt",
+        "card",
+        "bnx2 of this kernel loses interrupts at {subject}",
+        "ethtool -i and uname -r",
+        "RHEL or CentOS 5 before kernel-2.6.18-194.3.1",
+        "A BCM5709 with MSI-X may miss an interrupt: its ring stays full and drops until another"
+        " comes. It is a defect, no tuning.",
+        "Update the kernel; until then disable_msi=1, no deep C-states, or interrupts that come"
+        " sooner.",
+        'Linux commit "bnx2: Fix lost MSI-X problem on 5709 NICs"',
+        _bnx2,
+        outside=True,
+    ),
+    Rule(
+        "page-cache",
+        "card",
+        "{subject} allocates a page for nearly every packet",
+        "rx_cache_reuse against rx_cache_full of ethtool -S of mlx5",
+        "less than 30 % reused",
+        "The driver finds no page to use again. With XDP a packet takes a whole page, so truesize"
+        " doubles: a socket buffer holds half as much and TCP's window is smaller.",
+        "Enlarge the receive buffers of sockets; read packets on another CPU sooner.",
+        f"{_MLX5}, rx_cache_reuse",
+        _reuse,
+    ),
+    Rule(
+        "xdp-redirect-ring",
+        "card",
+        "XDP redirects on CPUs that have no transmit ring {subject}",
+        "words of a description or log; queues; CPUs",
+        "likely where there are fewer queues than CPUs; possible where the queues are not known",
+        "XDP_REDIRECT sends on the ring with the number of the CPU it runs on. i40e, ice, ixgbe and"
+        " mlx5 refuse where there is none: packets that interrupts on higher CPUs take are lost.",
+        "Serve the port's interrupts only on CPUs below its number of queues, or have as many"
+        " queues as CPUs.",
+        "Linux drivers/net/ethernet/intel/i40e/i40e_txrx.c, i40e_xdp_xmit",
+        _redirect,
+    ),
+    Rule(
+        "rss-one-ring",
+        "card",
+        "RSS sends everything of {subject} to one ring",
+        "ethtool -x",
+        "always; it is possible that it was meant",
+        "One CPU takes all packets of the port; the others' rings are idle. It limits the rate,"
+        " not the latency of a port with little to do.",
+        "Spread over all rings, unless it was meant (few packets, or other rings served badly).",
+        "Linux Documentation/networking/scaling.rst, RSS",
+        _one_ring,
+    ),
+    Rule(
+        "rss-one-queue",
+        "card",
+        "The card puts nearly everything of {subject} into one queue",
+        "packets of each queue, of ethtool -S",
+        "90 % of 100,000 packets in one of four or more queues",
+        "One flow, or packets whose ports the card cannot see (fragments, tunnels, ESP, PPPoE):"
+        " all have one hash. More queues do not help.",
+        "Let the kernel spread them: RPS on the queue's CPUs; or more flows.",
+        "Linux Documentation/networking/scaling.rst, RPS",
+        _hash,
+    ),
+    _cloud(
+        "cloud-bandwidth-in",
+        "The cloud limits what {subject} receives",
+        "bw_in",
+        "More came in than the instance may have: the cloud queues it, then drops.",
+    ),
+    _cloud(
+        "cloud-bandwidth-out",
+        "The cloud limits what {subject} sends",
+        "bw_out",
+        "More went out than the instance may have: the cloud queues it, then drops.",
+    ),
+    _cloud(
+        "cloud-packets",
+        "The cloud limits the packets per second of {subject}",
+        "pps",
+        "More packets in both directions than the instance may have.",
+    ),
+    _cloud(
+        "cloud-connections",
+        "The cloud limits the connections of {subject}",
+        "conntrack",
+        "The cloud tracks no more connections for this instance; new ones fail.",
+    ),
+    _cloud(
+        "cloud-link-local",
+        "The cloud limits DNS, time and metadata of {subject}",
+        "linklocal",
+        "More than 1,024 packets per second to services of the link: resolver, clock, metadata.",
+    ),
+)

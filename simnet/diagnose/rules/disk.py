@@ -1,0 +1,92 @@
+"""Disks and their queues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.families import logged
+from simnet.diagnose.rule import Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Found
+
+__all__ = ["RULES"]
+
+
+def _busy(evidence: Evidence) -> Iterator[Found]:
+    for disk in evidence.subjects("disk"):
+        util = max(evidence.of("disk", "%util", disk), key=lambda one: one.value, default=None)
+        waits = evidence.of("disk", "(await|r_await|w_await)", disk)
+        queue = max((one.value for one in evidence.of("disk", "(aqu|avgqu)-sz", disk)), default=0.0)
+        if util is None:
+            continue
+        wait = max(waits, key=lambda one: one.value, default=None)
+        slow = wait is not None and wait.value >= 20  # noqa: PLR2004 - a disk's seek and turn
+        if util.value >= 90 and wait is not None and (slow or queue >= 4):  # noqa: PLR2004 - always busy, and others wait
+            said = f"%util {util.shown}, {wait.name} {wait.shown} ms, queue {queue:g}"
+            yield Hit(disk, (util, wait), said, 52, "likely")
+        else:
+            yield Clear(util, f"{disk} %util {util.shown}")
+
+
+def _iowait(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("cpu", "iowait", "all"):
+        if fact.value >= 30:  # noqa: PLR2004 - CPUs that have nothing else
+            yield Hit("", (fact,), f"%iowait {fact.shown}", 34, "possible")
+            return
+
+
+RULES: Final = (
+    Rule(
+        "disk-busy",
+        "disk",
+        "Requests wait at {subject}",
+        "iostat -x",
+        "90 % busy, with 20 ms a request or 4 that wait",
+        "The drive has more requests than it finishes: the program waits for it.",
+        "Fewer or larger requests, another scheduler, more drives; see who reads or writes.",
+        "Linux Documentation/admin-guide/iostats.rst",
+        _busy,
+    ),
+    Rule(
+        "waits-for-disk",
+        "disk",
+        "CPUs wait for disks {subject}",
+        "%iowait of mpstat, sar, top, vmstat",
+        "30 %: CPUs without other work",
+        "Processes sleep until a disk answers.",
+        "Look at iostat -x: which disk, how long.",
+        "Linux Documentation/filesystems/proc.rst, iowait",
+        _iowait,
+    ),
+    Rule(
+        "disk-errors",
+        "disk",
+        "{subject} reports errors",
+        "the kernel's log",
+        "always",
+        "A drive or the way to it fails: requests are repeated, for seconds each.",
+        "Look at smartctl and cables; replace the drive.",
+        "Linux block/blk-core.c, blk_status_to_str",
+        logged(
+            r"(?:blk_update_request: )?I/O error, dev (?P<subject>\w+)|"
+            r"(?P<nvme>nvme\d+).*(?:I/O \d+.*timeout|controller is down)",
+            weight=65,
+        ),
+        outside=True,
+    ),
+    Rule(
+        "hung-task",
+        "disk",
+        "A process waited minutes for a disk or a server {subject}",
+        "the kernel's log",
+        "always",
+        "Nothing answered for two minutes: storage, NFS, or a lock.",
+        "See which disk or mount it waits for (the log shows its stack).",
+        "Linux Documentation/admin-guide/sysctl/kernel.rst, hung_task_timeout_secs",
+        logged(r"task \S+ blocked for more than \d+ seconds", weight=60, sure="likely"),
+    ),
+)

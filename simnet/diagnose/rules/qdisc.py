@@ -1,0 +1,105 @@
+"""Queues for sending."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.families import percent, weight_of
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Found
+
+__all__ = ["RULES"]
+
+
+def _drops(evidence: Evidence) -> Iterator[Found]:
+    for series in evidence.series("qdisc", "dropped"):
+        fact = series.last
+        sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
+        share = fact.value / (sent + fact.value) if sent + fact.value else 0.0
+        said = f"dropped {fact.shown} of {sent + fact.value:,.0f}, {percent(share)}"
+        if share >= 1e-3 and fact.value >= 10 and (series.grew is None or series.grew):  # noqa: PLR2004 - AQMs drop some
+            sure = "certain" if share >= 1e-2 else "likely"  # noqa: PLR2004 - a hundredth
+            yield Hit(fact.subject, (fact,), said, weight_of(share), sure)
+        else:
+            yield Clear(fact, said if fact.value else "dropped 0")
+
+
+def _overlimits(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("qdisc", "over"):
+        if any(kind in fact.subject for kind in (" htb ", " tbf ", " hfsc ", " cake ", " police ")):
+            sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
+            share = fact.value / sent if sent else 0.0
+            if share >= 0.1:  # noqa: PLR2004 - a tenth is shaped
+                said = f"overlimits {fact.shown} for {sent:,.0f} packets"
+                yield Hit(fact.subject, (fact,), said, 45, "likely")
+
+
+def _requeues(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("qdisc", "requeues"):
+        sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
+        share = fact.value / sent if sent else 0.0
+        if share >= 0.1 and fact.value > 1000:  # noqa: PLR2004 - the driver stops all the time
+            said = f"requeues {fact.shown} of {sent:,.0f}, {percent(share)}"
+            yield Hit(fact.subject, (fact,), said, 25, "possible")
+
+
+def _netem(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("netem"):
+        said = f"netem {fact.name} {fact.text} on {fact.subject}"
+        undo = Action(f"tc qdisc show dev {fact.subject}")
+        weight = 88 if fact.name in {"loss", "corrupt"} else 60
+        yield Hit(fact.subject, (fact,), said, weight, "certain", (undo,))
+
+
+RULES: Final = (
+    Rule(
+        "qdisc-drops",
+        "qdisc",
+        "The queue for sending drops packets: {subject}",
+        "dropped of tc -s qdisc",
+        "1 packet in 1,000: queues that manage delay drop a few on purpose",
+        "More is sent than the port, the shaper or the AQM lets through.",
+        "Lengthen the queue (limit, txqueuelen), or use fq; see who sends in bursts.",
+        "man tc; Linux Documentation/networking/statistics.rst, tx_dropped",
+        _drops,
+    ),
+    Rule(
+        "shaped",
+        "qdisc",
+        "A shaper holds back what is sent: {subject}",
+        "overlimits of tc -s qdisc of htb, tbf, hfsc, cake",
+        "one for each ten packets",
+        "Packets wait as the rate is limited by somebody's configuration.",
+        "Raise the rate if that is not wanted.",
+        "man tc-htb, man tc-tbf",
+        _overlimits,
+    ),
+    Rule(
+        "requeued",
+        "qdisc",
+        "The driver refuses packets for a while: {subject}",
+        "requeues of tc -s qdisc",
+        "one packet of ten",
+        "The transmit ring, or BQL, was full when the queue handed over a packet.",
+        "Look for pause frames and slow completions; widen the transmit ring.",
+        "Linux net/sched/sch_generic.c, dev_requeue_skb",
+        _requeues,
+    ),
+    Rule(
+        "netem",
+        "qdisc",
+        "netem damages the traffic of {subject} on purpose",
+        "tc qdisc",
+        "always",
+        "Somebody has told this queue to lose or delay packets, for a test.",
+        "Remove it, if the test is over.",
+        "man tc-netem",
+        _netem,
+        hides=("qdisc-drops",),
+    ),
+)

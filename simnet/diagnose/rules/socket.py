@@ -1,0 +1,149 @@
+"""Sockets, mostly those of UDP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.actions import sysctl
+from simnet.diagnose.families import ratio
+from simnet.diagnose.rule import Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Action, Found
+
+__all__ = ["RULES"]
+
+_SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
+_SYSCTL: Final = "Linux Documentation/admin-guide/sysctl/net.rst"
+# SKB_TRUESIZE of 1,500 bytes in a buffer of 2,048
+_TRUESIZE: Final = 2304
+_SMALL: Final = 262_144
+
+
+def _larger(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
+    return (
+        sysctl(evidence, "net.core.rmem_max", "16777216", modelled=True),
+        sysctl(evidence, "net.core.rmem_default", "4194304", modelled=True),
+    )
+
+
+def _default(evidence: Evidence) -> Iterator[Found]:
+    most = evidence.last("sysctl", "net.core.rmem_max")
+    usual = evidence.last("sysctl", "net.core.rmem_default")
+    for fact in (most, usual):
+        if fact is None:
+            continue
+        if 0 < fact.value <= _SMALL and evidence.meant(fact):
+            said = f"{fact.name} = {fact.text}: room for {fact.value / _TRUESIZE:.0f} full packets"
+            yield Hit("", (fact,), said, 34, "possible", _larger(evidence))
+            return
+
+
+def _queues(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("socket", "drops"):
+        if fact.value >= 10:  # noqa: PLR2004 - more than once
+            said = f"{fact.subject} dropped {fact.shown} packets"
+            yield Hit(fact.subject, (fact,), said, 62, "certain", _larger(evidence))
+        else:
+            yield Clear(fact, f"{fact.subject} dropped {fact.shown}")
+    for fact in evidence.of("socket", "recv-q"):
+        if fact.value >= 100_000 and not fact.subject.startswith("u_str"):  # noqa: PLR2004 - far more than a burst
+            said = f"{fact.shown} B wait to be read at {fact.subject}"
+            yield Hit(fact.subject, (fact,), said, 48, "likely")
+
+
+def _listen(evidence: Evidence) -> Iterator[Found]:
+    for waiting in evidence.of("socket", "listen recv-q"):
+        most = evidence.last("socket", "listen send-q", waiting.subject)
+        if most and most.value and waiting.value >= most.value:
+            said = f"{waiting.shown} connections wait to be accepted, {most.shown} may"
+            action = sysctl(evidence, "net.core.somaxconn", "4096")
+            yield Hit(waiting.subject, (waiting, most), said, 64, "certain", (action,))
+
+
+RULES: Final = (
+    Rule(
+        "udp-buffer",
+        "socket",
+        "UDP drops what it has received: a socket's buffer is full {subject}",
+        "UdpRcvbufErrors",
+        "1 datagram in 10,000",
+        "The program reads too slowly, or in bursts, for the size of its receive buffer.",
+        "Raise rmem_max and the program's SO_RCVBUF (rmem_default if it sets none); read on more"
+        " threads.",
+        f"{_SNMP}; {_SYSCTL}, rmem_max; man 7 udp",
+        ratio("Udp6?RcvbufErrors", "Udp6?InDatagrams", at_least=1e-4, act=_larger),
+        hides=("udp-errors", "udp-default"),
+    ),
+    Rule(
+        "udp-errors",
+        "socket",
+        "UDP counts receive errors {subject}",
+        "UdpInErrors",
+        "1 datagram in 1,000",
+        "Full buffers or wrong checksums; RcvbufErrors and InCsumErrors say which.",
+        "Look at nstat -az 'Udp*'; most often the buffer is full.",
+        f"{_SNMP}; RFC 1213",
+        ratio("Udp6?InErrors", "Udp6?InDatagrams", act=_larger),
+    ),
+    Rule(
+        "udp-send-buffer",
+        "socket",
+        "UDP cannot send: a socket's buffer is full {subject}",
+        "UdpSndbufErrors",
+        "1 datagram in 1,000",
+        "The program sends faster than the queue of the port takes.",
+        "Raise wmem_default; send at a steady rate (fq, SO_MAX_PACING_RATE).",
+        f"{_SNMP}; {_SYSCTL}, wmem_default",
+        ratio("Udp6?SndbufErrors", "Udp6?OutDatagrams", fewest=100),
+    ),
+    Rule(
+        "udp-checksum",
+        "socket",
+        "UDP datagrams arrive with wrong checksums {subject}",
+        "InCsumErrors of Udp",
+        "1 datagram in 1,000",
+        "Damaged in a device on the way, or by a card or tunnel that computes them wrongly.",
+        "Find the device; try without the card's checksums (ethtool -K tx off, rx off).",
+        f"{_SNMP}; RFC 768",
+        ratio("Udp6?InCsumErrors", "Udp6?InDatagrams"),
+        outside=True,
+    ),
+    Rule(
+        "udp-default",
+        "socket",
+        "The receive buffer of UDP is small {subject}",
+        "rmem_max, rmem_default, pasted alone",
+        "up to 256 KiB: some hundred packets",
+        "A UDP socket, as of QUIC, a resolver or a video, holds that many packets; what arrives"
+        " while the program pauses 1 or 2 ms is lost beyond. TCP has its own limits.",
+        "Raise rmem_max, and what the program asks for.",
+        f"{_SYSCTL}, rmem_default, rmem_max; RFC 9000, 13",
+        _default,
+    ),
+    Rule(
+        "socket-queue",
+        "application",
+        "The program does not read fast enough: {subject}",
+        "drops and Recv-Q of ss -m, netstat -an",
+        "10 drops, or 100 kB that wait",
+        "What has arrived waits in the socket, and is dropped or stops the sender.",
+        "See why the program does not read: its CPU, its disk, its locks; enlarge the buffer.",
+        "man ss; Linux include/uapi/linux/sock_diag.h, SK_MEMINFO_DROPS",
+        _queues,
+    ),
+    Rule(
+        "accept-queue",
+        "application",
+        "Connections wait to be accepted: {subject}",
+        "Recv-Q and Send-Q of listening sockets, of ss",
+        "as many as may",
+        "The program accepts too slowly, or its backlog is short: new connections are refused.",
+        "Raise the program's backlog and somaxconn; accept on more threads.",
+        "man ss; man 2 listen",
+        _listen,
+    ),
+)

@@ -1,0 +1,264 @@
+"""Softirqs: the backlog, the budget, and which CPUs receive (RPS, RFS)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.actions import named, sysctl
+from simnet.diagnose.families import percent, weight_of
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.printable import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
+    from simnet.diagnose.rule import Found
+
+__all__ = ["RULES"]
+
+_SYSCTL: Final = "Linux Documentation/admin-guide/sysctl/net.rst"
+_SCALING: Final = "Linux Documentation/networking/scaling.rst"
+# packets that a CPU of today takes from a ring in a microsecond, at the most
+_PACKETS_A_US: Final = 1.5
+_FULL: Final = 90.0
+
+
+def _backlog(evidence: Evidence) -> Iterator[Found]:
+    yield from _counter(evidence, "dropped", 1e-5, 10, 1.0)
+
+
+def _squeezed(evidence: Evidence) -> Iterator[Found]:
+    yield from _counter(evidence, "squeezed", 1e-3, 100, 0.6)
+
+
+def _flow_limit(evidence: Evidence) -> Iterator[Found]:
+    yield from _counter(evidence, "flow_limit", 1e-4, 100, 0.8)
+
+
+def _counter(
+    evidence: Evidence, name: str, least: float, fewest: float, scale: float
+) -> Iterator[Found]:
+    """Look at a column of softnet_stat, on all CPUs together; the worst CPU is shown."""
+    series = evidence.series("softnet", name)
+    if not series:
+        return
+    every = evidence.series("softnet", "processed")
+    grown = [one.grew for one in series]
+    total = sum(one.value for one in series)
+    packets = sum(one.value for one in every)
+    worst = max(series, key=lambda one: one.value)
+    own = evidence.value("softnet", "processed", worst.last.subject) or packets
+    share = max(total / packets if packets else 0.0, worst.value / own if own else 0.0)
+    still = any(one is None or one > 0 for one in grown)
+    said = f"{name} {worst.last.shown} on {worst.last.subject}"
+    if own:
+        said += f" of {own:,.0f} packets there, {percent(worst.value / own)}"
+    if total >= fewest and share >= least and still:
+        action = {
+            "dropped": sysctl(evidence, "net.core.netdev_max_backlog", "10000", modelled=True),
+            "squeezed": sysctl(evidence, "net.core.netdev_budget_usecs", "8000"),
+            "flow_limit": sysctl(evidence, "net.core.netdev_max_backlog", "10000", modelled=True),
+        }[name]
+        sure = "certain" if name == "dropped" and share >= 1e-4 else "likely"  # noqa: PLR2004 - losses count from there
+        if name == "squeezed":
+            sure = "possible"
+        heavy = weight_of(share) * scale
+        yield Hit(worst.last.subject, (worst.last,), said, heavy, sure, (action,))
+    else:
+        yield Clear(worst.last, said if total else f"{name} 0 on all CPUs")
+
+
+def _full(evidence: Evidence) -> Iterator[Found]:
+    cpus = [fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"]
+    rest = [fact.value for fact in cpus]
+    for fact in sorted(cpus, key=lambda one: -one.value)[:1]:
+        idle = evidence.value("cpu", "idle", fact.subject)
+        if fact.value >= 75 or (fact.value >= 50 and idle is not None and idle < 3):  # noqa: PLR2004 - hardly anything else
+            others = (sum(rest) - fact.value) / max(len(rest) - 1, 1)
+            said = f"%soft {fact.shown} on {fact.subject}, {others:.0f} % on the others"
+            yield Hit(fact.subject, (fact,), said, 68 if others < fact.value / 2 else 55, "likely")
+        else:
+            yield Clear(fact, f"%soft at most {fact.shown} ({fact.subject})")
+    for fact in evidence.of("process", r"ksoftirqd/\d+"):
+        if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
+            cpu = f"CPU {fact.name.rpartition('/')[2]}"
+            said = f"{fact.subject} takes {fact.shown} of its CPU"
+            yield Hit(cpu, (fact,), said, 66, "likely")
+    for fact in (one for one in evidence.of("process") if one.subject.startswith("ksoftirqd/")):
+        if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
+            cpu = f"CPU {fact.subject.rpartition('/')[2]}"
+            yield Hit(cpu, (fact,), f"{fact.subject} takes {fact.shown}", 66, "likely")
+
+
+def _masks(evidence: Evidence) -> dict[str, list[Fact]]:
+    found: dict[str, list[Fact]] = {}
+    for fact in evidence.of("sysfs", r"queues/rx-\d+/rps_cpus"):
+        found.setdefault(fact.subject, []).append(fact)
+    return found
+
+
+def _bits(mask: str) -> int:
+    text = mask.replace(",", "")
+    try:
+        return int(text[:4096], 16)
+    except ValueError:
+        return 0
+
+
+def _rps(port: str, facts: list[Fact], mask: str) -> tuple[Action, ...]:
+    port = named(port)
+    whatif = f"/sys/class/net/{port}/queues/rx-0/rps_cpus={mask}"
+    if len(facts) == 1:
+        file = f"/sys/class/net/{port}/queues/rx-0/rps_cpus"
+        return (Action(f"echo {mask} > {file}", f"echo {typed(facts[0].text)} > {file}", whatif),)
+    loop = f"for f in /sys/class/net/{port}/queues/rx-*/rps_cpus; do echo {{}} > $f; done"
+    return (Action(loop.format(mask), loop.format(typed(facts[0].text)), whatif),)
+
+
+def _mask(evidence: Evidence, without: int = 0) -> str:
+    cpus = int(evidence.value("cpus", r"CPU\(s\)|interrupts") or 0)
+    every = (1 << cpus) - 1 if 1 < cpus <= 32 else 0xF  # noqa: PLR2004 - masks of one word
+    return f"{every & ~without or every:x}"
+
+
+def _rps_one(evidence: Evidence) -> Iterator[Found]:
+    for port, facts in _masks(evidence).items():
+        masks = {_bits(fact.text) for fact in facts}
+        if len(masks) == 1 and (mask := masks.pop()) and mask.bit_count() == 1:
+            said = f"rps_cpus {facts[0].text} of {len(facts)} queue" + "s" * (len(facts) > 1)
+            said += f": CPU {mask.bit_length() - 1} alone"
+            yield Hit(
+                port, (facts[0],), said, 58, "likely", _rps(port, facts, _mask(evidence, mask))
+            )
+
+
+def _rps_off(evidence: Evidence) -> Iterator[Found]:
+    for port, facts in _masks(evidence).items():
+        if evidence.facts and all(not _bits(fact.text) for fact in facts):
+            if not evidence.meant(facts[0]) or evidence.of("irq"):
+                continue
+            said = f"rps_cpus {facts[0].text} of all {len(facts)} receive queues"
+            yield Hit(port, (facts[0],), said, 28, "possible", _rps(port, facts, _mask(evidence)))
+
+
+def _budget(evidence: Evidence) -> Iterator[Found]:
+    budget = evidence.last("sysctl", "net.core.netdev_budget")
+    usecs = evidence.last("sysctl", "net.core.netdev_budget_usecs")
+    if budget is None or usecs is None:
+        return
+    most = usecs.value * _PACKETS_A_US
+    if budget.value > most:
+        said = f"netdev_budget {budget.text}, but netdev_budget_usecs {usecs.text} ends the round"
+        said += f" after some {most:,.0f} packets at the most"
+        action = sysctl(evidence, "net.core.netdev_budget_usecs", "8000")
+        yield Hit("", (budget, usecs), said, 40, "certain", (action,))
+    else:
+        yield Clear(budget, f"netdev_budget {budget.text}")
+
+
+def _rfs(evidence: Evidence) -> Iterator[Found]:
+    table = evidence.last("sysctl", "net.core.rps_sock_flow_entries")
+    counts = evidence.of("sysfs", r"queues/rx-\d+/rps_flow_cnt")
+    if table is None or not counts:
+        return
+    some = any(fact.value for fact in counts)
+    if bool(table.value) != some:
+        what = "rps_flow_cnt 0 of all queues" if table.value else "rps_sock_flow_entries 0"
+        said = f"{what}: RFS needs both"
+        yield Hit(counts[0].subject, (table, counts[0]), said, 22, "possible")
+
+
+RULES: Final = (
+    Rule(
+        "backlog-full",
+        "softirq",
+        "The backlog of {subject} is full and drops packets",
+        "second column of /proc/net/softnet_stat",
+        "1 packet in 100,000: one that reached the kernel is never lost on a host that is well",
+        "More packets wait for this CPU (RPS, veth, loopback, tunnels) than netdev_max_backlog.",
+        "Raise netdev_max_backlog, and spread the load over more CPUs.",
+        f"{_SYSCTL}, netdev_max_backlog; {_SCALING}, RPS",
+        _backlog,
+    ),
+    Rule(
+        "squeezed",
+        "softirq",
+        "Softirqs of {subject} end before the rings are empty",
+        "third column of /proc/net/softnet_stat",
+        "1 packet in 1,000, and 100 times: a squeeze delays, and loses nothing by itself",
+        "A round took netdev_budget packets or netdev_budget_usecs: the rest waits for the next.",
+        "Raise netdev_budget_usecs (and netdev_budget) if a ring overflows too; spread the load.",
+        f"{_SYSCTL}, netdev_budget_usecs",
+        _squeezed,
+    ),
+    Rule(
+        "flow-limit",
+        "softirq",
+        "The flow limit of {subject} drops packets of large flows",
+        "eleventh column of /proc/net/softnet_stat",
+        "1 packet in 10,000",
+        "The backlog was half full, and one flow had most of it.",
+        "Raise netdev_max_backlog; spread the load.",
+        f"{_SCALING}, RPS flow limit",
+        _flow_limit,
+    ),
+    Rule(
+        "softirq-full",
+        "softirq",
+        "{subject} does nothing but softirqs",
+        "%soft of mpstat, si of top, ksoftirqd",
+        "75 % of one CPU, or 50 % with none idle",
+        "One CPU does all the work of receiving: packets wait, then rings overflow.",
+        "Spread interrupts over CPUs (RSS, smp_affinity), or RPS where the card has one queue.",
+        f"{_SCALING}, suggested configuration",
+        _full,
+    ),
+    Rule(
+        "rps-one-cpu",
+        "softirq",
+        "RPS sends everything of {subject} to one CPU",
+        "rps_cpus of /sys/class/net",
+        "all masks name one CPU, the same",
+        "RPS can spread packets over CPUs by their flows; a mask of one CPU spreads nothing.",
+        "Name the other CPUs in the mask; the interrupt's own has enough to do.",
+        f"{_SCALING}, RPS configuration",
+        _rps_one,
+    ),
+    Rule(
+        "rps-off",
+        "softirq",
+        "RPS is off on {subject}: the interrupt's CPU does everything",
+        "rps_cpus of /sys/class/net, pasted alone",
+        "possible: it limits where the interrupts are on one CPU",
+        "Driver, IP, TCP and copying for all queues happen where the interrupts are served.",
+        "If that is one CPU (see /proc/interrupts), let RPS hand packets to the others.",
+        f"{_SCALING}, RPS",
+        _rps_off,
+    ),
+    Rule(
+        "budget-without-effect",
+        "softirq",
+        "netdev_budget is without effect",
+        "netdev_budget and netdev_budget_usecs",
+        "more packets than a CPU takes in that time, at 1.5 a microsecond",
+        "Since Linux 4.12 the time ends a round, too, and here it always comes first. The squeezes"
+        " that are counted then lose no packet.",
+        "Raise netdev_budget_usecs if fewer squeezes are wanted; throughput will not change.",
+        f"{_SYSCTL}, netdev_budget_usecs",
+        _budget,
+        hides=("squeezed",),
+    ),
+    Rule(
+        "rfs-half",
+        "softirq",
+        "RFS is set up by half at {subject}",
+        "rps_sock_flow_entries and rps_flow_cnt",
+        "one of them is 0, the other is not",
+        "Both tables are needed; with one alone packets are spread by their hash.",
+        "Set both, or none.",
+        f"{_SCALING}, RFS configuration",
+        _rfs,
+    ),
+)

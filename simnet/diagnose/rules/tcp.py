@@ -1,0 +1,273 @@
+"""TCP: what it repeats, and where it throws away."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.actions import sysctl
+from simnet.diagnose.families import logged, percent, ratio, weight_of
+from simnet.diagnose.rule import Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Action, Found
+
+__all__ = ["RULES"]
+
+_SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
+_SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
+_WINDOW: Final = 1 << 20
+
+
+def _somaxconn(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
+    return (sysctl(evidence, "net.core.somaxconn", "4096"),)
+
+
+def _syn(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
+    return (
+        sysctl(evidence, "net.ipv4.tcp_max_syn_backlog", "8192"),
+        sysctl(evidence, "net.core.somaxconn", "4096"),
+    )
+
+
+def _rmem(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
+    return (sysctl(evidence, "net.ipv4.tcp_rmem", "4096 131072 33554432", modelled=True),)
+
+
+def _retransmits(evidence: Evidence) -> Iterator[Found]:
+    sent = evidence.series("snmp", "TcpOutSegs")
+    again = evidence.series("snmp", "TcpRetransSegs")
+    for one in again[:1]:
+        whole = sent[0].value if sent else 0.0
+        share = one.value / whole if whole else 0.0
+        said = f"TcpRetransSegs {one.last.shown}"
+        said += f" of {whole:,.0f} segments, {percent(share)}" if whole else ""
+        still = one.grew is None or one.grew > 0
+        if (share >= 5e-3 or (not whole and one.value >= 10_000)) and one.value >= 50 and still:  # noqa: PLR2004 - half a percent halves a window often
+            sure = "likely" if share >= 1e-2 else "possible"  # noqa: PLR2004 - a hundredth
+            yield Hit("", (one.last,), said, 0.75 * weight_of(share or 1e-2), sure)
+        else:
+            yield Clear(one.last, said)
+    for fact in evidence.of("test", "retries"):
+        rate = evidence.value("test", "rate", fact.subject) or 0.0
+        if fact.value >= 1000 and rate:  # noqa: PLR2004 - more than a burst at the start
+            said = f"{fact.shown} segments were sent again in a test of {rate:,.0f} Mbit/s"
+            yield Hit("", (fact,), said, 32, "possible")
+
+
+def _lossy(evidence: Evidence) -> Iterator[Found]:
+    for kind, name in (("ping", "lost"), ("test", "lost")):
+        for fact in evidence.of(kind, name):
+            share = fact.value / 100
+            if share >= 1e-3:  # noqa: PLR2004 - one in a thousand
+                what = "ping lost" if kind == "ping" else "the test lost"
+                said = f"{what} {fact.value:g} % of its packets"
+                yield Hit("", (fact,), said, 0.6 * weight_of(share), "possible")
+            else:
+                yield Clear(fact, f"lost {fact.value:g} %")
+
+
+def _switched_off(evidence: Evidence) -> Iterator[Found]:
+    for name in ("tcp_window_scaling", "tcp_sack", "tcp_timestamps"):
+        fact = evidence.last("sysctl", f"net.ipv4.{name}")
+        if fact and fact.text == "0":
+            weight = 45 if name == "tcp_window_scaling" else 25
+            action = sysctl(evidence, fact.name, "1", modelled=True)
+            yield Hit("", (fact,), f"{fact.name} = 0", weight, "possible", (action,))
+
+
+def _small(evidence: Evidence) -> Iterator[Found]:
+    for name in ("tcp_rmem", "tcp_wmem"):
+        fact = evidence.last("sysctl", f"net.ipv4.{name}")
+        sizes = fact.text.split() if fact else []
+        if fact and len(sizes) == 3 and sizes[2].isdecimal() and int(sizes[2][:12]) < _WINDOW:  # noqa: PLR2004 - least, default, most
+            said = (
+                f"{fact.name} = {fact.text}: a window is at most half of {int(sizes[2][:12]):,} B"
+            )
+            value = "4096 131072 6291456" if name == "tcp_rmem" else "4096 16384 4194304"
+            action = sysctl(evidence, fact.name, value, modelled=True)
+            yield Hit("", (fact,), said, 35, "possible", (action,))
+
+
+RULES: Final = (
+    Rule(
+        "retransmits",
+        "protocol",
+        "TCP sends again what was lost on the way {subject}",
+        "RetransSegs against OutSegs",
+        "1 segment in 200; likely from 1 in 100",
+        "Segments or their acknowledgements are lost between this host and its peers: where, this"
+        " counter does not say.",
+        "Look at the counters of ports, rings and queues on both ends; then at the network.",
+        f"{_SNMP}, TcpRetransSegs; RFC 5681",
+        _retransmits,
+    ),
+    Rule(
+        "lossy-path",
+        "protocol",
+        "Packets are lost on the way {subject}",
+        "ping, iperf -u",
+        "1 packet in 1,000",
+        "A test saw loss; it does not say where.",
+        "Look at the counters of ports and rings on both ends, then at the network between.",
+        "RFC 2681; man ping",
+        _lossy,
+    ),
+    Rule(
+        "listen-overflow",
+        "socket",
+        "Connections are refused as nobody accepts them {subject}",
+        "ListenOverflows, ListenDrops",
+        "1 connection in 1,000, and 20",
+        "The queue of complete connections of a listening socket is full: the program accepts too"
+        " slowly, or its backlog is short.",
+        "Raise the program's backlog and somaxconn; accept on more threads.",
+        f"{_SNMP}, TcpExtListenOverflows; {_SYSCTL}, somaxconn",
+        ratio("TcpExtListen(Overflows|Drops)", "TcpPassiveOpens", fewest=20, act=_somaxconn),
+    ),
+    Rule(
+        "syn-flood",
+        "socket",
+        "A listening socket is flooded with SYNs {subject}",
+        "SyncookiesSent, TCPReqQFullDrop; the kernel's log",
+        "a line of the log, or 1,000 cookies",
+        "More connections begin than the queue of half-open ones holds: a burst or an attack.",
+        "Raise tcp_max_syn_backlog and the program's backlog.",
+        f"{_SYSCTL}, tcp_syncookies",
+        lambda evidence: (
+            *logged(r"[Pp]ossible SYN flooding on port", weight=55, sure="likely", act=_syn)(
+                evidence
+            ),
+            *ratio(
+                "TcpExt(SyncookiesSent|TCPReqQFull(Drop|DoCookies))",
+                fewest=1000,
+                weight=45,
+                act=_syn,
+            )(evidence),
+        ),
+    ),
+    Rule(
+        "tcp-pruned",
+        "socket",
+        "TCP throws away what it has received: buffers are full {subject}",
+        "PruneCalled, RcvPruned, OfoPruned, TCPRcvQDrop, TCPRcvCollapsed",
+        "1 segment in 1,000",
+        "The receive buffer of a socket is full: the program reads too slowly, or small packets"
+        " fill it with overhead.",
+        "Raise the largest tcp_rmem; let the program read faster.",
+        f"{_SNMP}, TcpExtPruneCalled",
+        ratio(
+            "TcpExt(PruneCalled|RcvPruned|OfoPruned|TCPRcvQDrop|TCPRcvCollapsed|TCPOFODrop)",
+            "TcpInSegs",
+            fewest=100,
+            act=_rmem,
+        ),
+    ),
+    Rule(
+        "tcp-backlog",
+        "socket",
+        "TCP drops segments while the program holds the socket {subject}",
+        "TCPBacklogDrop",
+        "1 segment in 10,000",
+        "Segments wait while the program is in a call; more wait than the buffer holds.",
+        "Raise the largest tcp_rmem; keep program and softirq on different CPUs.",
+        f"{_SNMP}, TcpExtTCPBacklogDrop",
+        ratio("TcpExtTCPBacklogDrop", "TcpInSegs", at_least=1e-4, fewest=50, act=_rmem),
+    ),
+    Rule(
+        "tcp-memory",
+        "socket",
+        "TCP has no memory left {subject}",
+        "TCPMemoryPressures, TCPAbortOnMemory; the kernel's log",
+        "a line of the log, or 10 times",
+        "All sockets together hold more than tcp_mem: windows are cut and segments dropped.",
+        "Raise tcp_mem; find who does not read.",
+        f"{_SYSCTL}, tcp_mem",
+        lambda evidence: (
+            *logged(r"TCP: out of memory -- consider tuning tcp_mem", weight=70)(evidence),
+            *ratio("TcpExt(TCPMemoryPressures|TCPAbortOnMemory)", fewest=10, weight=50)(evidence),
+        ),
+    ),
+    Rule(
+        "orphans",
+        "socket",
+        "There are too many orphaned sockets {subject}",
+        "the kernel's log",
+        "always: connections are reset",
+        "Programs closed connections whose peers do not answer.",
+        "Raise tcp_max_orphans; shorten tcp_orphan_retries.",
+        f"{_SYSCTL}, tcp_max_orphans",
+        logged(r"TCP: too many (?:of )?orphaned sockets", weight=50),
+    ),
+    Rule(
+        "zero-window",
+        "application",
+        "A receiver closes its window: the program reads too slowly {subject}",
+        "TCPToZeroWindowAdv, TCPWantZeroWindowAdv",
+        "1 segment in 1,000",
+        "Data waits in the socket's buffer and the sender must stop: no matter of the network.",
+        "See why the program does not read: its CPU, its disk, its locks.",
+        f"{_SNMP}, TcpExtTCPToZeroWindowAdv",
+        ratio("TcpExtTCP(To|Want)ZeroWindowAdv", "TcpInSegs", fewest=100, sure="possible"),
+    ),
+    Rule(
+        "tcp-checksum",
+        "protocol",
+        "TCP segments arrive with wrong checksums {subject}",
+        "InCsumErrors of Tcp, InErrs",
+        "1 segment in 10,000",
+        "The frame's checksum was right and the segment's is not: damaged within a device.",
+        "Find the device; try without the card's checksums (ethtool -K rx off).",
+        f"{_SNMP}; RFC 9293, 3.1",
+        ratio("Tcp(InCsumErrors|InErrs)", "TcpInSegs", at_least=1e-4),
+    ),
+    Rule(
+        "tcp-timeouts",
+        "protocol",
+        "TCP waits for its timer {subject}",
+        "TCPTimeouts against OutSegs",
+        "1 segment in 500: each costs 200 ms or more",
+        "Losses that duplicate acknowledgements did not show: the end of a transfer, a dead path,"
+        " or everything in flight at once.",
+        "As for retransmissions.",
+        f"{_SNMP}, TcpExtTCPTimeouts; RFC 6298",
+        ratio("TcpExtTCPTimeouts", "TcpOutSegs", at_least=2e-3, fewest=50, sure="possible"),
+    ),
+    Rule(
+        "paws",
+        "protocol",
+        "Segments are rejected by their timestamps {subject}",
+        "PAWSEstab, PAWSActive",
+        "1 segment in 1,000",
+        "Old duplicates, or several hosts behind one address.",
+        "Look for address translation in front; never use tcp_tw_recycle.",
+        "RFC 7323, 5; Linux Documentation/networking/snmp_counter.rst",
+        ratio("TcpExtPAWS(Estab|Active)", "TcpInSegs", fewest=100, sure="possible"),
+    ),
+    Rule(
+        "tcp-switched-off",
+        "protocol",
+        "TCP does without an option that it needs {subject}",
+        "tcp_window_scaling, tcp_sack, tcp_timestamps",
+        "set to 0",
+        "Without scaling a window is 64 KiB: at 10 ms that is 52 Mbit/s."
+        " Without SACK several losses"
+        " in a window take a round trip each.",
+        "Switch it on.",
+        f"{_SYSCTL}; RFC 7323, RFC 2018",
+        _switched_off,
+    ),
+    Rule(
+        "tcp-buffer-small",
+        "socket",
+        "The largest window of TCP is small {subject}",
+        "tcp_rmem, tcp_wmem",
+        "largest below 1 MiB: 10 Gbit/s over 1 ms needs 1.25 MB",
+        "A stream has at most a window in flight: rate = window / round trip.",
+        "Raise the third value.",
+        f"{_SYSCTL}, tcp_rmem",
+        _small,
+    ),
+)

@@ -1,0 +1,290 @@
+"""Texts that make each rule fire, and texts nearby that do not."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+__all__ = ["RULES", "Pair"]
+
+
+class Pair(NamedTuple):
+    """What a rule finds something in, and what it does not."""
+
+    fires: str
+    quiet: str
+
+
+def stat(*lines: str, rx: int = 1_000_000, tx: int = 1_000_000) -> str:
+    """Return what `ethtool -S eth0` prints."""
+    rows = (f"     {line}" for line in (f"rx_packets: {rx}", f"tx_packets: {tx}", *lines))
+    return "\n".join(("$ ethtool -S eth0", "NIC statistics:", *rows))
+
+
+def counter(name: str, much: int = 20_000, little: int = 3) -> Pair:
+    """Return a counter that is large, and the same that is small."""
+    return Pair(stat(f"{name}: {much}"), stat(f"{name}: {little}", rx=10**9, tx=10**9))
+
+
+def log(line: str, quiet: str = "eth0: link becomes ready", times: int = 1) -> Pair:
+    """Return lines of a kernel's log."""
+    return Pair(f"[   12.345678] {line}\n" * times, f"[   12.345678] {quiet}\n")
+
+
+def nstat(*pairs: str) -> str:
+    """Return what nstat prints."""
+    return "".join(f"{pair}    0.0\n" for pair in pairs)
+
+
+def share(name: str, of: str, much: int = 20_000, little: int = 2) -> Pair:
+    """Return a counter of a protocol that is large or small against another."""
+    return Pair(
+        nstat(f"{name} {much}", f"{of} 1000000"), nstat(f"{name} {little}", f"{of} 1000000")
+    )
+
+
+def softnet(dropped: int = 0, squeezed: int = 0, limited: int = 0) -> str:
+    """Return two lines of softnet_stat, a million packets each."""
+    row = "000f4240 {:08x} {:08x}" + " 00000000" * 6 + " 00000000 {:08x} 00000000 {:08x}\n"
+    return row.format(dropped, squeezed, limited, 0) + row.format(0, 0, 0, 1)
+
+
+def interrupts(*rows: tuple[int, int, str]) -> str:
+    """Return /proc/interrupts of two CPUs."""
+    lines = (
+        f"{50 + n}: {one} {two} PCI-MSI {n}-edge {name}" for n, (one, two, name) in enumerate(rows)
+    )
+    return "\n".join(("           CPU0       CPU1", *lines))
+
+
+def mpstat(*rows: str) -> str:
+    """Return what mpstat -P ALL prints: CPU, usr, soft, steal, iowait, idle."""
+    head = "12:00:01     CPU    %usr   %soft  %steal %iowait   %idle"
+    return "\n".join((head, *(f"12:00:02     {row}" for row in rows)))
+
+
+def lspci(*lines: str) -> str:
+    """Return what lspci -vv prints of a port."""
+    head = "03:00.0 Ethernet controller: Intel Corporation I210 Gigabit Network Connection"
+    return "\n".join((head, *(f"\t\t{line}" for line in lines)))
+
+
+COALESCE: Final = "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\n"
+CHANNELS: Final = (
+    "Channel parameters for eth0:\nPre-set maximums:\nCombined: 8\n"
+    "Current hardware settings:\nCombined: {}\n"
+)
+LSCPU: Final = (
+    "CPU(s): 2\nNUMA node0 CPU(s): 0\nNUMA node1 CPU(s): 1\n"
+    "/sys/class/net/eth0/device/numa_node:{}\n"
+)
+ADDRESSES: Final = (
+    "2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc mq\n    inet 10.0.0.1/24 scope global eth0\n"
+    "3: eth1: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc mq\n    inet {}/24 scope global eth1\n"
+)
+NETSTAT_I: Final = (
+    "Iface   MTU RX-OK RX-ERR RX-DRP RX-OVR TX-OK TX-ERR TX-DRP TX-OVR Flg\n"
+    "eth0   1500 800000 {} {} 0 90000 0 0 0 BMRU\neth1   1500 0 0 0 0 0 0 0 0 {}\n"
+)
+QDISC: Final = (
+    "qdisc {} 8001: dev eth0 root\n Sent 5 bytes {} pkt (dropped {}, overlimits {} requeues {})\n"
+)
+BOND: Final = (
+    "2: eth0: <BROADCAST,SLAVE,UP> mtu 1500 qdisc mq master bond0 state UP\n"
+    "3: eth1: <BROADCAST,SLAVE,UP> mtu {} qdisc mq master bond0 state UP\n"
+)
+SS: Final = "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+IOSTAT: Final = "Device r/s w/s await aqu-sz %util\n"
+UNREAD: Final = (
+    "Name: eth0\nRX Queues: 4\n$ ethtool -S eth0\nNIC statistics:\n"
+    " rx_packets: 1000000\n rx_dropped: {}\n"
+)
+
+RULES: Final[dict[str, Pair]] = {
+    "crc-errors": counter("rx_crc_errors"),
+    "symbol-errors": counter("rx_symbol_err_phy"),
+    "fec-uncorrectable": counter("fec_uncorrectable_blocks"),
+    "late-collisions": counter("tx_late_collisions"),
+    "half-duplex": Pair(
+        "Settings for eth0:\n\tDuplex: Half\n", "Settings for eth0:\n\tDuplex: Full\n"
+    ),
+    "slow-link": Pair(
+        "Settings for eth0:\n\tSupported link modes: 1000baseT/Full\n\tSpeed: 100Mb/s\n",
+        "Settings for eth0:\n\tSupported link modes: 1000baseT/Full\n\tSpeed: 1000Mb/s\n",
+    ),
+    "link-flaps": log("igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Down", times=4),
+    "pause-received": counter("rx_pause_ctrl_phy"),
+    "pause-sent": counter("tx_flow_control_xoff"),
+    "oversize": counter("rx_length_errors"),
+    "carrier-errors": counter("tx_carrier_errors"),
+    "port-errors": Pair(NETSTAT_I.format(9000, 0, "BMRU"), NETSTAT_I.format(0, 0, "BMRU")),
+    "pcie-downgraded": Pair(
+        lspci("LnkCap: Speed 8GT/s, Width x8", "LnkSta: Speed 8GT/s (ok), Width x4 (downgraded)"),
+        lspci("LnkCap: Speed 8GT/s, Width x8", "LnkSta: Speed 8GT/s (ok), Width x8 (ok)"),
+    ),
+    "pcie-limited": log(
+        "mlx5_core 0000:3b:00.0: 31.504 Gb/s available PCIe bandwidth, limited by 8.0 GT/s x4",
+        "mlx5_core 0000:3b:00.0: 126.016 Gb/s available PCIe bandwidth (8.0 GT/s PCIe x16 link)",
+    ),
+    "pcie-errors": log("ixgbe 0000:03:00.0: PCIe Bus Error: severity=Corrected", times=6),
+    "pcie-stalls": Pair(stat("outbound_pci_stalled_wr: 40"), stat("outbound_pci_stalled_wr: 0")),
+    "aspm-l1": Pair(
+        lspci("LnkCtl: ASPM L1 Enabled; RCB 64 bytes"), lspci("LnkCtl: ASPM Disabled; RCB 64 bytes")
+    ),
+    "io-page-fault": log("ice 0000:c7:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x2b]"),
+    "iommu-strict": Pair("intel_iommu=on iommu=strict", "intel_iommu=on iommu=pt"),
+    "swiotlb-full": log("ixgbe 0000:03:00.0: swiotlb buffer is full (sz: 4096 bytes)"),
+    "tx-timeout": log("NETDEV WATCHDOG: eth0 (bnx2): transmit queue 0 timed out"),
+    "card-reset": log("e1000e 0000:00:19.0 eth0: Reset adapter unexpectedly", times=3),
+    "firmware-discards": counter("rx_fw_discards"),
+    "card-checksum": counter("rx_csum_offload_errors"),
+    "bnx2-lost-interrupt": Pair(
+        "Linux a 2.6.18-164.el5 #1 SMP\ndriver: bnx2\n",
+        "Linux a 2.6.18-194.3.1.el5 #1 SMP\ndriver: bnx2\n",
+    ),
+    "page-cache": Pair(
+        stat("rx_cache_reuse: 100000", "rx_cache_full: 900000"),
+        stat("rx_cache_reuse: 900000", "rx_cache_full: 100000"),
+    ),
+    "xdp-redirect-ring": Pair(
+        "CPU(s): 16\nthe program returns XDP_REDIRECT\n" + CHANNELS.format(4),
+        "CPU(s): 8\nthe program returns XDP_REDIRECT\n" + CHANNELS.format(8),
+    ),
+    "rss-one-ring": Pair(
+        "RX flow hash indirection table for eth0 with 4 RX ring(s):\n    0:  0 0 0 0 0 0 0 0\n",
+        "RX flow hash indirection table for eth0 with 4 RX ring(s):\n    0:  0 1 2 3 0 1 2 3\n",
+    ),
+    "rss-one-queue": Pair(
+        stat("rx_queue_0_packets: 990000", *(f"rx_queue_{n}_packets: 9" for n in (1, 2, 3))),
+        stat(*(f"rx_queue_{n}_packets: 250000" for n in range(4))),
+    ),
+    "cloud-bandwidth-in": counter("bw_in_allowance_exceeded"),
+    "cloud-bandwidth-out": counter("bw_out_allowance_exceeded"),
+    "cloud-packets": counter("pps_allowance_exceeded"),
+    "cloud-connections": counter("conntrack_allowance_exceeded"),
+    "cloud-link-local": counter("linklocal_allowance_exceeded"),
+    "unread-queues": Pair(UNREAD.format(750_000), UNREAD.format(600_000)),
+    "ring-full": counter("rx_missed_errors"),
+    "phy-discards": counter("rx_discards_phy"),
+    "no-memory": counter("alloc_rx_page_failed"),
+    "tx-ring-full": counter("tx_busy"),
+    "tx-dropped": counter("tx_dropped"),
+    "vmxnet3-ring": Pair(
+        stat("Rx Queue#: 0", "  pkts rx OOB: 20000"), stat("Rx Queue#: 0", "  pkts rx OOB: 0")
+    ),
+    "xdp-full": counter("rx_xdp_tx_full"),
+    "link-dropped": Pair(NETSTAT_I.format(0, 9000, "BMRU"), NETSTAT_I.format(0, 3, "BMRU")),
+    "irq-one-cpu": Pair(
+        interrupts((900_000, 0, "eth0-TxRx-0"), (900_000, 0, "eth0-TxRx-1")),
+        interrupts((900_000, 0, "eth0-TxRx-0"), (0, 900_000, "eth0-TxRx-1")),
+    ),
+    "frames-without-timer": Pair(
+        f"{COALESCE}rx-usecs: 0\nrx-frames: 8\n", f"{COALESCE}rx-usecs: 20\nrx-frames: 8\n"
+    ),
+    "long-timer": Pair(f"{COALESCE}rx-usecs: 1000\n", f"{COALESCE}rx-usecs: 50\n"),
+    "one-queue": Pair(CHANNELS.format(1), CHANNELS.format(8)),
+    "remote-interrupts": Pair(
+        LSCPU.format(1) + interrupts((900_000, 0, "eth0-rx-0")),
+        LSCPU.format(0) + interrupts((900_000, 0, "eth0-rx-0")),
+    ),
+    "irq-nobody-cared": log("irq 16: nobody cared (try booting with the irqpoll option)"),
+    "backlog-full": Pair(softnet(dropped=500), softnet()),
+    "squeezed": Pair(softnet(squeezed=50_000), softnet(squeezed=20)),
+    "flow-limit": Pair(softnet(limited=50_000), softnet()),
+    "softirq-full": Pair(
+        mpstat("0 1.0 98.0 0.0 0.0 0.0", "1 0.0 1.0 0.0 0.0 99.0"),
+        mpstat("0 1.0 20.0 0.0 0.0 79.0", "1 0.0 1.0 0.0 0.0 99.0"),
+    ),
+    "rps-one-cpu": Pair(
+        "/sys/class/net/eth0/queues/rx-0/rps_cpus:1\n",
+        "/sys/class/net/eth0/queues/rx-0/rps_cpus:f\n",
+    ),
+    "rps-off": Pair(
+        "/sys/class/net/eth0/queues/rx-0/rps_cpus:00\n",
+        "/sys/class/net/eth0/queues/rx-0/rps_cpus:ff\n",
+    ),
+    "budget-without-effect": Pair(
+        "net.core.netdev_budget = 65535\nnet.core.netdev_budget_usecs = 2000\n",
+        "net.core.netdev_budget = 300\nnet.core.netdev_budget_usecs = 2000\n",
+    ),
+    "rfs-half": Pair(
+        "net.core.rps_sock_flow_entries = 32768\n/sys/class/net/eth0/queues/rx-0/rps_flow_cnt:0\n",
+        "net.core.rps_sock_flow_entries = 32768\n/sys/class/net/eth0/queues/rx-0/rps_flow_cnt:99\n",
+    ),
+    "qdisc-drops": Pair(
+        QDISC.format("mq", 10**6, 20_000, 0, 0), QDISC.format("mq", 10**6, 3, 0, 0)
+    ),
+    "shaped": Pair(QDISC.format("htb", 1000, 0, 900, 0), QDISC.format("htb", 1000, 0, 9, 0)),
+    "requeued": Pair(QDISC.format("mq", 9000, 0, 0, 3000), QDISC.format("mq", 9000, 0, 0, 3)),
+    "netem": Pair(
+        "qdisc netem 8001: dev eth0 root limit 1000 loss 3%\n",
+        "qdisc fq 8001: dev eth0 root limit 1000\n",
+    ),
+    "retransmits": share("TcpRetransSegs", "TcpOutSegs"),
+    "lossy-path": Pair(
+        "100 packets transmitted, 93 received, 7% packet loss, time 9ms\n",
+        "100 packets transmitted, 100 received, 0% packet loss, time 9ms\n",
+    ),
+    "listen-overflow": share("TcpExtListenOverflows", "TcpPassiveOpens"),
+    "syn-flood": log("TCP: request_sock_TCP: Possible SYN flooding on port 80. Sending cookies."),
+    "tcp-pruned": share("TcpExtPruneCalled", "TcpInSegs"),
+    "tcp-backlog": share("TcpExtTCPBacklogDrop", "TcpInSegs"),
+    "tcp-memory": log("TCP: out of memory -- consider tuning tcp_mem"),
+    "orphans": log("TCP: too many orphaned sockets"),
+    "zero-window": share("TcpExtTCPToZeroWindowAdv", "TcpInSegs"),
+    "tcp-checksum": share("TcpInCsumErrors", "TcpInSegs"),
+    "tcp-timeouts": share("TcpExtTCPTimeouts", "TcpOutSegs"),
+    "paws": share("TcpExtPAWSEstab", "TcpInSegs"),
+    "tcp-switched-off": Pair("net.ipv4.tcp_window_scaling = 0", "net.ipv4.tcp_window_scaling = 1"),
+    "tcp-buffer-small": Pair(
+        "net.ipv4.tcp_rmem = 4096 87380 174760", "net.ipv4.tcp_rmem = 4096 131072 6291456"
+    ),
+    "conntrack-full": log("nf_conntrack: nf_conntrack: table full, dropping packet"),
+    "conntrack-drops": Pair(
+        "cpu=0 found=1 invalid=2 insert=0 insert_failed=0 drop=90000 early_drop=0\n",
+        "cpu=0 found=1 invalid=2 insert=0 insert_failed=3 drop=0 early_drop=0\n",
+    ),
+    "neighbours-full": log("neighbour: arp_cache: neighbor table overflow!"),
+    "reverse-path": share("TcpExtIPReversePathFilter", "IpInReceives"),
+    "same-network": Pair(ADDRESSES.format("10.0.0.2"), ADDRESSES.format("10.0.1.2")),
+    "no-carrier": Pair(NETSTAT_I.format(0, 0, "BMU"), NETSTAT_I.format(0, 0, "BMRU")),
+    "reassembly": share("IpReasmFails", "IpReasmReqds"),
+    "fragmenting": share("IpFragFails", "IpOutRequests"),
+    "no-route": share("IpOutNoRoutes", "IpInReceives"),
+    "ip-discards": share("IpInDiscards", "IpInReceives"),
+    "mtu-differs": Pair(BOND.format(9000), BOND.format(1500)),
+    "udp-buffer": share("UdpRcvbufErrors", "UdpInDatagrams"),
+    "udp-errors": share("UdpInErrors", "UdpInDatagrams"),
+    "udp-send-buffer": share("UdpSndbufErrors", "UdpOutDatagrams"),
+    "udp-checksum": share("UdpInCsumErrors", "UdpInDatagrams"),
+    "udp-default": Pair("net.core.rmem_max = 212992", "net.core.rmem_max = 16777216"),
+    "socket-queue": Pair(
+        f"{SS}UNCONN 0 0 0.0.0.0:53 0.0.0.0:*\n\t skmem:(r0,rb212992,t0,tb2,f0,w0,o0,bl0,d500)\n",
+        f"{SS}UNCONN 0 0 0.0.0.0:53 0.0.0.0:*\n\t skmem:(r0,rb212992,t0,tb2,f0,w0,o0,bl0,d0)\n",
+    ),
+    "accept-queue": Pair(
+        f"{SS}LISTEN 129 128 0.0.0.0:80 0.0.0.0:*\n", f"{SS}LISTEN 0 128 0.0.0.0:80 0.0.0.0:*\n"
+    ),
+    "steal": Pair(mpstat("all 20.0 1.0 30.0 0.0 49.0"), mpstat("all 20.0 1.0 0.1 0.0 79.0")),
+    "throttled": Pair("nr_periods 1000\nnr_throttled 400\n", "nr_periods 1000\nnr_throttled 4\n"),
+    "one-cpu-full": Pair(
+        mpstat("0 99.0 1.0 0.0 0.0 0.0", "1 1.0 0.0 0.0 0.0 99.0"),
+        mpstat("0 40.0 1.0 0.0 0.0 59.0", "1 1.0 0.0 0.0 0.0 99.0"),
+    ),
+    "idle-states": Pair("[read]\niodepth=1\nrw=read\n", "[read]\niodepth=32\nrw=read\n"),
+    "hot": log("CPU0: Core temperature above threshold, cpu clock throttled", times=4),
+    "lockup": log("watchdog: BUG: soft lockup - CPU#3 stuck for 22s!"),
+    "rt-throttled": log("sched: RT throttling activated"),
+    "out-of-memory": log("Out of memory: Killed process 99 (server)"),
+    "gro-off": Pair("generic-receive-offload: off", "generic-receive-offload: on"),
+    "send-offload-off": Pair(
+        "tcp-segmentation-offload: off", "tcp-segmentation-offload: off [fixed]"
+    ),
+    "lro-router": Pair(
+        "net.ipv4.ip_forward = 1\nlarge-receive-offload: on\n",
+        "net.ipv4.ip_forward = 0\nlarge-receive-offload: on\n",
+    ),
+    "disk-busy": Pair(f"{IOSTAT}sda 90 10 80.5 9.1 99.0\n", f"{IOSTAT}sda 90 10 0.5 0.1 12.0\n"),
+    "waits-for-disk": Pair(mpstat("all 2 1 0 60.0 37.0"), mpstat("all 2 1 0 6.0 91.0")),
+    "disk-errors": log("blk_update_request: I/O error, dev sda, sector 12345"),
+    "hung-task": log("INFO: task nfsd:123 blocked for more than 120 seconds."),
+}

@@ -1,0 +1,71 @@
+"""Each rule fires where it should, and not nearby."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simnet.diagnose.evidence import gathered
+from simnet.diagnose.page import Page
+from simnet.diagnose.rule import PLACES, Hit, Rule, rules
+from tests.diagnose.table import RULES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+EVERY = {rule.name: rule for rule in rules()}
+
+
+def hits(rule: Rule, *texts: str) -> Sequence[Hit]:
+    evidence = gathered([Page(f"paste-{n}.txt", text) for n, text in enumerate(texts)])
+    return [one for one in rule.find(evidence) if isinstance(one, Hit)]
+
+
+def test_each_rule_is_tried_and_has_a_name_of_its_own() -> None:
+    assert set(RULES) == set(EVERY)
+    assert len(rules()) == len(EVERY) >= 60
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_fires(name: str) -> None:
+    found = hits(EVERY[name], RULES[name].fires)
+    assert found
+    for one in found:
+        assert one.facts
+        assert one.said
+        assert 0 < one.weight <= 100
+        assert one.sure in {"certain", "likely", "possible"}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_is_quiet_nearby(name: str) -> None:
+    assert hits(EVERY[name], RULES[name].quiet) == []
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_says_all_that_it_should(name: str) -> None:
+    rule = EVERY[name]
+    assert rule.place in PLACES
+    for text in (rule.title, rule.needs, rule.threshold, rule.means, rule.cure, rule.source):
+        assert text.strip() == text != ""
+    assert rule.means.endswith((".", ")"))
+    assert all(other in EVERY for other in rule.hides)
+    assert re.search(r"Linux|RFC|IEEE|PCI Express|man ", rule.source)
+
+
+def test_a_counter_that_does_not_grow_is_not_the_cause() -> None:
+    first, second = RULES["ring-full"].fires, RULES["ring-full"].fires
+    assert hits(EVERY["ring-full"], first)
+    assert hits(EVERY["ring-full"], first, second) == []
+    assert hits(EVERY["ring-full"], first, second.replace("20000", "29000"))
+
+
+def test_a_share_makes_it_sure() -> None:
+    def sure(count: int) -> str:
+        return hits(EVERY["ring-full"], RULES["ring-full"].fires.replace("20000", str(count)))[
+            0
+        ].sure
+
+    assert [sure(count) for count in (200, 2000, 20_000)] == ["possible", "likely", "certain"]
