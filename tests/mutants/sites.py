@@ -1,8 +1,8 @@
 """Every small mistake that could be made in a module, as a change of a few characters of its text.
 
 What only hints or describes is left out: annotations, decorators, strings, what is raised, what
-only compiled code runs, what functions return that tell nothing but whether they failed, and the
-numbers of events that nobody reads.
+only compiled code runs, what functions return that tell nothing but whether they failed, the
+numbers of events that nobody reads, and which of two equal numbers is the larger one.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ _SYMBOLS: dict[type[ast.AST], str] = {
     ast.Pow: "**", ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|",
     ast.BitXor: "^", ast.And: "and", ast.Or: "or",
 }  # fmt: skip
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 # Another comparison says the opposite already.
 _INVERTED = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.In, ast.NotIn)
 _TYPED = {"cython.declare", "cython.cast", "cast"}
@@ -191,6 +192,7 @@ class _Finder(ast.NodeVisitor):
         self.function = 0
         self.lines = (1, 1)
         self.returns = ""
+        self.choices: set[ast.Compare] = set()
         self.returns_nothing = False
         self.begins_object = False
         self.compiled = False
@@ -291,6 +293,8 @@ class _Finder(ast.NodeVisitor):
     def visit_If(self, node: ast.If) -> None:
         if _asks(node.test, "TYPE_CHECKING"):
             return
+        if len(node.body) == 1 and not node.orelse and isinstance(node.body[0], ast.Assign):
+            self.note_choice(node.test, [node.body[0].value, *node.body[0].targets])
         if not _asks(node.test, "cython.compiled"):
             self.condition(node.test)
             self.visit_all(node.body)
@@ -353,6 +357,13 @@ class _Finder(ast.NodeVisitor):
         self.negate(test, "condition")
         self.visit(test)
 
+    def note_choice(self, test: ast.expr, between: list[ast.expr]) -> None:
+        """Of two that are equal, either is the larger one: `x = y` where `x < y`, or `x <= y`."""
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], _ORDERS):
+            operands = [test.left, *test.comparators]
+            if sorted(map(ast.unparse, operands)) == sorted(map(ast.unparse, between)):
+                self.choices.add(test)
+
     def negate(self, test: ast.expr, operator: str) -> None:
         inverted = isinstance(test, ast.Compare) and isinstance(test.ops[-1], _INVERTED)
         negated = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
@@ -360,6 +371,7 @@ class _Finder(ast.NodeVisitor):
             self.exchange(test, operator, f"not ({self.text(test)})")
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
+        self.note_choice(node.test, [node.body, node.orelse])
         self.condition(node.test)
         self.visit_all([node.body, node.orelse])
 
@@ -373,7 +385,8 @@ class _Finder(ast.NodeVisitor):
             pairwise([node.left, *node.comparators]), node.ops, strict=True
         ):
             symbol = _SYMBOLS[type(operator)]
-            self.between(left, right, symbol, _COMPARISONS[symbol], "comparison")
+            if node not in self.choices:
+                self.between(left, right, symbol, _COMPARISONS[symbol], "comparison")
         self.generic_visit(node)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:

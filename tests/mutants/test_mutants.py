@@ -199,6 +199,26 @@ def test_an_event_s_number_that_its_component_does_not_read_cannot_be_wrong(numb
     assert b"6" in numbers
 
 
+@pytest.mark.parametrize(
+    ("body", "boundary"),
+    [
+        ("if x < a.b:\n    x = a.b", False),
+        ("if a.b > x:\n    x = a.b", False),
+        ("y = x if x < a else a", False),
+        ("return a if x < a else x", False),
+        ("if x < a:\n    x = a\n    f(x)", True),
+        ("if x < a:\n    y = a", True),
+        ("if x < a:\n    x += a", True),
+        ("if x < a:\n    x = a\nelse:\n    f(x)", True),
+        ("y = x if x < a else b", True),
+    ],
+)
+def test_of_two_equal_numbers_either_is_the_larger_one(body: str, *, boundary: bool) -> None:
+    made = diffs(body)
+    assert any("<=" in line or ">=" in line for line in made) == boundary
+    assert any("not (" in line for line in made)
+
+
 def test_each_mistake_has_a_name_of_its_own_that_does_not_depend_on_its_line() -> None:
     twice = b"def f(a):\n    a += 1\n    a += 1\n"
     before = [mutant.key for mutant in mutants_in("simnet.host.x", twice)]
