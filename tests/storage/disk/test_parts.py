@@ -216,6 +216,7 @@ class TestGeometry:
     def test_a_disk_of_few_cylinders_seeks_at_its_neighbour_times(self, cylinders: int) -> None:
         curve = SeekCurve(2 * MS, 2 * MS, 2 * MS, cylinders)
         assert curve.seek_ps(1) == 2 * MS
+        assert curve.coefficients == (2 * MS, 0.0, 0.0)
 
 
 class TestDrive:

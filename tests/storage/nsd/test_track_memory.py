@@ -21,6 +21,20 @@ def test_the_one_used_longest_ago_goes_first() -> None:
     assert memory.held(5) == 0
 
 
+def test_one_in_the_middle_that_is_used_again_is_the_last() -> None:
+    memory = TrackMemory()
+    for key in (5, 6, 7, 8):
+        memory.put(key, 1 << key)
+    # between two others, the one before the last, and the last itself
+    for key, order in ((6, (5, 7, 8, 6)), (8, (5, 7, 6, 8)), (8, (5, 7, 6, 8)), (7, (5, 6, 8, 7))):
+        memory.put(key, 1 << key)
+        assert memory.count == 4
+        dropped = [memory.drop_oldest() for _ in range(4)]
+        assert dropped == [1 << each for each in order]
+        for each in order:
+            memory.put(each, 1 << each)
+
+
 def test_there_is_room_for_any_number_of_tracks() -> None:
     memory = TrackMemory()
     for key in range(5000):
