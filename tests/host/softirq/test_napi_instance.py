@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -220,3 +223,52 @@ class TestLaws:
         assert not bench.nic.scheduled
         assert bench.nic.rx_cq.armed
         assert not bench.napi.in_busy_poll
+
+
+# prior count, packets, held back, missed, busy polling; then whether the interrupt is enabled, the
+# count, whether the timer is set, and whether receive offload keeps what is young
+DONE = [
+    # nothing is deferred: no timeout, or no count
+    ((0, 0), (0, 5, False, False, False), (True, 0, False, False)),
+    ((3, 0), (0, 5, False, False, False), (True, 2, False, False)),
+    ((3, 0), (0, 5, True, False, False), (True, 2, False, False)),
+    ((0, 50), (0, 5, False, False, False), (True, 0, False, False)),
+    # what is held back has the timer, but not the interrupt
+    ((0, 50), (0, 5, True, False, False), (True, 0, True, True)),
+    ((0, 50), (0, 0, True, False, False), (True, 0, False, False)),
+    # packets begin the count anew, polls without any go down to none
+    ((3, 50), (1, 5, False, False, False), (False, 2, True, True)),
+    ((3, 50), (2, 0, False, False, False), (False, 1, True, True)),
+    ((3, 50), (1, 0, False, False, False), (False, 0, True, True)),
+    ((3, 50), (0, 0, False, False, False), (True, 0, False, False)),
+    ((3, 50), (0, 0, True, False, False), (True, 0, False, False)),
+    # who missed an interrupt polls again, without a timer
+    ((0, 50), (0, 5, True, True, False), (False, 0, False, True)),
+    ((3, 50), (2, 0, False, True, False), (False, 1, False, True)),
+    # a busy poller decides itself
+    ((3, 50), (2, 5, True, False, True), (False, 2, False, False)),
+]
+
+
+@pytest.mark.parametrize(("given_", "before", "after"), DONE)
+def test_the_end_of_a_poll_is_napi_complete_done_s(
+    given_: tuple[int, int],
+    before: tuple[int, int, bool, bool, bool],
+    after: tuple[bool, int, bool, bool],
+) -> None:
+    bench = deferring(*given_)
+    napi: Any = bench.napi
+    napi.defer_count, packets, holds, napi.missed, napi.in_busy_poll = before
+    enables, count, timed, keeps = after
+    would = napi.completing(packets, holds)
+    assert (would, napi.defer_count, napi.keeps_young) == (enables, count, keeps)
+    softirq = bench.cpu.softirqs
+    softirq.schedule(napi.napi)
+    napi.prefer_busy_poll = True
+    assert napi.completed(bench.cpu, softirq) == enables
+    assert (napi.timer != 0) == timed
+    # the poll that missed something has been scheduled again, and a busy poller's goes on
+    assert not napi.missed
+    if not napi.in_busy_poll:
+        assert not napi.prefer_busy_poll
+        assert napi.napi.scheduled == bool(before[3])
