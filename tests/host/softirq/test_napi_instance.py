@@ -262,7 +262,7 @@ def test_the_end_of_a_poll_is_napi_complete_done_s(
     enables, count, timed, keeps = after
     would = napi.completing(packets, holds)
     assert (would, napi.defer_count, napi.keeps_young) == (enables, count, keeps)
-    softirq = bench.cpu.softirqs
+    softirq: Any = bench.cpu.softirqs
     softirq.schedule(napi.napi)
     napi.prefer_busy_poll = True
     assert napi.completed(bench.cpu, softirq) == enables
