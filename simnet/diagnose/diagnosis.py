@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +36,8 @@ _ASKS: Final = (
     ("pci", "lspci -vv"),
     ("log", "dmesg"),
 )
+_PREPOSITION: Final = re.compile(r"\b(?:of|at|by|from|to|on) \{subject\}$")
+_NAMELESS: Final = {"cgroup": "a control group", "PCIe": "a device", "IOMMU": "a device"}
 _OF_DISKS: Final = (("disk", "iostat -x 1 5"), ("idle", "cpupower idle-info"))
 
 
@@ -48,9 +51,11 @@ class Finding:
     @property
     def title(self) -> str:
         """What is wrong, and where, as a sentence without its full stop."""
-        subject = self.hit.subject
-        text = self.rule.title if subject else self.rule.title.removesuffix(" {subject}")
-        text = text.replace("{subject}", subject or "the port")
+        subject = "all CPUs" if self.hit.subject == "all" else self.hit.subject
+        text = self.rule.title
+        if not subject and not _PREPOSITION.search(text):
+            text = text.removesuffix(" {subject}")
+        text = text.replace("{subject}", subject or _NAMELESS.get(self.rule.place, "the port"))
         return text.rstrip(":") if subject else text[:1].upper() + text[1:].rstrip(":")
 
     def to_dict(self) -> dict[str, Any]:

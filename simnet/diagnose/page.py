@@ -12,6 +12,12 @@ __all__ = ["Page", "number"]
 MOST_LINES: Final = 200_000
 _LONGEST: Final = 20_000
 _LOGGED: Final = 600
+# a word of each line that a rule looks for in a log
+_TROUBLE: Final = re.compile(
+    r"(?i)link|fault|watchdog|hang|reset|hardware error|swiotlb|pcie|table|overflow|orphan|tcp:"
+    r"|martian|lockup|stall|throttl|memory|oom-kill|blocked|nobody|disabling irq|duplex|downshift"
+    r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller"
+)
 _PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
 _IN_NAME: Final = re.compile(
     rf"ethtool[_ -]+(?:-{{0,2}}[a-zA-Z]|-{{2}}[a-z-]+|-S_-a)[_ -]+({_PORT})$"
@@ -70,8 +76,9 @@ class Page:
 
     @cached_property
     def logged(self) -> str:
-        """The same lines, each cut to what a line of a log has."""
-        return "\n".join(line[:_LOGGED] for line in self.lines)
+        """The same lines, each cut to what one of a log has; empty where it tells no trouble."""
+        cut = (line[:_LOGGED] for line in self.lines)
+        return "\n".join(line if _TROUBLE.search(line) else "" for line in cut)
 
     @cached_property
     def _ports(self) -> tuple[list[int], list[str]]:

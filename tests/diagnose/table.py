@@ -92,6 +92,9 @@ BOND: Final = (
     "2: eth0: <BROADCAST,SLAVE,UP> mtu 1500 qdisc mq master bond0 state UP\n"
     "3: eth1: <BROADCAST,SLAVE,UP> mtu {} qdisc mq master bond0 state UP\n"
 )
+EDEV: Final = (
+    "12:00:01 AM IFACE rxerr/s txerr/s coll/s rxdrop/s\n12:10:01 AM eth0 {} 0.00 0.00 {}\n"
+)
 SS: Final = "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
 IOSTAT: Final = "Device r/s w/s await aqu-sz %util\n"
 UNREAD: Final = (
@@ -282,6 +285,25 @@ RULES: Final[dict[str, Pair]] = {
     "lro-router": Pair(
         "net.ipv4.ip_forward = 1\nlarge-receive-offload: on\n",
         "net.ipv4.ip_forward = 0\nlarge-receive-offload: on\n",
+    ),
+    "one-vector": Pair(
+        interrupts((9_000_000, 0, "eth0")), interrupts((4_000_000, 5_000_000, "eth0"))
+    ),
+    "deep-idle": Pair("C6:\nLatency: 133\n", "C1:\nLatency: 2\n"),
+    "slow-governor": Pair('The governor "powersave" may decide', 'The governor "performance" may'),
+    "clock-capped": Pair(
+        "scaling_max_freq:1200000\ncpuinfo_max_freq:3500000\n",
+        "scaling_max_freq:3500000\ncpuinfo_max_freq:3500000\n",
+    ),
+    "drop-rate": Pair(EDEV.format(0, 512.30), EDEV.format(0, 0.00)),
+    "error-rate": Pair(EDEV.format(9.10, 0), EDEV.format(0.00, 0)),
+    "udp-error-rate": Pair(
+        "12:00:01 idgm/s odgm/s noport/s idgmerr/s\n12:10:01 9000.00 1.00 0.00 90.00\n",
+        "12:00:01 idgm/s odgm/s noport/s idgmerr/s\n12:10:01 9000.00 1.00 0.00 0.00\n",
+    ),
+    "retransmit-rate": Pair(
+        "12:00:01 atmptf/s estres/s retrans/s\n12:10:01 0.00 0.00 90.00\n",
+        "12:00:01 atmptf/s estres/s retrans/s\n12:10:01 0.00 0.00 0.10\n",
     ),
     "disk-busy": Pair(f"{IOSTAT}sda 90 10 80.5 9.1 99.0\n", f"{IOSTAT}sda 90 10 0.5 0.1 12.0\n"),
     "waits-for-disk": Pair(mpstat("all 2 1 0 60.0 37.0"), mpstat("all 2 1 0 6.0 91.0")),

@@ -69,3 +69,10 @@ def test_a_share_makes_it_sure() -> None:
         ].sure
 
     assert [sure(count) for count in (200, 2000, 20_000)] == ["possible", "likely", "certain"]
+
+
+def test_the_kernels_own_table_of_ports_is_read() -> None:
+    row = "  eth0:1234567 1000000    0 20000    0     0          0         0  999 5 0 0 0 0 0 0"
+    page = Page("dev", f"Inter-|   Receive\n{row}\n    lo: 12345678\n")
+    assert gathered([page]).value("link", "rx_dropped", "eth0") == 20_000
+    assert [one.facts[0].value for one in hits(EVERY["link-dropped"], page.text)] == [20_000]

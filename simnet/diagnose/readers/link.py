@@ -23,7 +23,7 @@ _HEAD: Final = re.compile(r"\s+(?P<side>[RT]X)(?: errors)?:\s+(?P<names>[a-z_]+(
 _INET: Final = re.compile(r"\s+inet (?:addr:)?(?P<address>\d+\.\d+\.\d+\.\d+)(?P<rest>.*)")
 _MASK: Final = re.compile(r"^/(\d+)|(?:netmask|Mask:)\s*(\d+\.\d+\.\d+\.\d+)")
 _TABLE: Final = re.compile(r"\s*Iface\s+MTU\s+.*RX-OK")
-_DEV: Final = re.compile(r"\s*(?P<port>[^\s:|]{1,15}):((?:\s*\d+){16})\s*$")
+_DEV: Final = re.compile(r"\s*(?P<port>[^\s:|]{1,15}):\s*(\d+(?:\s+\d+){15})\s*$")
 _DEV_NAMES: Final = (
     *("rx_bytes", "rx_packets", "rx_errors", "rx_dropped", "rx_overruns", "rx_frame", "", ""),
     *("tx_bytes", "tx_packets", "tx_errors", "tx_dropped", "tx_overruns", "collisions"),
@@ -41,7 +41,8 @@ _NETSTAT: Final = {
 }
 
 SIGN: Final = re.compile(
-    r"(?m)^\d+: \S+: <|Link encap:|: flags=\d|RX-OK|^\s*\S+:(?:\s*\d+){16}\s*$|^\s*[RT]X packets"
+    r"(?m)^\d+: \S+: <|Link encap:|"
+    r": flags=\d|RX-OK|^\s*[^\s:]+:\s*\d+(?:\s+\d+){15}\s*$|^\s*[RT]X packets"
 )
 
 

@@ -45,14 +45,21 @@ def _slow(evidence: Evidence) -> Iterator[Found]:
             times = fastest.value / speed.value
             sure = "certain" if times >= 10 and speed.value < _GIGABIT else "likely"  # noqa: PLR2004 - downshift is to a tenth
             yield Hit(speed.subject, (speed, fastest), said, 70 if sure == "certain" else 45, sure)
+    gigabit = (
+        r"(?:igb|igc|e1000e?|tg3|bnx2|r8169|atlantic)\b.*\b(?P<subject>\w+):? (?:NIC )?"
+        r"(?:Copper )?Link is [Uu]p (?:at )?(?:- )?100 ?M"
+    )
+    for fact in evidence.logged(gigabit)[:1]:
+        said = "the log says 100 Mbit/s, of a driver of gigabit cards"
+        yield Hit(fact.subject, (fact,), said, 55, "likely")
     for fact in evidence.logged(r"(?i)(?P<subject>[\w.-]+): .*(?:downshift(?:ed)?\b|smartspeed)"):
         yield Hit(fact.subject, (fact,), "the PHY took a lower speed than agreed", 70, "certain")
 
 
 def _flaps(evidence: Evidence) -> Iterator[Found]:
     pattern = (
-        r"(?P<subject>[A-Za-z][\w.-]{1,14}):? .*(?:[Ll]ink is [Dd]own"
-        r"|Lost carrier|link becomes not ready)"
+        r"(?P<subject>[A-Za-z][\w.-]{1,14}):? (?:NIC )?(?:Copper |Fib\w+ |SerDes )?"
+        r"[Ll]ink (?:is )?[Dd]own|(?P<other>[A-Za-z][\w.-]{1,14}): Lost carrier"
     )
     yield from logged(pattern, at_least=3, weight=65)(evidence)
     for fact in evidence.of("stat", r"link_down_events(_phy)?"):

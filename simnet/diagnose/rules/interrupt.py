@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.actions import tool
+from simnet.diagnose.actions import named, tool
 from simnet.diagnose.families import logged, percent
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 from simnet.printable import typed
@@ -121,6 +121,26 @@ def _one_cpu(evidence: Evidence) -> Iterator[Found]:
             yield Clear(fact, f"{cpu} took {percent(share)} of the interrupts")
 
 
+def _one_vector(evidence: Evidence) -> Iterator[Found]:
+    cpus = _cpus(evidence)
+    for port, vectors in _ports(evidence).items():
+        if len(vectors) != 1 or cpus < 2:  # noqa: PLR2004 - nothing to spread to
+            continue
+        facts = next(iter(vectors.values()))
+        most = max(facts, key=lambda fact: fact.value)
+        pasted = not most.file.startswith(("/", "proc/", "sos_commands/"))
+        if (
+            pasted
+            and most.value >= 10 * _MANY
+            and most.value >= _MOSTLY * sum(fact.value for fact in facts)
+        ):
+            said = f"one vector, {most.shown} interrupts on {most.name} of {cpus} CPUs"
+            file = f"/sys/class/net/{named(port)}/queues/rx-0/rps_cpus"
+            mask = f"{((1 << min(cpus, 32)) - 1) & ~(1 << int(most.name[3:])) or 1:x}"
+            action = Action(f"echo {mask} > {file}", f"echo 0 > {file}", f"{file}={mask}")
+            yield Hit(port, (most,), said, 27, "possible", (action,))
+
+
 def _no_timer(evidence: Evidence) -> Iterator[Found]:
     for port in evidence.subjects("coalesce"):
         for side in ("rx", "tx"):
@@ -202,6 +222,17 @@ RULES: Final = (
         "Give each vector a CPU of its own, or run irqbalance.",
         f"{_SCALING}, RSS IRQ configuration; Documentation/core-api/irq/irq-affinity.rst",
         _one_cpu,
+    ),
+    Rule(
+        "one-vector",
+        "interrupt",
+        "{subject} has one interrupt: one CPU receives everything",
+        "/proc/interrupts, pasted",
+        "a million interrupts of one vector on one of several CPUs",
+        "The card or its driver has one queue: all packets pass through the CPU of its interrupt.",
+        "Where that CPU is full (mpstat: %soft), let RPS hand packets to the others.",
+        f"{_SCALING}, RPS",
+        _one_vector,
     ),
     Rule(
         "frames-without-timer",

@@ -1,0 +1,53 @@
+"""Idle states, clocks and governors: cpupower, and the files of /sys that it reads."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_STATE: Final = re.compile(r"\s*(?P<name>C\d\w*|POLL|C\d\w*-\w+)(?P<off> \(DISABLED\))?\s*:\s*")
+_LATENCY: Final = re.compile(r"\s*Latency:\s*(\d+)")
+_FILE: Final = re.compile(r"cpuidle/(?P<state>state\d+)/latency:\s*(?P<us>\d+)")
+_GOVERNOR: Final = re.compile(
+    r"governor \"(?P<typed>\w+)\"|(?:scaling_governor\S*\s*[:=]\s*|\bGovernor: )(?P<file>\w+)"
+)
+_POLICY: Final = re.compile(
+    r"current policy: frequency should be within \S+ [MG]Hz and (?P<most>[\d.]+) (?P<unit>[MG])Hz"
+)
+_LIMITS: Final = re.compile(r"hardware limits: \S+ [MG]Hz - (?P<most>[\d.]+) (?P<unit>[MG])Hz")
+_FREQUENCY: Final = re.compile(r"(?P<name>scaling_max_freq|cpuinfo_max_freq)\s*[:=]\s*(?P<khz>\d+)")
+
+SIGN: Final = re.compile(r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq|Latency: \d")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield exit latencies in us, governors, and clocks in MHz."""
+    state = ""
+    off = False
+    for at, line in enumerate(page.lines, 1):
+        if head := _STATE.match(line):
+            state, off = head["name"], bool(head["off"])
+        if (leave := _LATENCY.match(line)) and state and not off:
+            yield Fact("idle", state, "latency", number(leave[1]), page.name, at, f"{leave[1]} us")
+        if file := _FILE.search(line):
+            us = file["us"]
+            yield Fact("idle", file["state"], "latency", number(us), page.name, at, f"{us} us")
+        if governor := _GOVERNOR.search(line):
+            text = governor["typed"] or governor["file"]
+            yield Fact("clock", "", "governor", 0, page.name, at, text)
+        for name, pattern in (("policy", _POLICY), ("hardware", _LIMITS)):
+            if found := pattern.search(line):
+                mhz = number(found["most"]) * (1000 if found["unit"] == "G" else 1)
+                yield Fact("clock", "", name, mhz, page.name, at, f"{mhz:g} MHz")
+        if found := _FREQUENCY.search(line):
+            name = "policy" if found["name"].startswith("scaling") else "hardware"
+            mhz = number(found["khz"]) / 1000
+            yield Fact("clock", "", name, mhz, page.name, at, f"{mhz:g} MHz")
