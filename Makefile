@@ -25,8 +25,12 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
 # $(call install,PYTHON,WHAT) takes seconds with uv and a minute with pip, which can do it, too.
 install = { $(BIN)/uv pip install --quiet --python $(1) $(2) 2>/dev/null || $(1) -m pip install --quiet --no-compile $(2); }
 MECHANISMS := $(addprefix tests/,kernel host net storage laws)
-# What depends on the engine and is quick on both; tests/laws compares the two itself.
+# What is run interpreted as well: laws and fingerprints compare the two engines themselves, and
+# every night so does each test of what depends on the engine.
+INTERPRETED := tests/kernel
 ON_BOTH_ENGINES := $(addprefix tests/,kernel host net workload)
+# What `make test` leaves out; `make test-all` leaves out nothing.
+LANE := -m "not nightly"
 
 .PHONY: help
 help: ## show this list
@@ -37,13 +41,13 @@ run: core ## simulate the x460 out of the box, and compare it with the measureme
 	@$(BIN)/simnet run x460-out-of-box --format compare
 
 .PHONY: test
-test: ## check the code, run all tests compiled, and those of the engine interpreted too
+test: ## check the code, run the tests compiled, and those that compare the engines interpreted too
 	@$(MAKE) --jobs 4 --output-sync=target lint types core test-interpreted
 	@$(MAKE) test-compiled
 
 .PHONY: test-all
 test-all: ## every night: all tests, and what the documentation shows that takes minutes, too
-	@SIMNET_DOCS=all $(MAKE) test
+	@SIMNET_DOCS=all $(MAKE) test LANE= INTERPRETED="$(ON_BOTH_ENGINES)"
 
 .PHONY: test-browser
 test-browser: $(VENV)/installed-dev core ## look at reports and the page in a real browser; fails without Chromium
@@ -52,13 +56,13 @@ test-browser: $(VENV)/installed-dev core ## look at reports and the page in a re
 .PHONY: check
 check: ## in less than a minute: style, types, and quick tests of kernel, host, net, storage and laws
 	@$(MAKE) --jobs 4 --output-sync=target lint types core
-	@$(PYTEST) --dist worksteal -m "not slow and not packaging" $(PYTEST_OPTIONS) $(MECHANISMS)
+	@$(PYTEST) --dist worksteal -m "not slow and not nightly and not packaging" $(PYTEST_OPTIONS) $(MECHANISMS)
 
 .PHONY: coverage
 coverage: ## run the tests and tell which lines they reach; following every line takes three times as long
 	@rm -f .coverage
-	@$(MAKE) test-interpreted PYTEST_OPTIONS="--cov --cov-append --cov-report= --cov-fail-under=0"
-	@$(MAKE) test-compiled PYTEST_OPTIONS="--cov --cov-append --cov-report=term"
+	@$(MAKE) test-interpreted LANE= INTERPRETED="$(ON_BOTH_ENGINES)" PYTEST_OPTIONS="--cov --cov-append --cov-report= --cov-fail-under=0"
+	@$(MAKE) test-compiled LANE= PYTEST_OPTIONS="--cov --cov-append --cov-report=term"
 
 .PHONY: mutants
 mutants: MUTANTS := --sample 600 --seed 1 --require 85
@@ -76,11 +80,11 @@ types: $(VENV)/installed-dev ## check types
 
 .PHONY: test-interpreted
 test-interpreted: $(VENV)/installed-dev other-python ## run the tests of the mechanisms on the interpreted engine
-	@SIMNET_ENGINE=interpreted $(PYTEST) --dist worksteal $(PYTEST_OPTIONS) $(ON_BOTH_ENGINES)
+	@SIMNET_ENGINE=interpreted $(PYTEST) --dist worksteal $(LANE) $(PYTEST_OPTIONS) $(INTERPRETED)
 
 .PHONY: test-compiled
 test-compiled: $(VENV)/installed-dev core ## run all tests on the compiled engine, packaging included
-	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile --no-loadscope-reorder $(PYTEST_OPTIONS)
+	@SIMNET_ENGINE=$(if $(filter require,$(SIMNET_BUILD)),compiled,auto) $(PYTEST) --dist loadfile --no-loadscope-reorder $(LANE) $(PYTEST_OPTIONS)
 
 .PHONY: other-python
 other-python: $(VENV)-other/installed ## install on a second Python, if there is one, for the tests

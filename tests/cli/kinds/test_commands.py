@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,6 +17,11 @@ from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import load
 from simnet.study.compare.metrics import predicted
 from tests.cli.conftest import Outcome, Simnet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _pytest.mark import ParameterSet
 
 # what is no part of its own: every scenario has them
 _EVERYWHERE = {"host", "balancer", "provenance", "applied", "remarks", "run", "workload", "switch"}
@@ -61,6 +67,9 @@ KINDS = {
     "web-25g": Kind("fixed-50us", refused=_NO_RATE),
     "x460-bonding": Kind("affinity", refused=_NO_RATE),
 }
+
+_MANY_RUNS = frozenset({"calibrate", "compare", "recommend"})
+_QUICK = frozenset({"nvme-local", "x460-bonding"})
 
 
 class Asked:
@@ -143,10 +152,17 @@ class Asked:
 COMMANDS = sorted(name for name in vars(Asked) if not name.startswith("_") and name != "asked")
 
 
+def _cases() -> Iterator[ParameterSet]:
+    """Each command on each kind; every night those that simulate much, but for two quick kinds."""
+    for name in KINDS:
+        for command in COMMANDS:
+            long = command in _MANY_RUNS and name not in _QUICK
+            yield pytest.param(name, command, marks=[pytest.mark.nightly] if long else [])
+
+
 @pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize(("name", "command"), list(_cases()))
 def test_a_command_of_a_kind_of_scenario(
     simnet: Simnet, tmp_path: Path, name: str, command: str
 ) -> None:
