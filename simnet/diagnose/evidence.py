@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.diagnose.fact import Fact, Series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simnet.diagnose.page import Page
 
@@ -50,7 +50,7 @@ class Evidence:
 
     def of(self, kind: str, name: str = ".*", subject: str | None = None) -> list[Fact]:
         """Return the facts of a kind whose names match a pattern, in the order of reading."""
-        matching = re.compile(name, re.IGNORECASE).fullmatch
+        matching = _matching(name)
         return [
             fact
             for fact in self._kinds.get(kind, ())
@@ -59,7 +59,7 @@ class Evidence:
 
     def series(self, kind: str, name: str = ".*", subject: str | None = None) -> list[Series]:
         """Return the counters of a kind whose names match a pattern, each with its samples."""
-        matching = re.compile(name, re.IGNORECASE).fullmatch
+        matching = _matching(name)
         return [
             Series(facts)
             for (about, called), facts in self._series.get(kind, {}).items()
@@ -114,6 +114,17 @@ class Evidence:
         """Return whether a setting was picked by whoever pasted it: its file has few of a kind."""
         file = [other for other in self._kinds[fact.kind] if other.file == fact.file]
         return len(file) <= _FEW and not fact.file.startswith(("/", "sos_commands/"))
+
+
+@cache
+def _matching(pattern: str) -> Callable[[str], bool]:
+    """Return what compares names with a pattern; `rx_drops[3]` is `rx_drops` of a queue."""
+    whole = re.compile(pattern, re.IGNORECASE).fullmatch
+
+    def matching(name: str) -> bool:
+        return bool(whole(name) or ("[" in name and whole(name.partition("[")[0])))
+
+    return matching
 
 
 @cache

@@ -21,6 +21,8 @@ _MOST_COMMANDS: Final = 2
 _MOST_FACTS: Final = 2
 _MOST_PLACES: Final = 4
 _LONGEST: Final = 300
+# of the name of a source within a command
+_SHORT: Final = 40
 
 
 def diagnosis(found: Diagnosis, sources: Sequence[str] = (), *, every: bool = False) -> str:
@@ -83,10 +85,10 @@ def _asked(one: Finding, sources: Sequence[str]) -> Iterator[str]:
         yield "  simnet does not model this cure: no prediction."
         return
     plain = len(sources) == 1 and sources[0] != "-"
-    source = typed(sources[0]) if plain and len(sources[0]) < 40 else "FOLDER"  # noqa: PLR2004 - half a line
+    source = sources[0] if plain and len(sources[0]) < _SHORT else "FOLDER"
     yield "  simnet models it; to ask what it would change:"
-    yield f"    simnet import {printable(source)} --out host"
-    yield f"    simnet whatif host/scenario.toml {typed(modelled[0])}"
+    yield "    " + typed("simnet", "import", source, "--out", "host")
+    yield "    " + typed("simnet", "whatif", "host/scenario.toml", modelled[0])
 
 
 def _others(others: Sequence[Finding]) -> Iterator[str]:

@@ -71,6 +71,36 @@ def test_a_share_makes_it_sure() -> None:
     assert [sure(count) for count in (200, 2000, 20_000)] == ["possible", "likely", "certain"]
 
 
+def test_latencies_are_read_below_their_command() -> None:
+    text = "$ cat /sys/devices/system/cpu/cpu0/cpuidle/state*/latency\n0\n2\n133\n$ uptime\n9\n"
+    assert [one.facts[0].value for one in hits(EVERY["deep-idle"], text)] == [133]
+
+
+def test_one_counter_of_several_queues_is_no_two_samples() -> None:
+    text = RULES["ring-full"].quiet + "\n     [0]: rx_discards: 900\n     [1]: rx_discards: 800\n"
+    found = hits(EVERY["ring-full"], text.replace("1000000000", "100000"))
+    assert [one.facts[0].name for one in found] == ["rx_discards[0]", "rx_discards[1]"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (
+            "tx-timeout",
+            "igc 0000:01:00.0 eth0: NETDEV WATCHDOG: CPU: 2: transmit queue 0 timed out",
+        ),
+        ("io-page-fault", "DMAR: [DMA Write NO_PASID] Request device [01:00.0] fault addr 0xff"),
+        ("neighbours-full", "Neighbour table overflow."),
+        ("conntrack-full", "ip_conntrack: table full, dropping packet."),
+        ("ring-full", "NIC statistics:\n     rx_dropped_pkt[0]: 90000\n"),
+        ("udp-buffer", "Udp:\n    900 packets received\n    90 receive buffer errors\n"),
+        ("steal", "%Cpu(s): 12.3 us, 4.5 sy, 0.0 ni, 40.2 id, 0.0 wa, 0.0 hi, 2.0 si, 41.0 st"),
+    ],
+)
+def test_other_kernels_and_tools_say_it_in_other_words(rule: str, text: str) -> None:
+    assert hits(EVERY[rule], text)
+
+
 def test_the_kernels_own_table_of_ports_is_read() -> None:
     row = "  eth0:1234567 1000000    0 20000    0     0          0         0  999 5 0 0 0 0 0 0"
     page = Page("dev", f"Inter-|   Receive\n{row}\n    lo: 12345678\n")

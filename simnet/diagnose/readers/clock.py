@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _STATE: Final = re.compile(r"\s*(?P<name>C\d\w*|POLL|C\d\w*-\w+)(?P<off> \(DISABLED\))?\s*:\s*")
 _LATENCY: Final = re.compile(r"\s*Latency:\s*(\d+)")
 _FILE: Final = re.compile(r"cpuidle/(?P<state>state\d+)/latency:\s*(?P<us>\d+)")
+_LISTED: Final = re.compile(r"cpuidle/\S*latency\s*$")
+_ALONE: Final = re.compile(r"\s*(?P<name>(?:POLL|C\d)\w*)?\s*(?P<us>\d{1,5})\s*")
 _GOVERNOR: Final = re.compile(
     r"governor \"(?P<typed>\w+)\"|(?:scaling_governor\S*\s*[:=]\s*|\bGovernor: )(?P<file>\w+)"
 )
@@ -31,8 +33,17 @@ SIGN: Final = re.compile(r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq
 def read(page: Page) -> Iterator[Fact]:
     """Yield exit latencies in us, governors, and clocks in MHz."""
     state = ""
-    off = False
+    off = listed = False
     for at, line in enumerate(page.lines, 1):
+        if _LISTED.search(line):
+            listed, state = True, "the deepest state"
+        elif listed and (alone := _ALONE.fullmatch(line)):
+            us = alone["us"]
+            yield Fact(
+                "idle", alone["name"] or state, "latency", number(us), page.name, at, f"{us} us"
+            )
+        else:
+            listed = False
         if head := _STATE.match(line):
             state, off = head["name"], bool(head["off"])
         if (leave := _LATENCY.match(line)) and state and not off:

@@ -18,6 +18,7 @@ _COUNTER: Final = re.compile(
     r"(?:\[\d+\]:?\s*)?(?:rx|tx|port|veb|ch\d+|queue|q\d|bw|pps|conntrack|linklocal|outbound|rq|"
     r"[a-z]+)[\w.\-\[\] /]*",
 )
+_PER_QUEUE: Final = re.compile(r"^\s*(\[\d+\]):?\s*(\w+):")
 _SIGNIFICANT: Final = re.compile(r"[_.]|^(?:collisions|multicast|broadcast|suspend|resume)$")
 _RATE: Final = re.compile(
     r"Ethtool\((?P<port>\S+)\s*\)\s*stat:\s*(?P<value>\d+)\s*\([\s\d,]*\)\s*<=\s*(?P<name>\S+)"
@@ -78,7 +79,7 @@ def read(page: Page) -> Iterator[Fact]:
             fastest = max(float(speed) for speed, _ in found)
             yield Fact("phy", page.port_at(at), f"{modes} modes", fastest, page.name, at)
             continue
-        if found_line := _LINE.match(line):
+        if found_line := _LINE.match(_PER_QUEUE.sub(r"\2\1:", line)):
             name, text = found_line["name"].strip(), (found_line["value"] or "").strip()
             yield from _pair(page, at, section, queue, name, text)
 
@@ -133,7 +134,7 @@ def _pair(page: Page, at: int, section: str, queue: str, name: str, value: str) 
     elif value.partition(" ")[0] in {"on", "off"} and _OFFLOADS.match(name):
         yield fact("offload", name, value)
     elif plain and len(value) < 20 and _is_counter(name, section, queue):  # noqa: PLR2004
-        yield fact("stat", queue + re.sub(r"^\[\d+\]:?\s*", "", name))
+        yield fact("stat", queue + name)
 
 
 def _is_counter(name: str, section: str, queue: str) -> bool:

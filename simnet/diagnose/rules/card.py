@@ -26,7 +26,7 @@ _REUSED: Final = 0.3
 
 def _timeouts(evidence: Evidence) -> Iterator[Found]:
     pattern = (
-        r"NETDEV WATCHDOG:? (?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\("
+        r"NETDEV WATCHDOG:? (?:CPU: \d+: transmit queue|(?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\()"
         r"|(?:Detected .* Unit Hang|[Tt]x [Uu]nit [Hh]ang)"
     )
     yield from logged(pattern, weight=85)(evidence)

@@ -24,7 +24,8 @@ _FULL: Final = (
     r"|rx\d*_?no_buf\w*|rx\d+_dropped|rx_mpc|mpc"
     r"|rx_missed_packets|rx_buf_unavail\w*|rx_stat_discard|rx_desc_err\w*|rnbc|port\.rx_dropped"
     r"|rx_ring_full|rx_overflow\w*|rx_buffer_overflow\w*|rx_priority_\d_discard\w*"
-    r"|rx_queue_drops?|rx\d+_wqe_err|imissed|rx_drops?"
+    r"|rx_dropped_pkt|rx_queue_drop_cnt|rx_no_buffers_posted|vf_rx_dropped|rx_total_discard_pkts"
+    r"|rx\d+_drops?|rx_queue_drops?|rx\d+_wqe_err|imissed|rx_drops?"
 )
 _NEAR: Final = 0.02
 
