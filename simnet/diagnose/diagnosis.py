@@ -187,9 +187,15 @@ def _ordered(found: Iterable[Finding]) -> list[Finding]:
         key = one.rule.name, one.hit.subject
         if key not in best or best[key].hit.weight < one.hit.weight:
             best[key] = one
-    hidden = {name for one in best.values() for name in one.rule.hides}
-    kept = [one for one in best.values() if one.rule.name not in hidden]
+    kept = [one for one in best.values() if not any(_hides(by, one) for by in best.values())]
     return sorted(kept, key=lambda one: (-one.hit.weight, one.rule.name, one.hit.subject))
+
+
+def _hides(by: Finding, one: Finding) -> bool:
+    """Return whether a finding says the same better: of the same port, or of the whole host."""
+    if one.rule.name not in by.rule.hides:
+        return False
+    return by.hit.subject in {"", one.hit.subject} or " " in by.hit.subject
 
 
 def _ruled_out(

@@ -136,6 +136,15 @@ def test_the_exit_status_says_it(
     assert said in out
 
 
+def test_what_is_said_of_one_port_hides_nothing_of_another(tmp_path: Path) -> None:
+    dropped = RULES["link-dropped"].fires
+    text = RULES["ring-full"].fires + "\n" + dropped + dropped.replace("eth0", "eth7")
+    found = {(one.rule.name, one.hit.subject) for one in diagnosed(tmp_path, text).findings}
+    assert ("ring-full", "eth0") in found
+    assert ("link-dropped", "eth7") in found
+    assert ("link-dropped", "eth0") not in found
+
+
 @pytest.mark.parametrize("arguments", [(), ("--live", "a"), ("/nowhere",)])
 def test_bad_input_is_one_line(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]
