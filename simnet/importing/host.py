@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
+from simnet.importing.counted import counted, on_a_small_machine
 from simnet.importing.cpuset import allowed
 from simnet.importing.evidence import Evidence
+from simnet.importing.files.together import ListedFiles, TogetherFiles
+from simnet.importing.loose import Loose, gather
 from simnet.importing.nics import read_nics
 from simnet.importing.outputs import Outputs
 from simnet.importing.parser import parsers
@@ -55,6 +58,8 @@ class ReadHost:
         rates: what ports carried, of the first parser that knows it.
         tests: of the network that were run.
         uses: what else was observed, by name.
+        loose: what was collected by hand.
+        seen: the kinds of output that each file of it holds, with the interface each is of.
     """
 
     label: str
@@ -68,25 +73,33 @@ class ReadHost:
     rates: tuple[Rates, ...]
     tests: tuple[NetworkTest, ...]
     uses: dict[str, Use]
+    loose: Loose
+    seen: dict[str, list[tuple[str, str]]]
 
 
-def read_host(files: Files, loose: Iterable[str] = ()) -> ReadHost:
+def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) -> ReadHost:
     """Read all that is understood of a host's files.
 
     Args:
         files: of the host.
-        loose: see `Outputs`.
+        loose: names of files that somebody collected by hand.
+        cpus: how many the host has, where nothing else says it.
 
     Raises:
-        InputError: nothing says which CPUs there are.
+        InputError: nothing in the files is understood.
     """
-    outputs = Outputs(files, loose)
+    gathered = gather(files, loose)
+    if gathered.virtual:
+        files = TogetherFiles([files, ListedFiles("", gathered.virtual)], files.label)
+    outputs = Outputs(files, gathered.pieces)
     topology = _topology(files, outputs)
-    if topology is None or not topology.cpus:
-        expected = (
-            "expected /proc and /sys, or the output of lscpu, lstopo or numactl, or /proc/cpuinfo"
-        )
-        raise InputError(f"nothing here says which CPUs the host has: {expected}", file=files.label)
+    if topology is not None and not topology.cpus:
+        raise InputError("no CPU of this host is on line", file=files.label)
+    if topology is None:
+        if cpus is None and not gathered.virtual and not any(outputs.seen.values()):
+            raise InputError(_NOTHING, file=files.label)
+        topology = counted(files, outputs) if cpus is None else None
+        topology = topology or on_a_small_machine(cpus, outputs.queues())
     evidence = Evidence(files, outputs, read_nics(files, outputs, topology))
     values: dict[str, Read] = {}
     _processor(files, outputs, values)
@@ -115,7 +128,15 @@ def read_host(files: Files, loose: Iterable[str] = ()) -> ReadHost:
             for parser in parsers()
             for name, value, source in parser.uses(evidence)
         },
+        gathered,
+        outputs.seen,
     )
+
+
+_NOTHING: Final = (
+    "nothing here is understood: expected /proc and /sys, a sosreport, or outputs of commands such"
+    " as lscpu, uname -a, ethtool -i PORT, cat /proc/interrupts"
+)
 
 
 def _topology(files: Files, outputs: Outputs) -> Topology | None:
@@ -152,8 +173,16 @@ def _with_nodes(found: Topology | None, text: str, source: str) -> Topology | No
     if found is None:
         single = tuple(frozenset((cpu,)) for cpu in sorted(cpus))
         packages = tuple(node.cpus for node in nodes if node.cpus)
-        found = Topology(cpus, single, packages, nodes, source=source)
-    return replace(found, nodes=nodes, distances=numactl_distances(text, nodes))
+        guessed = {
+            "packages": "numactl does not say it: a package for each node",
+            "cores": "numactl does not say it: each CPU is a core",
+            "threads": "numactl does not say it: each CPU is a core",
+            "cores_per_socket": "numactl does not say it: CPUs by nodes",
+        }
+        found = Topology(cpus, single, packages, nodes, source=source, guessed=guessed)
+    guessed = {key: why for key, why in found.guessed.items() if key != "nodes"}
+    distances = numactl_distances(text, nodes)
+    return replace(found, nodes=nodes, distances=distances, guessed=guessed)
 
 
 def _processor(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:

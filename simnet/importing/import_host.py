@@ -2,35 +2,55 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
+from simnet.host.cpulist import MOST_CPUS
 from simnet.importing.bounded import bounded
-from simnet.importing.source import read_live, read_source
-from simnet.importing.writing.folder_out import Imported, imported
+from simnet.importing.source import read_live, read_sources
+from simnet.importing.writing.folder_out import HEALTHY, PEERS, Imported, imported
 from simnet.importing.writing.workload import WORKLOADS
 from simnet.scenario.core.library import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["import_host"]
 
 
-def import_host(source: str | Path | None = None, *, workload: str | None = None) -> Imported:
+def import_host(
+    source: str | Path | Sequence[str | Path] | None = None,
+    *,
+    workload: str | None = None,
+    cpus: int | None = None,
+    peer: str = HEALTHY,
+) -> Imported:
     """Return models and a scenario of a real host; `write` puts them into a folder.
 
     Args:
         source: a sosreport, a snapshot of /proc and /sys, or outputs of commands, as a folder or
-            a tar archive; None for this machine.
+            a tar archive, one file, or several of these; None for this machine.
         workload: `stream`, `rr` or `memcached`; None for one that resembles what the files show.
+        cpus: how many the host has, where no file says it.
+        peer: `healthy` for a machine like the host with its interrupts spread; `same` for its twin.
 
     Raises:
-        InputError: the files cannot be read or say too little, take more processor time than an
+        InputError: the files cannot be read or say nothing, take more processor time than an
             import may, or there is no such workload.
     """
     if workload is not None and workload not in WORKLOADS:
         guess = nearest(workload, WORKLOADS) or f": expected one of {', '.join(WORKLOADS)}"
         raise InputError(f"unknown workload {workload!r}{guess}", key="workload")
-    with bounded("this machine" if source is None else str(source)):
-        return imported(read_live() if source is None else read_source(str(source)), workload)
+    if peer not in PEERS:
+        raise InputError(f"unknown peer {peer!r}: expected one of {', '.join(PEERS)}", key="peer")
+    if cpus is not None and not 0 < cpus <= MOST_CPUS:
+        raise InputError(f"expected 1 to {MOST_CPUS} CPUs, got {cpus}", key="cpus")
+    several = not (source is None or isinstance(source, str | PurePath))
+    names = [str(one) for one in source] if several else [str(source)]  # type: ignore[union-attr]
+    if not names:
+        raise InputError("expected a folder, a tar archive or a file", key="source")
+    with bounded("this machine" if source is None else names[0]):
+        host = read_live() if source is None else read_sources(names, cpus)
+        return imported(host, workload, peer)

@@ -18,6 +18,12 @@ __all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 _ANY_NIC: Final = "mellanox-connectx-5"
 # networks inside of one host
 _VIRTUAL: Final = ("hypervisor", "bridge")
+_ORDINARY: Final = re.compile(r"linux-[\d.]+(?:-(rhel|sles)[\d.]+)?")
+_EL: Final = re.compile(r"\.?el\d|\dELsmp|\.EL\b")
+_RED_HAT: Final = re.compile(
+    r"Red Hat Enterprise|CentOS|Rocky|Alma|Oracle Linux|Scientific Linux|\brhel\b", re.IGNORECASE
+)
+_SUSE: Final = re.compile(r"SUSE Linux Enterprise|\bsles\b", re.IGNORECASE)
 _RELEASE: Final = re.compile(r"\d+")
 
 
@@ -37,18 +43,42 @@ def release_of(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in _RELEASE.findall(version.partition("-")[0])[:3])
 
 
-def nearest_kernel(version: str) -> str:
-    """Return the model of the last Linux that is not later, or of the first that there is."""
+def nearest_kernel(version: str, distribution: str = "") -> str:
+    """Return the model of a kernel: the last that is not later, if there is one of its family.
+
+    Families are those of distributions that keep a version for years and build it their own way;
+    Ubuntu's, Debian's and all others are kernel.org's. Models of special machines count as little
+    as those of other systems.
+
+    Args:
+        version: as `uname -r` prints it.
+        distribution: as os-release names it.
+    """
     wanted = release_of(version)
     known = {
-        name: release_of(name.removeprefix("linux-"))
+        name: (release_of(name.removeprefix("linux-")), matched[1] or "")
         for name in model_names("kernel")
-        if name.startswith("linux-")
+        if (matched := _ORDINARY.fullmatch(name))
     }
-    earlier = [name for name in known if known[name][:2] <= wanted[:2]]
+    earlier = {name: one for name, one in known.items() if one[0] <= wanted}
     if not earlier:
         return min(known, key=lambda name: known[name])
-    return max(earlier, key=lambda name: (known[name], -len(name)))
+    family = _family(version, distribution)
+    last = max(earlier, key=lambda name: (known[name][0], not known[name][1]))
+    # 2.6.32 and 2.6.38 are as far from each other as 5.4 and 5.10
+    size = 3 if wanted[:1] == (2,) else 2
+    if known[last][0][:size] == wanted[:size] and known[last][1] in {"", family}:
+        return last
+    for wished in (family, ""):
+        if fitting := [name for name in earlier if known[name][1] == wished]:
+            return max(fitting, key=lambda name: known[name][0])
+    return last
+
+
+def _family(version: str, distribution: str) -> str:
+    if _EL.search(version) or _RED_HAT.search(distribution):
+        return "rhel"
+    return "sles" if _SUSE.search(distribution) else ""
 
 
 def nearest_nic(driver: str, *, guest: bool = False) -> tuple[str, bool]:

@@ -13,9 +13,19 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import parse_cpumask
+from simnet.importing.named_ports import named_ports
 from simnet.importing.outputs import INTERFACE
-from simnet.importing.parsers.ethtool import current_settings, link_bps, most, pairs, speed_bps
+from simnet.importing.parsers.ethtool import (
+    current_settings,
+    link_bps,
+    most,
+    pairs,
+    rings_of,
+    speed_bps,
+)
+from simnet.importing.parsers.interrupts import named_queues
 from simnet.importing.parsers.links import mtus
+from simnet.importing.parsers.pci import called
 from simnet.importing.read_nic import ReadNic
 
 if TYPE_CHECKING:
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_nics"]
 
+_CPUS: Final = "sys/devices/system/cpu"
 _CLASS: Final = "sys/class/net"
 _PCI: Final = "sys/bus/pci/devices"
 _NO_DEVICE: Final = frozenset(
@@ -42,23 +53,41 @@ def read_nics(files: Files, outputs: Outputs, topology: Topology) -> tuple[ReadN
     for name, device in sorted(_devices(files).items()):
         nic = found[name] = ReadNic(name)
         _from_sysfs(nic, files, device, topology)
-    for name in outputs.interfaces():
+    # where /sys was collected it has all ports; else a port is what any file names
+    named = {} if found or files.names(_CPUS) else named_ports(files, outputs)
+    for name in sorted({*outputs.interfaces(), *named}):
         told = outputs.one("ethtool -i", name)
         driver = pairs(told.text) if told is not None else {}
         known = found.get(name)
-        if known is None and _is_port(driver):
+        if known is None and (_is_port(driver) or (name in named and _may_be_port(driver))):
             known = found[name] = ReadNic(name)
         if known is not None:
             _from_ethtool(known, outputs, name, driver)
-    links = outputs.one("ip link")
-    if links is not None:
-        for name, mtu in mtus(links.text).items():
-            if name in found:
-                found[name].put("mtu_bytes", mtu, links.name)
+    _from_listings(found, named, files, outputs, len(topology.cpus))
     if len(topology.nodes) == 1:
         for nic in found.values():
             nic.put("node", topology.nodes[0].number, topology.source)
     return tuple(found[name] for name in sorted(found))
+
+
+def _from_listings(
+    found: dict[str, ReadNic], named: dict[str, str], files: Files, outputs: Outputs, cpus: int
+) -> None:
+    """Note what listings of all ports, cards and interrupts say of the ports."""
+    for kind in ("ip link", "netstat -i"):
+        links = outputs.one(kind)
+        for name, mtu in mtus(links.text).items() if links is not None else ():
+            if name in found and links is not None:
+                found[name].put("mtu_bytes", mtu, links.name)
+    pci, lines = outputs.one("lspci -vv"), outputs.one("interrupts")
+    for nic in found.values():
+        if pci is not None:
+            nic.put("called", called(pci.text, nic.text("slot")), pci.name)
+        if nic.name in named:
+            _from_names(nic, files)
+        if nic.name in named and lines is not None:
+            queues, why = named_queues(lines.text, nic.name, cpus)
+            nic.put("rx_queues", queues or None, lines.name, why)
 
 
 def _is_port(driver: dict[str, str]) -> bool:
@@ -69,6 +98,21 @@ def _is_port(driver: dict[str, str]) -> bool:
         and driver["driver"] not in _NO_DEVICE
         and bus not in {"", "N/A", "tap"}
     )
+
+
+def _may_be_port(driver: dict[str, str]) -> bool:
+    """Whether nothing that `ethtool -i` says, if it is there, says that it is no device."""
+    bus = driver.get("bus-info", "?")
+    return driver.get("driver") not in _NO_DEVICE and bus not in {"", "N/A", "tap"}
+
+
+def _from_names(nic: ReadNic, files: Files) -> None:
+    """Note the queues that files of `/sys` are named after."""
+    names = files.names(f"{_CLASS}/{nic.name}/queues")
+    for way in ("rx", "tx"):
+        count = sum(bool(_QUEUE.fullmatch(n)) and n.startswith(way) for n in names)
+        place = f"{_CLASS}/{nic.name}/queues"
+        nic.put(f"{way}_queues", count or None, place, f"the queues that {place} names")
 
 
 def _devices(files: Files) -> dict[str, str]:
@@ -164,11 +208,15 @@ def _from_ethtool(nic: ReadNic, outputs: Outputs, name: str, driver: dict[str, s
         nic.put("most_queues", largest.get("Combined", largest.get("RX", 0)) or None, told.name)
         for way, key in (("rx", "RX"), ("tx", "TX")):
             nic.put(f"{way}_queues", combined + numbers.get(key, 0) or None, told.name)
+    told = outputs.one("ethtool -x", name)
+    if told is not None:
+        nic.put("rx_queues", rings_of(told.text), told.name)
     told = outputs.one("ethtool -g", name)
     if told is not None:
         numbers = current_settings(told.text)
         nic.put("rx_ring", numbers.get("RX") or None, told.name)
         nic.put("tx_ring", numbers.get("TX") or None, told.name)
+        nic.put("most_rx_ring", most(told.text).get("RX") or None, told.name)
     told = outputs.one("ethtool", name)
     if told is not None:
         nic.put("link_bps", speed_bps(told.text) or None, told.name)

@@ -1,15 +1,14 @@
 """Which file holds the output of which command.
 
 A sosreport names files after commands. What administrators collect by hand has any name, so
-outputs are known by what they begin with; commands that do not print which interface they speak of
-(`ethtool -i`) by the end of the file's name. Parsers announce both, see
-:mod:`simnet.importing.parser`.
+outputs are known by the prompt before them, by what they begin with, or by any of their lines;
+commands that do not print which interface they speak of (`ethtool -i`) by the end of the file's
+name. Parsers announce all of it, see :mod:`simnet.importing.parser`.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -20,21 +19,60 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simnet.importing.files.files import Files
+    from simnet.importing.kind import Kind
+    from simnet.importing.loose import Piece
 
 __all__ = ["INTERFACE", "Output", "Outputs"]
 
 # dev_valid_name: at most 15 characters, no slash, colon or space; a dash begins an option
 _NAME: Final = r"(?!-|\.{1,2}$)[^\s/:]{1,15}"
 INTERFACE: Final = re.compile(_NAME)
-_MOST_FILES: Final = 5000
 # a line of /proc/softirqs and of /proc/interrupts has 11 characters a CPU
 _HEAD: Final = 8000
+_SEARCHED: Final = 256 << 10
+_MOST_IN_ONE: Final = 200
+# a name of a file ends with that of an interface: eth0, enp3s0f1np1, ib0, p1p1, dsl0
+_NUMBERED: Final = re.compile(r"[a-z][a-z0-9]{0,11}\d[a-z0-9]{0,6}(?:\.\d{1,4})?")
+_PLAIN: Final = frozenset({"wan", "lan", "dmz"})
+_RINGS: Final = re.compile(r" with (\d{1,4}) RX ring")
+_SUFFIX: Final = re.compile(r"\.(?:txt|log|out|text)$")
 
 
 @functools.cache
 def _starts() -> tuple[tuple[str, re.Pattern[str]], ...]:
     found = ((name, kind.start) for name, kind in kinds().items())
     return tuple((name, re.compile(start)) for name, start in found if start)
+
+
+@functools.cache
+def _lines() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return the pattern of a line that tells each kind."""
+    found = ((name, kind.line) for name, kind in kinds().items())
+    return tuple((name, re.compile(f"^(?:{line})", re.MULTILINE)) for name, line in found if line)
+
+
+@functools.cache
+def _heads() -> dict[str, re.Pattern[str]]:
+    """Return the pattern of the first line of kinds that say there of which interface they are."""
+    found = ((name, kind.start) for name, kind in kinds().items() if "(?P<interface>" in kind.start)
+    return {name: re.compile(f"^(?:{start})", re.MULTILINE) for name, start in found}
+
+
+@functools.cache
+def _commands() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Return the pattern of what is typed for each kind."""
+    found = []
+    for name, kind in kinds().items():
+        if kind.command:
+            words = (re.escape(word) for word in kind.command.split())
+            typed = r" +".join(words).replace(r"\{port\}", f"(?P<interface>{_NAME})")
+            found.append((name, re.compile(rf"(?:/\S*/)?{typed}(?: *[|;&>].*)?")))
+        for file in kind.files:
+            typed = (
+                rf"(?:(?:cat|head|tail|more|less)(?: -\S+)* )?/?{re.escape(file)}(?: *[|;&>].*)?"
+            )
+            found.append((name, re.compile(typed)))
+    return tuple(found)
 
 
 @functools.cache
@@ -57,10 +95,12 @@ class Output:
     Attributes:
         name: the file.
         text: what it holds.
+        headed: the text, or the prompt before it, says of which interface it is.
     """
 
     name: str
     text: str
+    headed: bool = False
 
 
 class Outputs:
@@ -68,42 +108,81 @@ class Outputs:
 
     Args:
         files: of the host.
-        loose: names of files that somebody collected: these are known by what they begin with.
+        pieces: that somebody collected: these are known by their prompts and formats.
+
+    Attributes:
+        seen: the kinds of output of each file that was collected, by its name.
     """
 
-    def __init__(self, files: Files, loose: Iterable[str]) -> None:
+    def __init__(self, files: Files, pieces: Iterable[Piece]) -> None:
         self._files = files
         self._found: dict[tuple[str, str], Output] = {}
+        self.seen: dict[str, list[tuple[str, str]]] = {}
         names = {folder: files.names(folder) for _, folder, _ in _of_ports()}
         for kind, folder, pattern in _of_ports():
             for name in names[folder]:
                 if matched := pattern.fullmatch(name):
                     again = LATER if folder.startswith(LATER) else ""
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
-        for name in itertools.islice(loose, _MOST_FILES):
-            text = files.text(name)
-            if text:
-                self._look(name, text)
+        for piece in pieces:
+            self.seen.setdefault(piece.file, [])
+            self._look(piece)
 
     def _enter(self, kind: str, interface: str, name: str) -> None:
         text = self._files.text(name)
         if text:
             self._found.setdefault((kind, interface), Output(name, text))
 
-    def _look(self, name: str, text: str) -> None:
-        """Enter a file by what it begins with."""
+    def _look(self, piece: Piece) -> None:
+        """Enter a piece by its command, by what it begins with, or by what lines in it begin."""
+        for kind, pattern in _commands() if piece.command else ():
+            matched = pattern.fullmatch(piece.command or "")
+            if matched is not None:
+                self._put(kinds()[kind], matched, piece, piece.text)
+                return
         for kind, pattern in _starts():
-            matched = pattern.match(text[:_HEAD].lstrip("\ufeff"))
-            if matched is None:
-                continue
-            again = LATER if name.startswith(LATER) else ""
-            interface = matched.groupdict().get("interface") or ""
-            if kinds()[kind].many:
-                interface = name
-            if not interface and kinds()[kind].of_port:
-                interface = re.split(r"[_\- ]", name.rpartition("/")[2].removesuffix(".txt"))[-1]
-            self._found.setdefault((again + kind, interface), Output(name, text))
-            return
+            matched = pattern.match(piece.text[:_HEAD])
+            if matched is not None:
+                end = self._next(piece, matched.end(), kind)
+                self._put(kinds()[kind], matched, piece, piece.text[:end])
+                self._inside(piece, end)
+                return
+        self._inside(piece, 0)
+
+    def _inside(self, piece: Piece, place: int) -> None:
+        """Enter the outputs that follow one after another in a text from a place on."""
+        text = piece.text[:_SEARCHED]
+        for _ in range(_MOST_IN_ONE):
+            matches = [(m, kind) for kind, p in _lines() if (m := p.search(text, place))]
+            if not matches:
+                return
+            matched, kind = min(matches, key=lambda one: one[0].start())
+            place = self._next(piece, matched.end(), kind)
+            self._put(kinds()[kind], matched, piece, piece.text[matched.start() : place])
+
+    def _next(self, piece: Piece, place: int, kind: str) -> int:
+        """Return where an output of another kind, or of another port, begins."""
+        text = piece.text[:_SEARCHED]
+        found = [
+            matched.start()
+            for other, pattern in _lines()
+            if other != kind
+            if (matched := pattern.search(text, place))
+        ]
+        if (head := _heads().get(kind)) and (matched := head.search(text, place)):
+            found.append(matched.start())
+        return min(found, default=len(piece.text))
+
+    def _put(self, kind: Kind, matched: re.Match[str], piece: Piece, text: str) -> None:
+        again = LATER if piece.file.startswith(LATER) else ""
+        interface = matched.groupdict().get("interface") or ""
+        if kind.many:
+            interface = piece.name
+        headed = bool(interface) and not kind.many
+        if not interface and kind.of_port:
+            interface = _interface(piece)
+        self.seen[piece.file].append((kind.name, interface))
+        self._found.setdefault((again + kind.name, interface), Output(piece.name, text, headed))
 
     def one(self, kind: str, interface: str = "", *, later: bool = False) -> Output | None:
         """Return the output of a command, the first or the one taken later; None if none is."""
@@ -125,7 +204,28 @@ class Outputs:
         first, second = self.one(kind, interface), self.one(kind, interface, later=True)
         return None if first is None or second is None else (first, second)
 
+    def queues(self) -> int:
+        """Return the most queues that ethtool tells of a port; 0 if it tells none."""
+        texts = (told.text for (kind, _), told in self._found.items() if kind == "ethtool -x")
+        return max((int(m[1]) for text in texts if (m := _RINGS.search(text))), default=0)
+
+    def of_interfaces(self) -> list[tuple[str, Output]]:
+        """Return what ethtool told of each interface, in the order of their names."""
+        of = [(i, told) for (kind, i), told in self._found.items() if kind.startswith("ethtool")]
+        return sorted(((i, t) for i, t in of if INTERFACE.fullmatch(i)), key=lambda one: one[0])
+
     def interfaces(self) -> list[str]:
         """Return the interfaces of which ethtool told something."""
         names = {interface for kind, interface in self._found if kind.startswith("ethtool")}
         return sorted(name for name in names if INTERFACE.fullmatch(name))
+
+
+def _interface(piece: Piece) -> str:
+    """Return the interface that a file's name ends with; empty if none is to be seen in it.
+
+    A pasted text has a name of its own, in which there may be anything.
+    """
+    name = _SUFFIX.sub("", piece.file.rpartition("/")[2])
+    parts = [part for part in re.split(r"[_\- ]", name)[1:] if part]
+    fits = [one for one in parts if _NUMBERED.fullmatch(one) or one in _PLAIN]
+    return fits[-1] if fits else parts[-1] if parts and piece.name == piece.file else ""

@@ -14,10 +14,12 @@ class Read:
     Attributes:
         value: a number, or a text.
         source: the file.
+        why: it is only assumed; empty if the file says it.
     """
 
     value: int | str
     source: str
+    why: str = ""
 
 
 @dataclass
@@ -28,7 +30,8 @@ class ReadNic:
         name: of the interface.
         place: its folder of `/sys`; empty if there is none.
         facts: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`,
-            `rx_ring`, `tx_ring`; `most_queues` that can be set; `slot`, its PCI address;
+            `rx_ring`, `tx_ring`; `most_queues`, `most_rx_ring` that can be set; `slot`, its PCI
+            address; `called`, what lspci calls it;
             `virtio`, the name of a virtio device, as in `virtio2`.
     """
 
@@ -36,10 +39,10 @@ class ReadNic:
     place: str = ""
     facts: dict[str, Read] = field(default_factory=dict)
 
-    def put(self, key: str, value: int | str | None, source: str) -> None:
+    def put(self, key: str, value: int | str | None, source: str, why: str = "") -> None:
         """Note a value, unless it is already known or there is none."""
         if value is not None and value != "" and key not in self.facts:
-            self.facts[key] = Read(value, source)
+            self.facts[key] = Read(value, source, why)
 
     def number(self, key: str, default: int) -> int:
         """Return a number; `default` if it was not read."""

@@ -1,24 +1,38 @@
-"""Opens what a user calls a host: an archive, a folder, or this machine."""
+"""Opens what a user calls a host: archives, folders, files, standard input, or this machine."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
+from simnet.files import open_to_read
 from simnet.importing.files.archive import ArchiveFiles
+from simnet.importing.files.files import MOST_BYTES
 from simnet.importing.files.folder import FolderFiles
 from simnet.importing.files.live import LiveFiles
+from simnet.importing.files.together import ListedFiles, TogetherFiles
 from simnet.importing.host import ReadHost, read_host
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.importing.files.files import Files
 
-__all__ = ["opened", "read_live", "read_source"]
+__all__ = ["STANDARD_INPUT", "opened", "read_live", "read_source", "read_sources"]
 
+STANDARD_INPUT: Final = "-"
 # what shows that a folder stands for a host's root
 _ROOTED: Final = ("proc/cpuinfo", "sys/devices/system/cpu", "sos_commands", "proc/interrupts")
 _DEEPEST: Final = 3
+_MOST: Final = 100
+_MOST_SOURCES: Final = 1000
+_PASTED: Final = "standard-input.txt"
+_ARCHIVES: Final = (".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz")
+_PACKED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
+_HEAD: Final = 4096
+_UNPRINTED: Final = b"\0"
 
 
 def read_live() -> ReadHost:
@@ -31,12 +45,32 @@ def read_source(name: str) -> ReadHost:
 
     Args:
         name: path of a tar archive or of a folder: a sosreport, a snapshot of /proc and /sys, or
-            outputs of commands.
+            outputs of commands; or of one file with outputs; `-` for standard input.
 
     Raises:
-        InputError: it cannot be read, or says nothing of a host's CPUs.
+        InputError: it cannot be read.
     """
-    return read_host(*opened(name))
+    return read_sources((name,))
+
+
+def read_sources(names: Sequence[str], cpus: int | None = None) -> ReadHost:
+    """Read the files of one host.
+
+    Args:
+        names: see `read_source`.
+        cpus: how many the host has, where nothing else says it.
+
+    Raises:
+        InputError: they cannot be read, or nothing in them is understood.
+    """
+    if len(names) > _MOST_SOURCES:
+        raise InputError(f"expected at most {_MOST_SOURCES} sources", file=names[0])
+    every = [opened(name) for name in names]
+    if len(every) == 1:
+        return read_host(*every[0], cpus=cpus)
+    label = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004 - of a message
+    loose = [name for _, listed in every for name in listed]
+    return read_host(TogetherFiles([files for files, _ in every], label), loose, cpus=cpus)
 
 
 def opened(name: str) -> tuple[Files, list[str]]:
@@ -47,6 +81,8 @@ def opened(name: str) -> tuple[Files, list[str]]:
     Raises:
         InputError: it cannot be read.
     """
+    if name == STANDARD_INPUT:
+        return _listed("standard input", _PASTED, sys.stdin.buffer.read(MOST_BYTES + 1))
     path = Path(name)
     files: Files
     if path.is_dir():
@@ -54,12 +90,31 @@ def opened(name: str) -> tuple[Files, list[str]]:
         root = _root(files)
         rooted: Files = FolderFiles(path / root, name) if root else files
     elif path.is_file():
+        if (data := _text(path, name)) is not None:
+            return _listed(name, path.name, data)
         archive = ArchiveFiles(path, name)
         root = _root(archive)
         rooted = archive.rooted(root or "")
     else:
-        raise InputError("expected a folder or a tar archive: no such file", file=name)
+        raise InputError("expected a folder, a tar archive or a file: no such file", file=name)
     return rooted, rooted.walk() if root is None else rooted.names("")
+
+
+def _text(path: Path, shown: str) -> bytes | None:
+    """Return a file's content if it is a text, and no archive."""
+    if path.name.endswith(_ARCHIVES):
+        return None
+    with open_to_read(path, shown=shown) as file:
+        head = file.read(_HEAD)
+        if not head or _UNPRINTED in head or head.startswith(_PACKED):
+            return None
+        return head + file.read(MOST_BYTES)
+
+
+def _listed(label: str, name: str, data: bytes) -> tuple[Files, list[str]]:
+    if len(data) > MOST_BYTES:
+        raise InputError(f"expected at most {MOST_BYTES >> 20} MiB of text", file=label)
+    return ListedFiles(label, {name: data}), [name]
 
 
 def _root(files: Files) -> str | None:
@@ -76,9 +131,6 @@ def _root(files: Files) -> str | None:
             if files.names(f"{folder}/{name}".strip("/"))
         ]
     return None
-
-
-_MOST: Final = 100
 
 
 def _there(files: Files, name: str) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Cache", "Node", "Topology", "groups_of"]
 
@@ -67,6 +67,8 @@ class Topology:
         offline: CPUs that are there and off.
         disallowed: CPUs on line that the snapshot's process could not use.
         source: the file, or kind of files, that it was read from.
+        guessed: why what no file says is assumed: of `cpus`, `nodes`, `packages`, `cores` (which
+            CPUs share one), `threads` a core, `cores_per_socket`.
     """
 
     cpus: frozenset[int]
@@ -78,6 +80,7 @@ class Topology:
     offline: frozenset[int] = frozenset()
     disallowed: frozenset[int] = frozenset()
     source: str = field(default="", compare=False)
+    guessed: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def caches_of(self, level: int) -> tuple[Cache, ...]:
         """Return the caches of a level."""

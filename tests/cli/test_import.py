@@ -73,7 +73,7 @@ def test_the_folder_simulates_with_what_was_read(simnet: Simnet, tmp_path: Path)
     port: Any = host.ports[0]
     assert (port.name, port.node) == ("ens1f0np0", 1)
     assert (port.nic.link_rate_bps, port.nic.mtu_bytes) == (25 * 10**9, 9000)
-    assert (port.nic.rx_ring, port.nic.tx_ring) == (2048, 512)
+    assert (port.nic.rx_ring, port.nic.rx_buffers_posted, port.nic.tx_ring) == (8192, 2048, 512)
     ran = simnet("run", "mine/scenario.toml", "--warm-up", "1 ms", "--duration", "1 ms", "--json")
     assert ran.status == 0
     assert [cpu["id"] for cpu in json.loads(ran.out)["cpus"]] == list(host.online)
@@ -91,7 +91,7 @@ def test_every_value_says_where_it_is_from(simnet: Simnet, tmp_path: Path) -> No
     assert costs
     assert {one["state"] for one in costs} == {"assumed"}
     report = (tmp_path / "simnet-host" / "IMPORT.md").read_text("utf-8")
-    assert "| models/nic-ens1f0np0.toml | rx_ring | 2048 | read |" in report
+    assert "| models/nic-ens1f0np0.toml | rx_ring | 8192 | read |" in report
 
 
 def test_a_host_without_a_port_gets_one_that_is_assumed(simnet: Simnet, tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_second_import_gets_a_folder_of_its_own(simnet: Simnet, tmp_path: Path
     [
         ((), "expected a SOURCE, or --live, or --script"),
         (("host", "--live"), "expected a SOURCE, or --live, or --script"),
-        (("nowhere",), "nowhere: expected a folder or a tar archive: no such file"),
+        (("nowhere",), "nowhere: expected a folder, a tar archive or a file: no such file"),
     ],
 )
 def test_bad_arguments(simnet: Simnet, arguments: tuple[str, ...], message: str) -> None:

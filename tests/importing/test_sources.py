@@ -183,7 +183,7 @@ def test_an_import_has_a_bound_of_processor_time(tmp_path: Path) -> None:
     assert time.process_time() - began_s < 2
 
 
-@pytest.mark.parametrize("data", [b"", b"hello", b"\x1f\x8bnot gzip", b"\xfd7zXZ\x00", b"BZh9"])
+@pytest.mark.parametrize("data", [b"", b"he\0llo", b"\x1f\x8bnot gzip", b"\xfd7zXZ\x00", b"BZh9"])
 def test_what_is_no_archive_is_one_line(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "host").write_bytes(data)
     with pytest.raises(InputError, match="cannot be read as a tar archive"):
@@ -191,7 +191,7 @@ def test_what_is_no_archive_is_one_line(tmp_path: Path, data: bytes) -> None:
 
 
 def test_what_is_not_there_is_one_line() -> None:
-    with pytest.raises(InputError, match="expected a folder or a tar archive"):
+    with pytest.raises(InputError, match="expected a folder, a tar archive or a file"):
         read_source("nowhere.tar")
 
 

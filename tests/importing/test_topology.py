@@ -221,15 +221,22 @@ def test_nodes_of_numactl_keep_their_numbers(tmp_path: Path) -> None:
     assert found.distances == ((10, 40), (40, 10))
 
 
-@pytest.mark.parametrize("text", ["", "Architecture:\n", "hello", '{"lscpu": 3}', "<topology>"])
-def test_nothing_about_cpus_is_one_line(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InputError, match="nothing here says which CPUs the host has"):
+@pytest.mark.parametrize("text", ["", "hello", "\n\n"])
+def test_nothing_that_is_understood_is_one_line(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="nothing here is understood"):
         read(tmp_path, {"file": text})
+
+
+@pytest.mark.parametrize("text", ["Architecture:\n", '{"lscpu": 3}', "<topology>"])
+def test_without_a_word_about_cpus_eight_are_assumed(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, {"file": text})
+    assert found.cpus == frozenset(range(8))
+    assert {"cpus", "nodes", "packages", "cores", "threads"} <= found.guessed.keys()
 
 
 def test_an_entity_in_xml_is_not_expanded(tmp_path: Path) -> None:
     bomb = '<!DOCTYPE topology [<!ENTITY a "b">]><topology version="2.0">&a;</topology>'
-    with pytest.raises(InputError, match="nothing here says"):
+    with pytest.raises(InputError, match="nothing here is understood"):
         read(tmp_path, {"host.xml": bomb})
 
 

@@ -11,6 +11,7 @@ import click
 
 from simnet.cli.output import answer, message, table
 from simnet.errors import InputError
+from simnet.host.cpulist import MOST_CPUS
 from simnet.printable import printable, typed
 
 if TYPE_CHECKING:
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["import_command"]
 
 _MOST_FOLDERS: Final = 1000
+_MOST_LOST: Final = 5
 # a folder's name is made of a stranger's
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST: Final = 60
 
 
 @click.command("import")
-@click.argument("source", required=False, type=click.Path())
+@click.argument("source", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--live", is_flag=True, help="Read this machine.")
 @click.option("--script", is_flag=True, help="Print a shell script that collects a host's files.")
 @click.option(
@@ -34,34 +36,51 @@ _LONGEST: Final = 60
     help="What the scenario runs: TCP streams, requests and responses one by one, or memcached;"
     " by default what resembles the load that the files show, or streams.",
 )
+@click.option(
+    "--cpus",
+    type=click.IntRange(1, MOST_CPUS),
+    metavar="N",
+    help="How many CPUs the host has, if no file says it; else 8 are assumed.",
+)
+@click.option(
+    "--peer",
+    type=click.Choice(["healthy", "same"]),
+    default="healthy",
+    show_default=True,
+    help="The machine at the other end: like the host with its interrupts spread over CPUs, or the"
+    " host's twin, faults and all.",
+)
 @click.option("--out", metavar="FOLDER", help="Where to write; a new folder here by default.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: what was read.")
 def import_command(
-    source: str | None,
+    source: tuple[str, ...],
     workload: str | None,
+    cpus: int | None,
     out: str | None,
     *,
+    peer: str,
     live: bool,
     script: bool,
     as_json: bool,
 ) -> None:
     """Write a folder with models and a scenario of a real host.
 
-    SOURCE is a sosreport, a snapshot of /proc and /sys, or outputs of commands: a folder or a tar
-    archive (gz, bz2, xz). Nothing in it is executed. It may take five minutes of
-    processor time and is ended then.
+    SOURCE is a sosreport, a snapshot of /proc and /sys, or outputs of commands: folders, tar
+    archives (gz, bz2, xz) or files, also one text with several outputs after another; - is
+    standard input. Nothing in it is executed. It may take five minutes of processor time and is
+    ended then.
     """
     if script:
         from simnet.importing.writing.script import script as text
 
         answer(text(), nl=False)
         return
-    if (source is None) != live:
+    if bool(source) == live:
         raise click.UsageError("expected a SOURCE, or --live, or --script")
     from simnet.importing.import_host import import_host
 
-    found = import_host(source, workload=workload)
-    folder = _free(source) if out is None else Path(out)
+    found = import_host(list(source) or None, workload=workload, cpus=cpus, peer=peer)
+    folder = _free(source, found.name) if out is None else Path(out)
     found.write(folder)
     if as_json:
         answer(json.dumps({"folder": str(folder), **found.summary()}, indent=2))
@@ -69,9 +88,11 @@ def import_command(
     _print(found, folder)
 
 
-def _free(source: str | None) -> Path:
-    """Return the name of a new folder, after the source's."""
-    name = "this-host" if source is None else Path(source).resolve().name.partition(".")[0]
+def _free(sources: tuple[str, ...], host: str) -> Path:
+    """Return the name of a new folder, after the source's, or the host's if that is no name."""
+    name = "this-host" if not sources else Path(sources[0]).resolve().name.partition(".")[0]
+    if len(sources) > 1 or sources == ("-",):
+        name = host or "host"
     stem = _UNSAFE.sub("-", name)[:_LONGEST].strip("-") or "host"
     for number in range(1, _MOST_FOLDERS):
         folder = Path(f"simnet-{stem}" if number == 1 else f"simnet-{stem}-{number}")
@@ -81,10 +102,14 @@ def _free(source: str | None) -> Path:
 
 
 def _print(found: Imported, folder: Path) -> None:
+    from simnet.importing.writing.file_list import NOT_UNDERSTOOD, READ, READ_NOT_USED
+
     summary = found.summary()
     counts = ", ".join(f"{summary[key]} {key}" for key in ("nodes", "packages", "cores", "cpus"))
     host = summary["host"]
-    answer(printable(f"{host.get('cpu_model') or 'a host'}: {counts}"))
+    name = f"{found.name}, " if found.name else ""
+    assumed = " (assumed)" if "cpus" in summary["assumed_of_cpus"] else ""
+    answer(printable(f"{name}{host.get('cpu_model') or 'a host'}: {counts}{assumed}"))
     if host.get("kernel"):
         answer(
             printable(
@@ -107,6 +132,18 @@ def _print(found: Imported, folder: Path) -> None:
     counts = ", ".join(f"{states.count(one)} {one}" for one in ("read", "looked up", "assumed"))
     unused = len(summary["unused"])
     answer(f"values: {counts}; {unused} read and not used: see {typed(folder / 'IMPORT.md')}")
+    files = [one["state"] for one in summary["files"]]
+    if files:
+        counted = ", ".join(
+            f"{files.count(one)} {one}" for one in (READ, READ_NOT_USED, NOT_UNDERSTOOD)
+        )
+        answer(f"files: {counted}")
     answer(typed("simnet", "run", folder / "scenario.toml"))
     for note in found.notes:
         message(note)
+    skipped = found.host.loose.skipped
+    lost = [one for one in summary["files"] if one["state"] != READ and one["file"] not in skipped]
+    for one in lost[:_MOST_LOST]:
+        message(f"{one['file']}: {one['state']}: {one['why']}")
+    if len(lost) > _MOST_LOST:
+        message(f"{len(lost) - _MOST_LOST} further files are not used: see IMPORT.md")

@@ -33,6 +33,11 @@ _IDLE: Final = (3, 4)
 _SOFTIRQ: Final = 6
 _CPUS: Final = re.compile(r"\s*CPU\d{1,5}(?: +CPU\d{1,5})*")
 _NET_RX: Final = re.compile(r"^ *NET_RX:((?: +\d{1,20})+) *$", re.MULTILINE)
+_ONE_SAMPLE: Final = (
+    "counters of one moment: what was carried and lost a second takes two, the second in a folder"
+    " later"
+)
+_A_SECOND: Final = r"Ethtool\((?P<interface>[^\s)]{1,15}) *\) stat:"
 _LOST: Final = re.compile(r"rx_(missed|no_buffer|discard|out_of_buffer|dropped|fifo)\w*")
 
 
@@ -117,21 +122,45 @@ def _shares(before: str, after: str, source: str) -> Iterator[tuple[str, float, 
 PARSER: Final = Parser(
     kinds=(
         Kind("uptime", r"\d+\.\d\d \d+\.\d\d$", files=("proc/uptime",), twice=True),
-        Kind("net/dev", r"Inter-\|", files=("proc/net/dev",), twice=True),
-        Kind("softnet_stat", r"([0-9a-f]{8} ){8}", files=("proc/net/softnet_stat",), twice=True),
-        Kind("stat", r"cpu +\d+ \d+ ", files=("proc/stat",), twice=True),
+        Kind(
+            "net/dev",
+            r"Inter-\|",
+            line=r"Inter-\|",
+            files=("proc/net/dev",),
+            twice=True,
+            idle=_ONE_SAMPLE,
+        ),
+        Kind(
+            "softnet_stat",
+            r"([0-9a-f]{8} ){8}",
+            line=r"(?:[0-9a-f]{8} ){8}[0-9a-f]{8}",
+            files=("proc/net/softnet_stat",),
+            twice=True,
+            idle=_ONE_SAMPLE,
+        ),
+        Kind("stat", r"cpu +\d+ \d+ ", files=("proc/stat",), twice=True, idle=_ONE_SAMPLE),
         Kind(
             "softirqs",
             r"\s*CPU\d+\s[^\n]*\n\s*HI:",
+            line=r"[ \t]*CPU\d+\s[^\n]*\n\s*HI:",
             files=("proc/softirqs",),
             twice=True,
+            idle=_ONE_SAMPLE,
         ),
         Kind(
             "ethtool -S",
             r"NIC statistics:",
+            line=r"NIC statistics:",
             command="ethtool -S {port}",
             folder="networking",
             twice=True,
+            idle=_ONE_SAMPLE,
+        ),
+        Kind(
+            "ethtool_stats.pl",
+            rf"\s*{_A_SECOND}",
+            line=rf" ?{_A_SECOND}",
+            idle="counters of a driver a second: no simulation depends on them",
         ),
     ),
     rates=_rates,

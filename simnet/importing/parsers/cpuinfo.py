@@ -38,12 +38,20 @@ def cpuinfo_topology(text: str, source: str) -> Topology | None:
         cores[package, core].add(cpu)
         packages[package].add(cpu)
     cpus = frozenset(entries)
+    guessed = {"nodes": "/proc/cpuinfo does not say it: one node"}
+    if not any("physical id" in fields for fields in entries.values()):
+        guessed["packages"] = "not said: one package"
+    if not any("core id" in fields for fields in entries.values()):
+        guessed |= dict.fromkeys(("cores", "threads"), "not said: each CPU is a core")
+    if len(guessed) > 1:
+        guessed["cores_per_socket"] = "not said: cores by packages"
     return Topology(
         cpus,
         groups_of(map(frozenset, cores.values())),
         groups_of(map(frozenset, packages.values())),
         (Node(0, cpus),),
         source=source,
+        guessed=guessed,
     )
 
 

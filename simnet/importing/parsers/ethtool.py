@@ -10,13 +10,14 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.parser import Kind, Parser, Told
+from simnet.scenario.parts.nic.schema import MOST_QUEUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER", "current_settings", "link_bps", "most", "pairs", "speed_bps"]
+__all__ = ["PARSER", "current_settings", "link_bps", "most", "pairs", "rings_of", "speed_bps"]
 
 _SECTION: Final = "Current hardware settings:"
 _SPEED: Final = re.compile(r"^\s*Speed: (\d{1,9})Mb/s", re.MULTILINE)
@@ -40,7 +41,10 @@ _FEATURES: Final = {
 }
 _FIXED: Final = ("ntuple", "[fixed]")
 _PAUSE: Final = {"Autonegotiate": "autoneg", "RX": "rx", "TX": "tx"}
-_TABLE_ROW: Final = re.compile(r"^\s*\d{1,5}:((?:\s+\d{1,4})+)\s*$", re.MULTILINE)
+_TABLE_ROW: Final = re.compile(r"^[ \t]*(\d{1,5}):((?:[ \t]+\d{1,4})+)[ \t]*$", re.MULTILINE)
+_RINGS: Final = re.compile(r" with (\d{1,4}) RX ring")
+# cards with longer keys hash addresses and ports, 36 bytes at most, with the first 40 of them
+_KEY_CHARACTERS: Final = 3 * 40 - 1
 _KEY: Final = re.compile(r"^RSS hash key:\s*\n([0-9a-fA-F:]{2,600})\s*$", re.MULTILINE)
 
 
@@ -72,6 +76,12 @@ def most(text: str) -> dict[str, int]:
     return _numbers(text.partition(_SECTION)[0])
 
 
+def rings_of(text: str) -> int | None:
+    """Return how many receive rings `ethtool -x` counts; None if it does not say it."""
+    matched = _RINGS.search(text)
+    return int(matched[1]) or None if matched else None
+
+
 def speed_bps(text: str) -> int:
     """Return the link's rate of plain ethtool; 0 if the link is down."""
     matched = _SPEED.search(text)
@@ -91,7 +101,17 @@ def _settings(evidence: Evidence) -> Iterator[Told]:
         for nic, told in evidence.of_ports(kind):
             for setting, value in parse(told.text):
                 option = kind.split()[1].upper()
-                yield Told(f"ethtool {option} {nic.name} {setting}", value, told.name)
+                why = _WHY.get(setting, "") if kind == "ethtool -l" else ""
+                if kind == "ethtool -l" and int(value) > MOST_QUEUES:
+                    why = f"a port of the model has at most {MOST_QUEUES} queues"
+                name = f"ethtool {option} {nic.name} {setting.removeprefix(_BESIDE)}"
+                if (setting, nic.text("driver")) in _MODES and value in _MODE_NUMBERS:
+                    why = f"{value} stands for a rate that adapts, and not for microseconds"
+                if setting == "hkey" and len(value) > _KEY_CHARACTERS:
+                    said = f"the first 40 bytes of the key in {told.name}"
+                    yield Told(name, value[:_KEY_CHARACTERS], said, "assumed")
+                else:
+                    yield Told(name, value, told.name, why=why)
 
 
 def _coalesce(text: str) -> Iterator[tuple[str, str]]:
@@ -123,24 +143,42 @@ def _pause(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _channels(text: str) -> Iterator[tuple[str, str]]:
-    for key, value in current_settings(text).items():
+    found = current_settings(text)
+    for key, value in found.items():
         if key in {"RX", "TX", "Combined"} and value:
-            yield key.lower(), str(value)
+            beside = _BESIDE if found.get("Combined") and key != "Combined" else ""
+            yield f"{beside}{key.lower()}", str(value)
 
 
 def _hash(text: str) -> Iterator[tuple[str, str]]:
     """Yield to how many queues RSS sorts, if evenly to the first ones, and its key."""
-    table = [int(one) for row in _TABLE_ROW.findall(text) for one in row.split()]
+    rows = [(int(first), row.split()) for first, row in _TABLE_ROW.findall(text)]
+    table = {first + n: int(one) for first, row in rows for n, one in enumerate(row)}
     if table:
-        queues = max(table) + 1
-        if all(queue == place % queues for place, queue in enumerate(table)):
-            yield "equal", str(queues)
-        else:
-            yield "weight", " ".join(str(table.count(queue)) for queue in range(queues))
+        queues = max(table.values()) + 1
+        whole = len(table) == max(table) + 1
+        if all(queue == place % queues for place, queue in table.items()):
+            # as it is before anybody sets it: fewer channels may follow
+            if queues != rings_of(text):
+                yield "equal", str(queues)
+        elif whole:
+            yield (
+                "weight",
+                " ".join(str(list(table.values()).count(queue)) for queue in range(queues)),
+            )
     if key := _KEY.search(text):
         yield "hkey", key[1].lower()
 
 
+# igb_set_coalesce, e1000_set_coalesce: 1 and 3 are modes of InterruptThrottleRate
+_MODES: Final = frozenset(
+    ("rx-usecs", driver) for driver in ("igb", "igbvf", "igc", "e1000", "e1000e")
+)
+_MODE_NUMBERS: Final = ("1", "3", "4")
+_BESIDE: Final = "beside "
+_WHY: Final = dict.fromkeys(
+    (f"{_BESIDE}rx", f"{_BESIDE}tx"), "beside combined channels a port of the model has no others"
+)
 _OPTIONS: Final = {
     "ethtool -c": _coalesce,
     "ethtool -k": _features,
@@ -150,9 +188,10 @@ _OPTIONS: Final = {
 }
 
 
-def _kind(option: str, start: str) -> Kind:
+def _kind(option: str, start: str, line: str = "") -> Kind:
     typed = f"ethtool {option}".strip()
-    return Kind(typed, start, command=f"{typed} {{port}}", folder="networking")
+    line = f"{start}|{line}" if line else start
+    return Kind(typed, start, line=line, command=f"{typed} {{port}}", folder="networking")
 
 
 _NAMED: Final = r"{} (?P<interface>\S+):"
@@ -161,8 +200,13 @@ PARSER: Final = Parser(
         _kind("-i", "driver: "),
         _kind("-l", _NAMED.format("Channel parameters for")),
         _kind("-g", _NAMED.format("Ring parameters for")),
-        _kind("-c", _NAMED.format("Coalesce parameters for")),
-        _kind("-k", _NAMED.format("(?:Features|Offload parameters) for")),
+        _kind("-c", _NAMED.format("Coalesce parameters for"), r"Adaptive RX: "),
+        _kind(
+            "-k",
+            _NAMED.format("(?:Features|Offload parameters) for"),
+            r"(?:[rt]x-(?:checksumming|vlan-offload)|scatter-gather|tcp-segmentation-offload"
+            r"|generic-receive-offload|large-receive-offload): o(?:n|ff)",
+        ),
         _kind("-a", _NAMED.format("Pause parameters for")),
         _kind("-x", r"RX flow hash indirection table for (?P<interface>\S+) with"),
         _kind("", _NAMED.format("Settings for")),

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
 from simnet.importing.parser import Kind, Parser
+from simnet.importing.read_nic import ReadNic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simnet.importing.evidence import Evidence
     from simnet.importing.files.files import Files
-    from simnet.importing.read_nic import ReadNic
 
-__all__ = ["PARSER", "QueueInterrupt", "interrupt_counts", "queue_interrupts"]
+__all__ = ["PARSER", "QueueInterrupt", "interrupt_counts", "named_queues", "queue_interrupts"]
 
 _LINE: Final = re.compile(r"^ *(\d{1,5}):((?: +\d{1,20})+) +(\S.*)$", re.MULTILINE)
 _CPU: Final = re.compile(r"CPU(\d{1,5})")
@@ -73,10 +73,16 @@ def queue_interrupts(evidence: Evidence) -> dict[str, dict[int, QueueInterrupt]]
     for nic in evidence.nics:
         names = _Names(nic, virtio.get(nic.name, ""))
         queues: dict[int, int] = {}
+        plain: list[int] = []
         for irq, (_, rest) in lines.items():
             queue = names.queue_of(rest)
             if queue is not None:
                 queues.setdefault(queue, irq)
+            if queue == _PLAIN:
+                plain.append(irq)
+        if len(plain) > 1 and set(queues) == {_PLAIN}:
+            # all have the port's name alone: in their order
+            queues = dict(enumerate(plain[: nic.number("rx_queues", len(plain))]))
         # beside interrupts of queues, one of the plain name is for changes of the link
         if len(queues) > 1:
             queues.pop(_PLAIN, None)
@@ -90,6 +96,23 @@ def queue_interrupts(evidence: Evidence) -> dict[str, dict[int, QueueInterrupt]]
                 for queue, irq in own.items()
             }
     return found
+
+
+def named_queues(text: str, port: str, cpus: int) -> tuple[int, str]:
+    """Return how many queues of a port have interrupts, and why that is only assumed.
+
+    Several interrupts of one name are those of queues, one for each CPU at most, and further ones.
+    """
+    names = _Names(ReadNic(port), "")
+    rows = [names.queue_of(rest) for _, rest in interrupt_counts(text).values()]
+    numbered = {queue for queue in rows if queue is not None and queue != _PLAIN}
+    if numbered:
+        return len(numbered), ""
+    plain = rows.count(_PLAIN)
+    if plain > 1:
+        why = f"{plain} interrupts have the port's name alone: the first, one a CPU, are queues"
+        return min(plain, cpus), why
+    return plain, "one interrupt: one queue" if plain else ""
 
 
 def _virtio_devices(nics: Iterable[ReadNic], devices: set[str]) -> dict[str, str]:
@@ -167,6 +190,13 @@ def _served(files: Files, irq: int, counts: dict[int, int], source: str) -> Queu
 
 
 PARSER: Final = Parser(
-    kinds=(Kind("interrupts", r"\s+CPU\d+\s", files=("proc/interrupts",)),),
+    kinds=(
+        Kind(
+            "interrupts",
+            r"\s+CPU\d+\s",
+            line=r"[ \t]+CPU\d+(?:[ \t]+CPU\d+)*[ \t]*$",
+            files=("proc/interrupts",),
+        ),
+    ),
     trees=tuple(f"proc/irq/*/{name}{form}" for name in _AFFINITIES for form in ("", "_list")),
 )

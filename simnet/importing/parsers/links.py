@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["PARSER", "mtus"]
 
 _LINE: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:].*? mtu (\d{2,6})\b", re.MULTILINE)
+_NETSTAT: Final = re.compile(r"^Iface +MTU ", re.MULTILINE)
+_NETSTAT_ROW: Final = re.compile(r"^([^\s:]{1,15}) +(\d{2,6}) +\d", re.MULTILINE)
 _BONDS: Final = "proc/net/bonding"
 _MODE: Final = re.compile(r"^Bonding Mode: (.{1,80})$", re.MULTILINE)
 # of bond_mode_name in drivers/net/bonding/bond_main.c
@@ -43,7 +45,9 @@ _SLAVE: Final = re.compile(r"^Slave Interface: (\S{1,15})$", re.MULTILINE)
 
 
 def mtus(text: str) -> dict[str, int]:
-    """Return the MTU of each interface, of the text of `ip link` or of its JSON."""
+    """Return the MTU of each interface, of `ip link`, as text or JSON, and `netstat -i`."""
+    if _NETSTAT.search(text):
+        return {name: int(mtu) for name, mtu in _NETSTAT_ROW.findall(text)}
     if not text.lstrip().startswith("["):
         return {name: int(mtu) for name, mtu in _LINE.findall(text)}
     try:
@@ -103,9 +107,17 @@ PARSER: Final = Parser(
         Kind(
             "ip link",
             r'\[\{"ifindex":|\d{1,6}: lo: <',
+            line=r"\d{1,6}: [^\s:@]{1,15}[@:][^\n]{0,40}<[A-Z,_-]+> mtu \d",
             command="ip -j link",
             folder="networking",
             also=("networking/ip_-s_-d_link", "networking/ip_-d_address", "networking/ip_-o_addr"),
+        ),
+        Kind(
+            "netstat -i",
+            r"Kernel Interface table",
+            line=r"Iface +MTU ",
+            command="netstat -i",
+            folder="networking",
         ),
     ),
     trees=(f"{_BONDS}/*",),

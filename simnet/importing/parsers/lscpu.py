@@ -78,6 +78,15 @@ def lscpu_table(text: str, source: str) -> Topology | None:
             value = entries[cpu].get(key, "")
             if value.isdecimal():
                 groups[value].add(cpu)
+    guessed = {
+        key: f"the table has no column {column}"
+        for key, column in (("nodes", "NODE"), ("packages", "SOCKET"), ("cores", "CORE"))
+        if not by[column]
+    }
+    if "cores" in guessed:
+        guessed["threads"] = guessed["cores"]
+    if guessed.keys() & {"packages", "cores"}:
+        guessed["cores_per_socket"] = "cores by packages"
     core_sets = _cores(by["SOCKET"], by["CORE"], cpus)
     nodes = tuple(
         Node(int(number), frozenset(group))
@@ -90,6 +99,7 @@ def lscpu_table(text: str, source: str) -> Topology | None:
         nodes or (Node(0, cpus),),
         offline=offline,
         source=source,
+        guessed=guessed,
     )
 
 
@@ -109,8 +119,8 @@ def _cores(
 def lscpu_topology(text: str, source: str) -> Topology | None:
     """Return what the list tells: how many of what, and the CPUs of each node.
 
-    Which CPUs share a core it does not say. Neighbours are assumed to: the counts are right, and
-    the order may be another.
+    Which CPUs share a core it does not say. On x86 firmware lists first threads before second ones,
+    which shows in the CPUs of nodes (0-7,16-23: 0 shares a core with 16); else neighbours do.
     """
     fields = lscpu_fields(text)
     cpus = parse_cpulist(fields.get("On-line CPU(s) list", ""))
@@ -119,24 +129,91 @@ def lscpu_topology(text: str, source: str) -> Topology | None:
         if not 0 < count <= MOST_CPUS:
             return None
         cpus = frozenset(range(count))
-    threads = max(_number(fields, "Thread(s) per core"), 1)
-    packages = max(_number(fields, "Socket(s)") * max(_number(fields, "Book(s) per drawer"), 1), 1)
+    guessed: dict[str, str] = {}
+    sockets, each = _number(fields, "Socket(s)"), _number(fields, "Core(s) per socket")
+    packages = max(sockets * max(_number(fields, "Book(s) per drawer"), 1), 1)
+    if not sockets:
+        guessed["packages"] = f"{source} has no line Socket(s): one package"
+    threads = _number(fields, "Thread(s) per core")
+    if not threads:
+        threads = max(len(cpus) // (each * packages), 1) if each else 1
+        guessed["threads"] = f"{source} has no line Thread(s) per core: CPUs by cores"
+        guessed["cores"] = guessed["threads"]
+    if each != -(-len(cpus) // threads) // packages:
+        said = f"{source} says {each}, which its other lines contradict" if each else "not said"
+        guessed["cores_per_socket"] = f"{said}: cores by packages"
     nodes = []
     for name, value in fields.items():
         matched = _NODE.fullmatch(name)
         own = parse_cpulist(value)
         if matched and own is not None:
             nodes.append(Node(int(matched[1]), own & cpus))
+    size = -(-len(cpus) // min(packages, len(cpus)))
+    by_halves = _by_halves(fields, text, len(nodes))
+    if not nodes:
+        guessed["nodes"] = f"{source} has no lines of NUMA nodes: a node for each package"
+        nodes = _assumed_nodes(sorted(cpus), packages, threads, by_halves=by_halves)
     order = [cpu for node in nodes for cpu in sorted(node.cpus)]
     order += sorted(cpus - set(order))
+    if threads > 1:
+        rule = "first threads are numbered before second ones" if by_halves else "neighbours"
+        guessed["cores"] = f"no line says which CPUs share a core: {rule}"
+    cores: list[frozenset[int]] = []
+    for part in (*(sorted(node.cpus) for node in nodes), sorted(cpus - set(order))):
+        cores += _halved(part, threads) if by_halves else _split(part, threads)
+    in_order = [cpu for core in cores for cpu in sorted(core)]
+    if packages > 1:
+        guessed["package_cpus"] = "no line says which CPUs a package has: by nodes, in their order"
     return Topology(
         cpus,
-        _split(order, threads),
-        _split(order, -(-len(order) // min(packages, len(order)))),
+        groups_of(cores),
+        _split(in_order, size),
         tuple(sorted(nodes, key=lambda node: node.number)) or (Node(0, cpus),),
         offline=parse_cpulist(fields.get("Off-line CPU(s) list", "")) or frozenset(),
         source=source,
+        guessed=guessed,
     )
+
+
+_X86: Final = ("x86_64", "i686", "i586")
+
+
+def _by_halves(fields: Mapping[str, str], text: str, nodes: int) -> bool:
+    """Whether first threads are numbered before second ones, as firmware of x86 does.
+
+    Nodes of one range of CPUs each, several of them, and virtual machines number otherwise.
+    """
+    x86 = fields.get("Architecture", "") in _X86 or "Intel" in text or "AMD" in text
+    if not x86 or fields.get("Hypervisor vendor"):
+        return False
+    return nodes < 2 or any("," in fields[name] for name in fields if _NODE.match(name))  # noqa: PLR2004
+
+
+def _assumed_nodes(cpus: list[int], packages: int, threads: int, *, by_halves: bool) -> list[Node]:
+    """Return a node for each package."""
+    size = -(-len(cpus) // min(packages, len(cpus)))
+    parts = _split(cpus, size)
+    if by_halves:
+        firsts = _split(cpus[: -(-len(cpus) // threads)], max(size // threads, 1))
+        if len(firsts) == packages:
+            parts = tuple(_with_siblings(part, cpus, threads) for part in firsts)
+    return [Node(number, part) for number, part in enumerate(parts)]
+
+
+def _halved(cpus: list[int], threads: int) -> list[frozenset[int]]:
+    """Return cores whose first threads come before their second ones."""
+    if len(cpus) % threads:
+        return list(_split(cpus, threads))
+    cores = len(cpus) // threads
+    return [frozenset(cpus[core::cores]) for core in range(cores)]
+
+
+def _with_siblings(first: frozenset[int], cpus: list[int], threads: int) -> frozenset[int]:
+    """Return the CPUs of first threads with those of their other threads."""
+    cores = len(cpus) // threads
+    places = {cpu: place for place, cpu in enumerate(cpus)}
+    found = {cpus[(places[cpu] + cores * n) % len(cpus)] for cpu in first for n in range(threads)}
+    return frozenset(found)
 
 
 def _number(fields: Mapping[str, str], name: str) -> int:
@@ -153,6 +230,8 @@ PARSER: Final = Parser(
         Kind(
             "lscpu",
             r'\s*(Architecture:|\{\s*"lscpu")',
+            line=r"\s{0,4}(?:Architecture|CPU\(s\)|On-line CPU\(s\) list|Thread\(s\) per core"
+            r"|Core\(s\) per socket|Socket\(s\)|NUMA node\d{1,3} CPU\(s\)):",
             files=("lscpu",),
             command="lscpu",
             folder="processor",
@@ -160,6 +239,7 @@ PARSER: Final = Parser(
         Kind(
             "lscpu -e",
             r"CPU\s+(NODE|SOCKET|CORE)\s|# The following is the parsable format",
+            line=r"CPU +(?:NODE|SOCKET|CORE) |# The following is the parsable format",
             command="lscpu -ae",
             folder="processor",
         ),

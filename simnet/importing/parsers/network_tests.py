@@ -26,6 +26,14 @@ __all__ = ["PARSER"]
 
 _IPERF3: Final = "iperf3 -J"
 _NETPERF: Final = "netperf"
+_IPERF3_TEXT: Final = "iperf3"
+_COLUMNS: Final = r"\[ *ID\] +Interval +Transfer +(?:Bitrate|Bandwidth)"
+_ROW_OF_IPERF3: Final = r"\[ {0,3}\d{1,3}\] +[\d.]+-[\d.]+ +sec +"
+_STREAM: Final = re.compile(r"^\[ {0,3}(\d{1,3})\] ", re.MULTILINE)
+# only who sends knows these
+_SENDS: Final = re.compile(r"\bCwnd\b|\bRetr\b|Bytes/sec +\d+ +[\d.]+ [KM]?Bytes")
+_UDP: Final = re.compile(r"\bJitter\b|Lost/Total")
+_USUAL_BYTES: Final = 128 << 10
 _TITLE: Final = r"(?:MIGRATED )?TCP (STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST"
 _TEST: Final = re.compile(_TITLE, re.MULTILINE)
 # buffer of the receiver, of the sender, and size of a message or request
@@ -36,7 +44,7 @@ _MOST_MESSAGE: Final = 16 << 20
 
 
 def _tests(evidence: Evidence) -> Iterator[NetworkTest]:
-    for kind, read in ((_IPERF3, _iperf3), (_NETPERF, _netperf)):
+    for kind, read in ((_IPERF3, _iperf3), (_NETPERF, _netperf), (_IPERF3_TEXT, _iperf3_text)):
         told = evidence.outputs.one(kind)
         found = None if told is None else read(told)
         if found is not None and 0 < found.message_bytes <= _MOST_MESSAGE:
@@ -57,6 +65,15 @@ def _iperf3(told: Output) -> NetworkTest | None:
         client = "connecting_to" in start
         test = "netperf" if client != bool(asked.get("reverse")) else "netserver"
     return NetworkTest(_IPERF3, test, streams, message, told.name)
+
+
+def _iperf3_text(told: Output) -> NetworkTest | None:
+    """Return the test of a text: whether the host sent, and by how many connections."""
+    if _UDP.search(told.text):
+        return None
+    streams = min(max(len(set(_STREAM.findall(told.text))), 1), _MOST_STREAMS)
+    test = "netperf" if _SENDS.search(told.text) else "netserver"
+    return NetworkTest(_IPERF3_TEXT, test, streams, _USUAL_BYTES, told.name)
 
 
 def _start(told: Output) -> dict[str, Any]:
@@ -84,12 +101,16 @@ def _notes(evidence: Evidence) -> Iterator[str]:
     asked = {} if told is None else _start(told).get("test_start")
     if told is not None and isinstance(asked, dict) and asked.get("protocol") == "UDP":
         yield f"{told.name}: a test of UDP, which is not simulated: read, not used"
+    told = evidence.outputs.one(_IPERF3_TEXT)
+    if told is not None and _UDP.search(told.text):
+        yield f"{told.name}: a test of UDP, which is not simulated: read, not used"
 
 
 PARSER: Final = Parser(
     kinds=(
         Kind(_IPERF3, r'\s*\{\s*"start"\s*:'),
-        Kind(_NETPERF, _TITLE),
+        Kind(_NETPERF, _TITLE, line=_TITLE),
+        Kind(_IPERF3_TEXT, rf"{_COLUMNS}|{_ROW_OF_IPERF3}", line=rf"{_COLUMNS}|{_ROW_OF_IPERF3}"),
     ),
     tests=_tests,
     notes=_notes,

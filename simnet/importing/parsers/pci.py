@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["PARSER", "Slot", "slot_of"]
+__all__ = ["PARSER", "Slot", "called", "slot_of"]
 
 _DEVICE: Final = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ", re.MULTILINE)
+_CALLED: Final = re.compile(
+    r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.{1,200})$", re.MULTILINE
+)
+_ETHERNET: Final = re.compile(r"(?:Ethernet|Network) controller")
 _LINK: Final = re.compile(r"LnkSta:\s*Speed ([\d.]{1,5})GT/s(?: \([a-z]+\))?, Width x(\d{1,2})\b")
 _NODE: Final = re.compile(r"NUMA node: (\d{1,5})")
 _SPEED: Final = re.compile(r"([\d.]{1,5}) GT/s")
@@ -60,6 +64,16 @@ def slot_of(evidence: Evidence, nic: ReadNic) -> Slot | None:
     return None
 
 
+def called(text: str, address: str) -> str:
+    """Return what lspci calls the device of an address, or the only Ethernet one; else nothing."""
+    names = {slot: name.strip() for slot, name in _CALLED.findall(text)}
+    found = names.get(address) or names.get(address.removeprefix("0000:"))
+    if found or address:
+        return found or ""
+    ethernet = {name for name in names.values() if _ETHERNET.match(name)}
+    return ethernet.pop() if len(ethernet) == 1 else ""
+
+
 def _rate(speed: str, width: int) -> int:
     """Return bytes a second of a link."""
     try:
@@ -75,6 +89,7 @@ PARSER: Final = Parser(
         Kind(
             "lspci -vv",
             r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] ",
+            line=r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] [A-Z][^\n:]{2,60}: ",
             command="lspci -vv",
             folder="pci",
             also=("pci/lspci_-nnvv", "pci/lspci_-vvv", "pci/lspci_-nvv"),

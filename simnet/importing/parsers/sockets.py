@@ -41,6 +41,14 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
 
 
 PARSER: Final = Parser(
-    kinds=(Kind("ss -tin", r"State +Recv-Q +Send-Q", command="ss -tin", folder="networking"),),
+    kinds=(
+        Kind(
+            "ss -tin",
+            r"State +Recv-Q +Send-Q",
+            line=r"State +Recv-Q +Send-Q",
+            command="ss -tin",
+            folder="networking",
+        ),
+    ),
     uses=_uses,
 )

@@ -19,7 +19,13 @@ __all__ = ["PARSER"]
 
 _VERSION: Final = re.compile(r"(?:Linux version|Linux \S+) (\d+\.\d+(?:\.\d+)?)([\w.+~-]*)")
 _RELEASE: Final = "proc/sys/kernel/osrelease"
-_OS: Final = re.compile(r"^(ID|VERSION_ID|PRETTY_NAME)=[\"']?([^\"'\n]*)", re.MULTILINE)
+# what the script and some reports write instead of a name
+_HOST: Final = re.compile(
+    r"^Linux (?!localhost\b|\d|version\b)([A-Za-z0-9][\w.-]{0,63}) \d", re.MULTILINE
+)
+_OS: Final = re.compile(
+    r"^(ID|VERSION_ID|PRETTY_NAME|NAME|VERSION)=[\"']?([^\"'\n]*)", re.MULTILINE
+)
 _PROFILE: Final = re.compile(r"Current active profile: (\S{1,80})")
 _DAEMON: Final = re.compile(r"(^|[\s/])irqbalance(\s|$)", re.MULTILINE)
 _MOST_PROCESSES: Final = 100_000
@@ -27,10 +33,16 @@ _MOST_PROCESSES: Final = 100_000
 
 def _facts(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     yield from _kernel(evidence)
+    told = evidence.outputs.one("uname -a")
+    if told is not None and (matched := _HOST.search(told.text)):
+        yield "hostname", matched[1], told.name
     told = evidence.outputs.one("os-release")
     if told is not None:
         fields = dict(_OS.findall(told.text))
-        named = (fields[key] for key in ("ID", "VERSION_ID") if key in fields)
+        pairs = (("ID", "VERSION_ID"), ("NAME", "VERSION"))
+        named = next(
+            ([fields[k] for k in two if k in fields] for two in pairs if two[0] in fields), []
+        )
         yield "distribution", fields.get("PRETTY_NAME") or " ".join(named), told.name
     told = evidence.outputs.one("tuned-adm active")
     if told is not None and (matched := _PROFILE.search(told.text)):
@@ -44,6 +56,9 @@ def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         for kind in ("uname -a", "version")
         if (told := evidence.outputs.one(kind)) is not None
     ]
+    banner = evidence.outputs.one("banner")
+    if banner is not None:
+        places.append((banner.name, f"Linux version {banner.text.split()[1]}"))
     if release := evidence.files.text(_RELEASE):
         places.append((_RELEASE, f"Linux version {release}"))
     for name, text in places:
@@ -75,20 +90,30 @@ PARSER: Final = Parser(
         Kind(
             "uname -a",
             r"Linux \S+ \d+\.\d+\S* ",
+            line=r"Linux \S+ \d+\.\d+\S* ",
             files=("uname",),
             command="uname -a",
             folder="kernel",
             also=("host/uname_-a",),
         ),
-        Kind("version", r"Linux version \d", files=("proc/version",)),
+        Kind(
+            "version",
+            r"Linux version \d",
+            line=r"(?:\[ *\d+\.\d+\] )?Linux version \d",
+            files=("proc/version",),
+        ),
+        Kind("nproc", command="nproc", folder="processor"),
+        Kind("banner", r"Linux \d\S* \(", line=r"Linux \d+\.\S* \([^)\n]{0,80}\)"),
         Kind(
             "os-release",
-            r"(?=[\s\S]*^(ID|VERSION_ID)=)[A-Z_]+=",
+            r"(?:PRETTY_NAME|NAME|VERSION|VERSION_ID|ID|ID_LIKE)=",
+            line=r"(?:PRETTY_NAME|VERSION_ID)=",
             files=("etc/os-release", "usr/lib/os-release"),
         ),
         Kind(
             "tuned-adm active",
             r"Current active profile:",
+            line=r"Current active profile:",
             command="tuned-adm active",
             folder="tuned",
             live=True,

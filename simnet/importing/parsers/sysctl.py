@@ -41,6 +41,7 @@ PARSER: Final = Parser(
         Kind(
             "sysctl -a",
             r"(abi|crypto|debug|dev|fs|kernel|net|user|vm)\.[\w.-]+ ?= ?",
+            line=r"(?:kernel|net|vm)\.[a-z][\w.-]{1,100} ?= ?[\w\"]",
             command="sysctl -a",
             folder="kernel",
         ),

@@ -12,11 +12,13 @@ from simnet.files import write_text
 from simnet.folders import write_folder
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_kernel, nearest_nic
+from simnet.importing.named_ports import not_simulated
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing import bonding, guest
-from simnet.importing.writing.lines import number_interrupts, place_interrupts
+from simnet.importing.writing.file_list import FILES, files_of
+from simnet.importing.writing.lines import number_interrupts, place_interrupts, spread
+from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import (
-    UNKNOWN_LINK_BPS,
     Draft,
     cpu_draft,
     kernel_draft,
@@ -32,6 +34,7 @@ from simnet.importing.writing.workload import busiest, load_of
 from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.specs import PORT_NAME
+from simnet.scenario.parts.nic.schema import MOST_QUEUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,8 +43,15 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
 
-__all__ = ["Imported", "imported"]
+__all__ = ["HEALTHY", "PEERS", "Imported", "imported"]
 
+HEALTHY: Final = "healthy"
+PEERS: Final[Mapping[str, str]] = {
+    HEALTHY: "the peer is assumed to be a machine like this one, with its interrupts spread over"
+    " the CPUs of the port's node: --peer same makes it a twin",
+    "same": "the peer is a machine like this one: nothing says what it is",
+}
+"""What a user may take for the machine at the other end, with what is said of it."""
 _MOST_PORTS: Final = 8
 _MOST_REFUSALS: Final = 5
 # what is off on the host is missing in no model
@@ -69,6 +79,12 @@ class Imported:
     scenario: str
     tuning: Tuning
     notes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The host's own, if a file says it."""
+        found = self.host.facts.get("hostname")
+        return plain(str(found.value), 64) if found is not None else ""
 
     def settle(self) -> None:
         """Leave out what the models refuse.
@@ -130,6 +146,10 @@ class Imported:
         )
         return [asdict(one) for one in (*self.tuning.unused, *refused)]
 
+    def files(self) -> list[dict[str, str]]:
+        """Return what became of each file that was collected by hand: name, state, why."""
+        return files_of(self.host, self.values(), self.unused())
+
     def to_frame(self) -> pd.DataFrame:
         """One row a value: what was read, looked up and assumed."""
         import pandas as pd  # the command needs no data frame
@@ -149,12 +169,13 @@ class Imported:
         """Return IMPORT.md: what was read and from where, what is assumed."""
         topology = self.host.topology
         lines = [
-            "# Imported host",
+            f"# {markdown(self.name)}" if self.name else "# Imported host",
             "",
             (
                 f"{len(topology.nodes)} NUMA nodes, {len(topology.packages)} packages,"
                 f" {len(topology.cores)} cores, {len(topology.cpus)} CPUs on line"
                 f" ({cpulist_text(topology.cpus)})."
+                + (f" {_GUESSED}" if "cpus" in topology.guessed else "")
             ),
             "",
             *(f"- {markdown(note)}" for note in self.notes),
@@ -165,6 +186,7 @@ class Imported:
             "",
             *_markdown(_UNUSED, self.unused()),
             "",
+            *(["## Files", "", *_markdown(FILES, listed), ""] if (listed := self.files()) else ()),
         ]
         return "\n".join(lines)
 
@@ -200,6 +222,8 @@ class Imported:
             "notes": list(self.notes),
             "values": self.values(),
             "unused": self.unused(),
+            "files": self.files(),
+            "assumed_of_cpus": dict(topology.guessed),
             "observed": {
                 "ports": [asdict(one) for one in self.host.rates],
                 "uses": {name: found.value for name, found in self.host.uses.items()},
@@ -230,12 +254,13 @@ def _cell(text: str) -> str:
     return markdown(plain(text, 200))
 
 
-def imported(host: ReadHost, workload: str | None = None) -> Imported:
+def imported(host: ReadHost, workload: str | None = None, peer: str = HEALTHY) -> Imported:
     """Return models and scenario of a host.
 
     Args:
         host: as it was read.
         workload: one of `WORKLOADS`; None for one like what was observed.
+        peer: one of `PEERS`.
 
     Raises:
         InputError: it cannot be modelled.
@@ -245,14 +270,20 @@ def imported(host: ReadHost, workload: str | None = None) -> Imported:
     if guest.is_guest(host, chosen[0]):
         told = [*notes, *guest.describe(chosen[0], len(chosen) - 1)]
         try:
-            return _imported(host, workload, chosen[:1], told, below=True)
+            return _imported(host, workload, chosen[:1], told, peer, below=True)
         except InputError as error:
             notes.append(f"{chosen[0].name}: simulated as a port of a real host: {error.message}")
-    return _imported(host, workload, chosen, notes, below=False)
+    return _imported(host, workload, chosen, notes, peer, below=False)
 
 
 def _imported(
-    host: ReadHost, workload: str | None, chosen: list[ReadNic], notes: list[str], *, below: bool
+    host: ReadHost,
+    workload: str | None,
+    chosen: list[ReadNic],
+    notes: list[str],
+    peer: str,
+    *,
+    below: bool,
 ) -> Imported:
     """Return models and scenario; `below`: with the host below, which a guest cannot see."""
     nodes = [host.topology.cpus] if below else placed(host)[0]
@@ -271,11 +302,11 @@ def _imported(
         cpus=nodes[places[first]],
         queues=lines[first].queues,
     )
-    rate = max(nic.number("link_bps", UNKNOWN_LINK_BPS) for nic in chosen)
+    rate = max(link_of(nic)[0] for nic in chosen)
     drafts["switch.toml"] = switch_draft(rate)
     if load.switch_bps:
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
-    notes = [*notes, *load.notes, *_remarks(host, () if below else chosen)]
+    notes = [*notes, *load.notes, *_remarks(host, () if below else chosen, peer)]
     tuning = Tuning()
     bonded = bonding.of_bond(host.told)
     why = bonding.refused(bonded, places, load.test, below=below)
@@ -286,13 +317,16 @@ def _imported(
     simulated = bool(bonded) and not why
     if simulated:
         drafts["switch.toml"].assume("load_balance", *bonding.LOAD_BALANCE)
-    balanced = place_interrupts(host, tuning, lines, {n: nodes[p] for n, p in places.items()})
+    near = {n: nodes[p] for n, p in places.items()}
+    balanced = place_interrupts(host, tuning, lines, near)
     kvm = table = ""
     if below:
         guest.above_host(drafts, host, lines[first])
         guest.outside(drafts, first, lines[first].numbers[0], rate)
         kvm, table = guest.guest_tables(host, lines[first])
+    name = host.facts.get("hostname")
     scenario = _SCENARIO.format(
+        name=_UNSAFE.sub("", str(name.value))[:64] if name is not None else "An imported host",
         kvm=kvm,
         guest=table,
         peer=guest.PEER_SERVER if below else "server.toml",
@@ -300,7 +334,8 @@ def _imported(
         workload=load.text,
         irqbalance=balanced,
     )
-    tuning.twin(bonding.lacking(lines) if simulated else lambda _: False)
+    healthy = tuple(spread(lines, near, _SPREAD)) if peer == HEALTHY else None
+    tuning.twin(bonding.lacking(lines) if simulated else lambda _: False, healthy)
     found = Imported(host, drafts, scenario, tuning, tuple(notes))
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
@@ -326,8 +361,14 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
     The one that carried most comes first.
     """
     most = busiest(host)
-    nics = [nic for nic in host.nics if re.fullmatch(PORT_NAME, nic.name)]
-    odd = [nic.name for nic in host.nics if nic not in nics]
+    there = []
+    for nic in host.nics:
+        if why := not_simulated(nic.name):
+            notes.append(f"{nic.name} is left out: {why}")
+        else:
+            there.append(nic)
+    nics = [nic for nic in there if re.fullmatch(PORT_NAME, nic.name)]
+    odd = [nic.name for nic in there if nic not in nics]
     if odd:
         notes.append(
             f"left out: {few(odd)}: a port of the model has a name of letters, digits, '_', '.' and"
@@ -340,25 +381,31 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
             notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
         return up[:_MOST_PORTS]
     if nics:
-        notes.append("no port says how fast its link is: the first one is in the model")
+        rate, why = link_of(nics[0])
+        notes.append(
+            f"no port says how fast its link is: {nics[0].name} is in the model, with"
+            f" {rate / 1e9:g} Gbit/s: {why}"
+        )
         return [nics[0]]
     notes.append("no network port was found: eth0 is assumed, with one link of the NIC's model")
     return [ReadNic("eth0")]
 
 
-def _remarks(host: ReadHost, chosen: Sequence[ReadNic]) -> list[str]:
+def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[str]:
     topology = host.topology
     found = [
         "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
     ]
     kernel = host.facts.get("kernel")
     if kernel is not None:
-        nearest = nearest_kernel(str(kernel.value))
+        distribution = host.facts.get("distribution")
+        named = str(distribution.value) if distribution is not None else ""
+        nearest = nearest_kernel(str(kernel.value), named)
         found.append(f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}")
     found += host.notes
     found += [
         f"{nic.name}: the driver {plain(nic.text('driver') or 'of unknown name', 40)} is not"
-        " modelled, another one's rules are used"
+        f" modelled, another one's rules are used: {nearest_nic(nic.text('driver'))[0]}"
         for nic in chosen
         if nic in host.nics and not nearest_nic(nic.text("driver"))[1]
     ]
@@ -370,13 +417,28 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic]) -> list[str]:
         )
     if max(map(len, topology.cores)) > 2:  # noqa: PLR2004 - two threads are modelled
         found.append("cores have more than two threads: that these slow each other is left out")
-    found.append("the peer is a machine like this one: nothing says what it is")
+    found += [
+        f"{nic.name} has {nic.number('rx_queues', 0)} receive queues: a port of the model has at"
+        f" most {MOST_QUEUES}"
+        for nic in chosen
+        if nic.number("rx_queues", 0) > MOST_QUEUES
+    ]
+    if "cpus" in topology.guessed:
+        found.insert(0, f"{len(topology.cpus)} CPUs are assumed: {topology.guessed['cpus']}")
+    elif "nodes" in topology.guessed:
+        found.insert(0, f"NUMA nodes are assumed: {topology.guessed['nodes']}")
+    found.append(PEERS[peer])
     return found
+
+
+_SPREAD: Final = "assumed of the peer: a CPU of the port's node for each queue"
+_GUESSED: Final = "How many CPUs there are is **assumed**: no file says it."
+_UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)
 
 
 _SCENARIO: Final = """\
 kind = "scenario"
-description = "An imported host and a peer like it"
+description = "{name} and a peer like it"
 
 [system]
 server = "models/server.toml"

@@ -13,7 +13,8 @@ import tomlkit
 
 from simnet.importing.lookup import nearest_nic
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing.models import UNKNOWN_LINK_BPS, Draft, nic_draft
+from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS
+from simnet.importing.writing.models import Draft, nic_draft
 
 if TYPE_CHECKING:
     from simnet.importing.host import ReadHost

@@ -15,6 +15,7 @@ import tomlkit
 from simnet.importing.parser import Told
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.parts.host.schema import MOST_IRQS
+from simnet.scenario.parts.nic.schema import MOST_QUEUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
     from simnet.importing.read_nic import ReadNic
     from simnet.importing.writing.tuning import Tuning
 
-__all__ = ["PortLines", "number_interrupts", "place_interrupts"]
+__all__ = ["PortLines", "number_interrupts", "place_interrupts", "spread"]
 
 _FIRST: Final = 64
-# of the models: see `Multiqueue`
-_MOST_QUEUES: Final = 63
 _MAP: Final = "host"
 _ASSUMED: Final = "no file says it: a CPU of the port's node for each queue"
 
@@ -68,8 +67,8 @@ def number_interrupts(host: ReadHost, nics: Sequence[ReadNic]) -> dict[str, Port
                 taken.add(at.irq)
     found = {}
     for nic in nics:
-        queues = min(max(nic.number("rx_queues", 1), 1), _MOST_QUEUES)
-        most = max(min(nic.number("most_queues", queues), _MOST_QUEUES), queues)
+        queues = min(max(nic.number("rx_queues", 1), 1), MOST_QUEUES)
+        most = max(min(nic.number("most_queues", queues), MOST_QUEUES), queues)
         read = own[nic.name]
         # those behind the last one, where they are free
         free = itertools.chain(
@@ -121,6 +120,17 @@ def place_interrupts(
     chosen["smp_affinity"] = {one.name.split("/")[3]: one.raw for one in masks}
     table["maps"] = {_MAP: chosen}
     return tomlkit.dumps(document)
+
+
+def spread(
+    lines: Mapping[str, PortLines], near: Mapping[str, frozenset[int]], why: str
+) -> Iterator[Told]:
+    """Yield a CPU of the port's node for each queue in use, as a host without a fault has it."""
+    for port, own in lines.items():
+        cpus = sorted(near[port])
+        for queue in range(own.queues):
+            name = f"/proc/irq/{own.numbers[queue]}/smp_affinity"
+            yield Told(name, cpu_mask_text((cpus[queue % len(cpus)],)), why, "assumed")
 
 
 def _affinities(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,6 +12,7 @@ from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.host.cpulist import cpulist_text
 from simnet.importing.lookup import nearest_cpu, nearest_kernel, nearest_nic, release_of
+from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS, link_of
 from simnet.printable import printable
 from simnet.scenario.core.library import MODELS, find_model
 from simnet.scenario.core.tree import walk
@@ -20,12 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simnet.importing.host import ReadHost
-    from simnet.importing.read_nic import ReadNic
+    from simnet.importing.read_nic import Read, ReadNic
     from simnet.importing.writing.lines import PortLines
     from simnet.scenario.core.parameter import Spec
 
 __all__ = [
-    "UNKNOWN_LINK_BPS",
     "Draft",
     "cpu_draft",
     "kernel_draft",
@@ -37,8 +38,6 @@ __all__ = [
     "switch_draft",
 ]
 
-UNKNOWN_LINK_BPS: Final = 10 * 10**9
-"""What a port is assumed to have whose link is down."""
 _LONGEST: Final = 300
 _MOST_MEMORY: Final = 1 << 44
 _LONGEST_NAME: Final = 100
@@ -92,8 +91,14 @@ class Draft:
                     value["low"] = f"{int(number) // 2} cycles"
                     value["high"] = f"{2 * int(number)} cycles"
 
-    def read(self, key: str, value: Any, source: str) -> None:
+    def read(self, key: str, value: Any, source: str, why: str = "") -> None:
         """Set what was read from a file; what the model does not take is only noted.
+
+        Args:
+            key: of the model.
+            value: as the model writes it.
+            source: the file.
+            why: it is only assumed; empty if the file says it.
 
         Raises:
             InputError: the model does not take it, and has no other value.
@@ -109,7 +114,8 @@ class Draft:
         else:
             if key in self.document:
                 self._before[key] = self.document[key]
-            self._set(key, value, "measured", f"read from {source}")
+            state, said = ("assumed", why) if why else ("measured", f"read from {source}")
+            self._set(key, value, state, said)
 
     def refuse(self, key: str, why: str) -> bool:
         """Take back what was read, and note why; False if there was nothing else before."""
@@ -171,8 +177,10 @@ def cpu_draft(host: ReadHost) -> Draft:
         draft.read("clock", f"{int(clock.value) // 10**6} MHz", clock.source)
     threads = max(map(len, topology.cores))
     packages = max(len(topology.packages), 1)
-    draft.read("threads_per_core", threads, topology.source)
-    draft.read("cores_per_socket", -(-len(topology.cores) // packages), topology.source)
+    guessed = topology.guessed
+    draft.read("threads_per_core", threads, topology.source, guessed.get("threads", ""))
+    cores = -(-len(topology.cores) // packages)
+    draft.read("cores_per_socket", cores, topology.source, guessed.get("cores_per_socket", ""))
     vendor = _text_of(host, "vendor")
     if vendor in {"GenuineIntel", "AuthenticAMD"}:
         maker = "amd" if vendor == "AuthenticAMD" else "intel"
@@ -194,7 +202,7 @@ def cpu_draft(host: ReadHost) -> Draft:
 def kernel_draft(host: ReadHost) -> Draft:
     """Return the kernel: version as read, constants of the nearest version."""
     version = _text_of(host, "kernel")
-    base = nearest_kernel(version or "6.18")
+    base = nearest_kernel(version or "6.18", _text_of(host, "distribution"))
     draft = Draft(
         "kernel", f"Linux {version or 'of unknown version'}; constants as in {base}", base
     )
@@ -226,32 +234,37 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
         found = nic.facts.get(name)
         if found is None or key not in draft.document or (guest and key == "rx_ring"):
             continue
-        value = f"{found.value} {unit}" if unit else found.value
-        if key.endswith("_queues") and most_queues > int(found.value):
-            value, found = most_queues, nic.facts["most_queues"]
-        draft.read(key, value, found.source)
+        number = int(found.value)
+        if key == "rx_ring":
+            # what can be set is the hardware's; what is set is how many buffers are posted
+            largest = nic.facts.get("most_rx_ring", found)
+            found = largest if int(largest.value) >= number else found
+            number = int(found.value)
+        if key.endswith("_queues"):
+            number, found = _queues(nic, found, most_queues)
+        draft.read(key, f"{number} {unit}" if unit else number, found.source, found.why)
+    queues = nic.facts.get("rx_queues")
+    if queues is not None and "tx_queues" not in nic.facts and "tx_queues" in draft.document:
+        count = most_queues or int(queues.value)
+        if draft.document["tx_queues"]["value"] != count:
+            draft.read("tx_queues", count, queues.source, "not said: as many as receive queues")
     ring = nic.facts.get("rx_ring")
-    if guest:
-        # all of a virtqueue is posted; there is no wire
-        if ring is not None:
-            draft.read("rx_buffers_posted", ring.value, ring.source)
-        return draft
-    rate = nic.facts.get("link_bps")
-    if rate is not None:
-        draft.read("link_rate", f"{int(rate.value) // 10**6} Mbit/s", rate.source)
-    else:
-        draft.assume(
-            "link_rate",
-            f"{UNKNOWN_LINK_BPS // 10**9} Gbit/s",
-            "no file says it",
-            "1 Gbit/s",
-            "100 Gbit/s",
-        )
     if ring is not None and "rx_buffers_posted" in draft.document:
-        draft.read("rx_buffers_posted", max(int(ring.value) - 1, 1), ring.source)
+        draft.read("rx_buffers_posted", ring.value, ring.source, ring.why)
+    if guest:
+        # there is no wire
+        return draft
+    rate, why = link_of(nic)
+    if not why:
+        draft.read("link_rate", f"{rate // 10**6} Mbit/s", nic.facts["link_bps"].source)
+    elif rate == UNKNOWN_LINK_BPS and why == _NOT_SAID:
+        draft.assume("link_rate", f"{rate // 10**9} Gbit/s", why, "1 Gbit/s", "100 Gbit/s")
+    else:
+        draft.assume("link_rate", f"{rate // 10**6} Mbit/s", why)
     return draft
 
 
+_NOT_SAID: Final = "no file says it"
 _OF_NIC: Final = (
     ("mtu", "mtu_bytes", "B"),
     ("rx_ring", "rx_ring", ""),
@@ -259,6 +272,17 @@ _OF_NIC: Final = (
     ("rx_queues", "rx_queues", ""),
     ("tx_queues", "tx_queues", ""),
 )
+
+
+def _queues(nic: ReadNic, found: Read, most: int) -> tuple[int, Read]:
+    """Return how many queues the model is to have, and what says so."""
+    number = int(found.value)
+    if most > number:
+        return most, nic.facts.get("most_queues", found)
+    if 0 < most < number:
+        why = f"{found.source} says {number}: a port of the model has {most} at most"
+        return most, replace(found, why=why)
+    return number, found
 
 
 def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, PortLines]]) -> Draft:
@@ -273,7 +297,9 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, PortLines]]) ->
     draft = Draft("server", _text_of(host, "distribution") or "an imported host")
     draft.document["cpu"] = "cpu.toml"
     source = topology.source
-    draft.read("nodes", len(nodes), source)
+    guessed = {**topology.guessed}
+    counted = guessed.get("cpus", "")
+    draft.read("nodes", len(nodes), source, guessed.get("nodes", counted))
     draft.assume("sockets_per_node", max(-(-len(packages) // len(nodes)), 1), "packages by nodes")
     draft.assume("buses_per_node", 1, "a memory controller a node")
     memory = max((node.memory_bytes for node in topology.nodes), default=0)
@@ -289,19 +315,19 @@ def server_draft(host: ReadHost, ports: Iterable[tuple[str, int, PortLines]]) ->
         slot
         for nic in host.nics
         if nic.name in names and (slot := host.slots.get(nic.name)) is not None
-        if slot.bytes_per_s * 8 >= nic.number("link_bps", UNKNOWN_LINK_BPS)
+        if slot.bytes_per_s * 8 >= link_of(nic)[0]
     ]
     if slots:
         slot = max(slots, key=lambda one: one.bytes_per_s)
         draft.read("io_bandwidth", f"{slot.bytes_per_s / 1e9:.3f} GB/s", slot.source)
     links = [[a, b] for a in range(len(nodes)) for b in range(a + 1, len(nodes))]
     draft.assume("links", links, "each node reaches each other one by one link")
-    for key, sets in (
-        ("node_cpus", nodes),
-        ("package_cpus", packages),
-        ("core_cpus", topology.cores),
+    for key, sets, why in (
+        ("node_cpus", nodes, guessed.get("nodes", "")),
+        ("package_cpus", packages, guessed.get("package_cpus", guessed.get("packages", ""))),
+        ("core_cpus", topology.cores, guessed.get("cores", "")),
     ):
-        draft.read(key, [cpulist_text(cpus) for cpus in sets], source)
+        draft.read(key, [cpulist_text(cpus) for cpus in sets], source, why or counted)
     tables = tomlkit.aot()
     for name, node, lines in ports:
         first, *others = lines.numbers

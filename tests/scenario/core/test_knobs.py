@@ -142,7 +142,7 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
         ("modprobe bonding updelay", "2.5", "expected a whole number of ms, got '2.5'"),
         ("net.ipv4.tcp_rmem", "4096 87380.5 174760", "'87380.5 B' is not a whole number of bytes"),
         ("ethtool -C eth0 rx-frames", "256", "256 is outside the legal range 0 to 255"),
-        ("ethtool -G eth0 rx", "512", "at most 511 buffers in a ring of 512"),
+        ("ethtool -G eth0 rx", "513", "at most 512 buffers in a ring of 512"),
         ("peer:ethtool -C eth0 rx-usecs", "50",
          ("the driver e1000 has no such knob;"
           " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, mlx5, tg3")),

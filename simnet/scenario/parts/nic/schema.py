@@ -218,8 +218,8 @@ class Rings(Nic):
     def check(cls, given: Given) -> None:
         """Refuse more buffers than the ring holds; see `Nic.check`."""
         super().check(given)
-        if given["rx_buffers_posted"] >= given["rx_ring"]:
-            message = f"at most {given['rx_ring'] - 1} buffers in a ring of {given['rx_ring']}"
+        if given["rx_buffers_posted"] > given["rx_ring"]:
+            message = f"at most {given['rx_ring']} buffers in a ring of {given['rx_ring']}"
             raise given.error("rx_buffers_posted", message, "rx_ring")
 
     @property

@@ -1,0 +1,76 @@
+"""Several sources as the files of one host, and files that are only in memory."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from simnet.importing.files.files import MOST_NAMES, Files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["ListedFiles", "TogetherFiles"]
+
+
+class ListedFiles(Files):
+    """Files in memory.
+
+    Args:
+        label: what the user called them.
+        data: what they hold, by name.
+    """
+
+    def __init__(self, label: str, data: Mapping[str, bytes]) -> None:
+        self.label = label
+        self._data = dict(data)
+
+    def data(self, name: str) -> bytes | None:
+        """See `Files.data`."""
+        return self._data.get(name)
+
+    def target(self, name: str) -> str | None:  # noqa: ARG002 - there are no links
+        """See `Files.target`."""
+        return None
+
+    def names(self, folder: str) -> list[str]:
+        """See `Files.names`."""
+        before = f"{folder.strip('/')}/" if folder.strip("/") else ""
+        rest = (name[len(before) :] for name in self._data if name.startswith(before))
+        return sorted({one.partition("/")[0] for one in rest})
+
+    def walk(self) -> list[str]:
+        """See `Files.walk`."""
+        return sorted(self._data)
+
+
+class TogetherFiles(Files):
+    """Files of several sources; of files with one name that of the first source counts.
+
+    Args:
+        sources: each with its own root.
+        label: what the user called them.
+    """
+
+    def __init__(self, sources: Sequence[Files], label: str) -> None:
+        self.label = label
+        self._sources = tuple(sources)
+
+    def data(self, name: str) -> bytes | None:
+        """See `Files.data`."""
+        found = (one.data(name) for one in self._sources)
+        return next((data for data in found if data is not None), None)
+
+    def target(self, name: str) -> str | None:
+        """See `Files.target`."""
+        found = (one.target(name) for one in self._sources)
+        return next((target for target in found if target is not None), None)
+
+    def names(self, folder: str) -> list[str]:
+        """See `Files.names`."""
+        return sorted({name for one in self._sources for name in one.names(folder)})
+
+    def walk(self) -> list[str]:
+        """See `Files.walk`."""
+        every = itertools.chain.from_iterable(one.walk() for one in self._sources)
+        return sorted(set(itertools.islice(every, MOST_NAMES)))

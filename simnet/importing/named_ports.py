@@ -1,0 +1,62 @@
+"""Ports that some file names, on hosts of which nobody collected `/sys` or `ethtool -i`.
+
+What ethtool printed of a port has its name in the first line, in the prompt before it, or in the
+file's name; drivers call interrupts after their ports; `ip link` and `netstat -i` list them.
+
+Source: `request_irq` in the drivers of Linux; netstat(8), ip-link(8).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.importing.outputs import INTERFACE, Outputs
+from simnet.importing.parsers.interrupts import interrupt_counts
+from simnet.importing.parsers.links import mtus
+
+if TYPE_CHECKING:
+    from simnet.importing.files.files import Files
+
+__all__ = ["named_ports", "not_simulated"]
+
+_CLASS: Final = "sys/class/net"
+_NAME: Final = r"(?:eth|en[opsxP]|em|lan|wan|dsl|ib|p\d{1,2}p|usb|can|wl|ww)[a-z0-9]*\d[a-z0-9]*"
+_PORT: Final = re.compile(_NAME)
+# as in i40e-eth0-TxRx-3, ens192-rxtx-0, eth0-rx-1, enp1s0; and several that share an interrupt
+_ROW: Final = re.compile(
+    rf"(?<![^\s,])(?:[A-Za-z]\w{{0,15}}-)?({_NAME})(?:[-:@](?=[^\s,]*\d)[^\s,]{{1,30}})?(?![^\s,])"
+)
+_VIRTUAL: Final = re.compile(
+    r"(?:lo|veth|docker|br-|virbr|bond|team|tun|tap|wg|cali|flannel|cni|cilium|vxlan|dummy|ifb|gre"
+    r"|sit|vnet|kube|nodelocaldns|lxc|br\d|vlan|ip6|erspan|vmnet)\S*|\S+[.@]\S+"
+)
+_BUS: Final = re.compile(r"v?s?can\d{1,3}")
+_MOST: Final = 64
+
+
+def named_ports(files: Files, outputs: Outputs) -> dict[str, str]:
+    """Return the file that names each port."""
+    found: dict[str, str] = {}
+    for name, told in outputs.of_interfaces():
+        if _PORT.fullmatch(name) or (told.headed and not _VIRTUAL.fullmatch(name)):
+            found.setdefault(name, told.name)
+    for name in files.names(_CLASS):
+        if INTERFACE.fullmatch(name) and not _VIRTUAL.fullmatch(name):
+            found.setdefault(name, f"{_CLASS}/{name}")
+    lines = outputs.one("interrupts")
+    if lines is not None:
+        for _, rest in interrupt_counts(lines.text).values():
+            for name in _ROW.findall(rest):
+                found.setdefault(name, lines.name)
+    listed = (outputs.one(kind) for kind in ("ip link", "netstat -i") if not found)
+    for links in [one for one in listed if one is not None]:
+        for name in mtus(links.text):
+            if _PORT.fullmatch(name):
+                found.setdefault(name, links.name)
+    return dict(list(found.items())[:_MOST])
+
+
+def not_simulated(name: str) -> str:
+    """Return why a port of this name cannot be simulated; empty if it can."""
+    return "a CAN bus carries no packets of IP" if _BUS.fullmatch(name) else ""

@@ -1,0 +1,135 @@
+"""One text with the outputs of several commands, split where a prompt or a heading names the next.
+
+People paste what their terminal shows (`$ uname -a`, `root@host:~# ethtool -i eth0`), or put
+headings before each output (`## ethtool -i eth0`, `==> /proc/interrupts <==`, `--- uname -a ---`).
+Nothing is executed; a text without such lines is one part.
+
+Source: proc(5), PROMPTING of bash(1); head(1) for `==> file <==`.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["MOST_LINES", "MOST_PARTS", "Part", "split"]
+
+MOST_LINES: Final = 200_000
+"""Lines that are looked at; what stands behind belongs to the last part."""
+MOST_PARTS: Final = 1000
+_LONGEST: Final = 400
+# a prompt with a name ends with one of these; a bare one is only `$`, `#` or `%` and a space
+_NAMED: Final = re.compile(
+    r"(?:\([\w.-]{1,40}\) ?)?\[?[\w.-]{1,64}@[\w.-]{1,64}[^\n$#%>]{0,120}[$#%>] ?(\S.*)"
+)
+_DOLLAR: Final = re.compile(r"\s{0,4}\$ (?=[a-z/])(\S.*)")
+_MARK: Final = re.compile(r"\s{0,4}(?:#{1,6}|%|>) {1,2}`?(?=[a-z/])([^`]*[^`\s])`?\s*")
+_RULED: Final = re.compile(
+    r"(?:={2,}>?|-{2,}>?|\*{2,}|~{2,}) ?(\S[^\n]{0,200}?) ?(?:<?={2,}|<?-{2,}|\*{2,}|~{2,}|:)?"
+)
+_BOLD: Final = re.compile(r"(?:\d{1,2}[.)] )?(?:\*\*|`)([a-z/][^`*]{1,200})(?:\*\*|`):?")
+_FENCE: Final = re.compile(r"\s{0,3}(?:```|~~~)[\w-]{0,20}\s*")
+# what begins a comment or a sentence in prose is no command; these are what hosts are described by
+_COMMANDS: Final = frozenset(
+    {"cat", "head", "tail", "grep", "sysctl", "uname", "lscpu", "lspci", "lsblk", "lstopo", "nproc"}
+    | {"numactl", "ethtool", "ip", "ifconfig", "netstat", "nstat", "ss", "sar", "sadf", "mpstat"}
+    | {"iostat", "vmstat", "top", "ps", "dmesg", "journalctl", "perf", "turbostat", "cpupower"}
+    | {"tc", "bridge", "nft", "iptables", "conntrack", "iperf", "iperf3", "netperf", "ping", "fio"}
+    | {"sockperf", "neper", "qperf", "tuned-adm", "systemctl", "service", "dstat", "pidstat"}
+    | {"hostname", "hostnamectl", "mount", "free", "uptime", "taskset", "docker", "kubectl"}
+    | {"virsh", "bpftool", "devlink", "rdma", "ibstat", "lsmod", "modinfo", "for", "echo", "find"}
+    | {"ls", "nfsstat", "teamdctl", "ovs-vsctl", "dmidecode"}
+)
+# what is printed by these is read with the line that names the device
+_WITH_PROMPT: Final = frozenset({"lsattr", "no", "mmlsconfig"})
+_BEFORE: Final = frozenset({"sudo", "doas", "time", "watch", "nice", "env", "LC_ALL=C", "LANG=C"})
+_FILE: Final = re.compile(r"/?(?:proc|sys|etc|var|usr|boot)/[\w./*:@+-]{1,200}")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands between two prompts or headings.
+
+    Attributes:
+        name: the command, or the file that a heading names; empty for what stands before the first.
+        command: as it was typed; None where a heading named a file, or nothing did.
+        first: number of the first line of its output, from 1 on.
+        lines: of the output, without prompt and heading.
+    """
+
+    name: str
+    command: str | None
+    first: int
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The output."""
+        return "\n".join(self.lines)
+
+
+def split(text: str) -> list[Part]:
+    """Return the parts of a text, in their order; those without any output are left out."""
+    found: list[Part] = []
+    name, command, first = "", None, 1
+    lines: list[str] = []
+    listed = text.splitlines()
+    for number, line in enumerate(listed[:MOST_LINES], 1):
+        head = _head(line) if len(line) <= _LONGEST and len(found) < MOST_PARTS else None
+        if head is None:
+            if _FENCE.fullmatch(line) is None:
+                lines.append(line)
+            elif not lines:
+                first = number + 1
+            continue
+        if any(one.strip() for one in lines):
+            found.append(Part(name, command, first, tuple(lines)))
+        name, command = head
+        first, lines = number + 1, []
+        if name.split()[0] in _WITH_PROMPT:
+            first, lines = number, [line]
+    lines += listed[MOST_LINES:]
+    if any(one.strip() for one in lines):
+        found.append(Part(name, command, first, tuple(lines)))
+    return found
+
+
+def _head(line: str) -> tuple[str, str | None] | None:
+    """Return what a line names: a command twice, or a file and None; None if it is no heading."""
+    matched = _NAMED.fullmatch(line) or _DOLLAR.fullmatch(line)
+    if matched is not None:
+        typed = _typed(matched[1])
+        return (typed, typed) if typed else None
+    for pattern in (_MARK, _RULED, _BOLD):
+        matched = pattern.fullmatch(line)
+        if matched is None:
+            continue
+        named = matched[1].strip().rstrip(":")
+        if _FILE.fullmatch(named):
+            return named, None
+        typed = _typed(named)
+        if typed and typed.split()[0].rpartition("/")[2] in _COMMANDS and _is_command(typed):
+            return typed, typed
+    return None
+
+
+def _typed(text: str) -> str:
+    """Return a command without what only says how it is run; empty if nothing is left."""
+    words = text.strip().lstrip("#$>% ").split()
+    while words and words[0] in _BEFORE:
+        words = words[1:]
+    return " ".join(words)
+
+
+def _is_command(text: str) -> bool:
+    """Whether a heading is a command, and no sentence that begins with such a word."""
+    if re.search(r"[.!?]$|, ", text):
+        return False
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return False
+    plain = sum(word.isalpha() for word in words[1:])
+    return plain <= 2  # noqa: PLR2004 - `ip link show`, `tuned-adm active`

@@ -1,0 +1,93 @@
+"""What became of each file that somebody collected: read, read and not used, or not understood."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.importing.kind import kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from simnet.importing.host import ReadHost
+
+__all__ = ["FILES", "NOT_UNDERSTOOD", "READ", "READ_NOT_USED", "files_of"]
+
+FILES: Final = ("file", "state", "why")
+READ: Final = "read"
+READ_NOT_USED: Final = "read, not used"
+NOT_UNDERSTOOD: Final = "not understood"
+# facts of ports that are no value of a model
+_OF_PORTS: Final = ("driver", "slot", "node", "called", "rx_queues")
+_PART: Final = re.compile(r":\d{1,7}$")
+_FROM: Final = "read from "
+_OTHERS: Final = "another file says the same, or no simulation depends on it"
+_UNKNOWN: Final = "no format that is known here"
+
+
+def files_of(
+    host: ReadHost, values: Iterable[Mapping[str, str]], unused: Iterable[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Return file, state and why of each file that was collected by hand.
+
+    Args:
+        host: as it was read.
+        values: of the models, with where each is from.
+        unused: what was read and is not used.
+    """
+    used = _sources(host) | {row["source"].removeprefix(_FROM) for row in values}
+    words = {word.strip(",:;()") for one in used for word in one.split()}
+    used |= words
+    refused = {row["source"].removeprefix(_FROM) for row in unused}
+    inside: dict[str, list[str]] = {}
+    for place, holder in host.loose.holders.items():
+        inside.setdefault(holder, []).append(place)
+    found = []
+    for file, seen in host.seen.items():
+        places = inside.get(file, [])
+        what = ", ".join(dict.fromkeys(_title(*one) for one in seen))
+        if places:
+            what = ", ".join(filter(None, (what, f"{places[0]}{_more(len(places) - 1)}")))
+        if _any(file, places, used):
+            found.append((file, READ, what))
+        elif not what:
+            found.append((file, NOT_UNDERSTOOD, _UNKNOWN))
+        else:
+            idle = next((kinds()[kind].idle for kind, _ in seen if kinds()[kind].idle), _OTHERS)
+            why = "see above" if _any(file, places, refused) else idle
+            found.append((file, READ_NOT_USED, f"{what}: {why}"))
+    found += [(name, NOT_UNDERSTOOD, why) for name, why in host.loose.skipped.items()]
+    return [dict(zip(FILES, one, strict=True)) for one in sorted(found)]
+
+
+def _title(kind: str, interface: str) -> str:
+    of_it = interface and not kinds()[kind].many
+    return f"{kind} of {interface}" if of_it else kind
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count > 0 else ""
+
+
+def _any(file: str, places: Iterable[str], sources: Iterable[str]) -> bool:
+    """Whether one of the sources is a file, a part of it, or one of those that it holds."""
+    listed = set(places)
+    return any(
+        _PART.sub("", one) == file
+        or one == file
+        or one in listed
+        or ("*" in one and fnmatch.filter(listed, one))
+        for one in sources
+    )
+
+
+def _sources(host: ReadHost) -> set[str]:
+    """Return the files of what is said of the host, beside the values of its models."""
+    found = {host.topology.source, *(read.source for read in host.facts.values())}
+    found |= {at.source for queues in host.interrupts.values() for at in queues.values()}
+    found |= {nic.facts[key].source for nic in host.nics for key in _OF_PORTS if key in nic.facts}
+    found |= {one.source for one in host.rates} | {one.source for one in host.tests[:1]}
+    found |= {one.source for one in host.uses.values()}
+    return found | {slot.source for slot in host.slots.values()}

@@ -1,0 +1,354 @@
+"""Hosts of which there are one to four outputs, as people paste them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.importing.import_host import import_host
+from simnet.importing.lookup import nearest_kernel
+from simnet.importing.source import read_source
+from simnet.importing.writing.folder_out import Imported
+from simnet.scenario.core.load import load
+from tests.importing.trees import folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+RINGS = """Ring parameters for eth0:
+Pre-set maximums:
+RX:\t\t4096
+TX:\t\t4096
+Current hardware settings:
+RX:\t\t512
+TX:\t\t512
+"""
+CHANNELS = """Channel parameters for eth0:
+Pre-set maximums:
+RX:\t\t0
+TX:\t\t288
+Combined:\t288
+Current hardware settings:
+RX:\t\t0
+TX:\t\t32
+Combined:\t256
+"""
+INTERRUPTS = """           CPU0       CPU1       CPU2       CPU3
+ 128:          0          0          0         10  IR-PCI-MSI 1-edge  enp1s0
+ 129:         20          0          0          0  IR-PCI-MSI 2-edge  enp1s0
+ 130:          0          0          0         30  IR-PCI-MSI 3-edge  enp1s0
+ 131:          0         40          0          0  IR-PCI-MSI 4-edge  enp1s0
+ 132:          0          1          0          0  IR-PCI-MSI 5-edge  enp1s0
+"""
+HASH = """RX flow hash indirection table for eth2 with 12 RX ring(s):
+    0:      0     1     2     3     4     5     6     7
+    8:      8     9    10    11     0     1     2     3
+...
+  504:      0     1     2     3     4     5     6     7
+RSS hash key:
+{}
+"""
+
+
+def taken(tmp_path: Path, files: Mapping[str, str], **options: int | str) -> Imported:
+    """What an import makes of some files; it can be loaded."""
+    asked: dict[str, int | str] = dict(options)
+    found = import_host(folder(tmp_path / "host", files), **asked)  # type: ignore[arg-type]
+    found.write(tmp_path / "out")
+    load(str(tmp_path / "out" / "scenario.toml"))
+    return found
+
+
+def states(found: Imported) -> dict[str, tuple[str, str]]:
+    """Value and state of each value, by its name."""
+    return {one["name"]: (one["value"], one["state"]) for one in found.values()}
+
+
+def told(found: Imported, file: str) -> str:
+    """What became of a file."""
+    return next(one["state"] for one in found.files() if one["file"] == file)
+
+
+# -- CPUs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "cpus", "said"),
+    [
+        ({"proc-interrupts.txt": INTERRUPTS}, 4, True),
+        ({"sar.txt": "Linux 4.19.0 (db1) \t11/27/26 \t_x86_64_\t(24 CPU)\n"}, 24, True),
+        ({"p": "$ nproc\n6\n"}, 6, True),
+        ({"rps.txt": "/sys/class/net/eth1/queues/rx-0/rps_cpus:000\n"}, 12, False),
+        ({"s.txt": "net.core.somaxconn = 8192\n"}, 8, False),
+        ({"ethtool-x.txt": HASH.format("00")}, 12, False),
+    ],
+)
+def test_cpus_from_what_there_is(
+    tmp_path: Path, files: dict[str, str], cpus: int, said: int
+) -> None:
+    found = taken(tmp_path, files)
+    topology = found.host.topology
+    assert topology.cpus == frozenset(range(cpus))
+    assert ("cpus" not in topology.guessed) == bool(said)
+    assert any("CPUs are assumed" in note for note in found.notes) == (not said)
+    assert ("is **assumed**" in found.report()) == (not said)
+    assert states(found)["nodes"] == ("1", "assumed")
+
+
+def test_cpus_as_the_user_says(tmp_path: Path) -> None:
+    found = taken(tmp_path, {"s.txt": "net.core.somaxconn = 8192\n"}, cpus=20)
+    assert len(found.host.topology.cpus) == 20
+    with pytest.raises(InputError, match="expected 1 to "):
+        import_host(tmp_path / "host", cpus=0)
+
+
+def test_only_what_lscpu_says_is_read(tmp_path: Path) -> None:
+    text = "CPU(s): 12\nCore(s) per socket: 6\nSocket(s): 2\nModel name: Intel(R) Xeon(R)\n"
+    values = states(taken(tmp_path, {"lscpu.txt": text}))
+    assert values["nodes"] == ("2", "assumed")
+    assert values["threads_per_core"] == ("1", "assumed")
+    assert values["cores_per_socket"] == ("6", "read")
+    assert values["package_cpus"] == ("['0-5', '6-11']", "assumed")
+
+
+def test_what_lscpu_contradicts_is_not_read(tmp_path: Path) -> None:
+    text = "CPU(s): 12\nThread(s) per core: 1\nCore(s) per socket: 48\nSocket(s): 1\n"
+    assert states(taken(tmp_path, {"lscpu.txt": text}))["cores_per_socket"] == ("12", "assumed")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "cores"),
+    [
+        (("0-1,4-5", "2-3,6-7"), ["0,4", "1,5", "2,6", "3,7"]),
+        (("0,2,4,6", "1,3,5,7"), ["0,4", "1,5", "2,6", "3,7"]),
+        (("0-3", "4-7"), ["0-1", "2-3", "4-5", "6-7"]),
+        ((), ["0,4", "1,5", "2,6", "3,7"]),
+    ],
+)
+def test_siblings_are_numbered_as_x86_does(
+    tmp_path: Path, nodes: tuple[str, ...], cores: list[str]
+) -> None:
+    lines = "".join(f"NUMA node{n} CPU(s): {cpus}\n" for n, cpus in enumerate(nodes))
+    text = f"Architecture: x86_64\nCPU(s): 8\nThread(s) per core: 2\nSocket(s): 2\n{lines}"
+    values = states(taken(tmp_path, {"lscpu.txt": text}))
+    assert values["core_cpus"] == (str(cores), "assumed")
+
+
+# -- ports -------------------------------------------------------------------------------------
+
+
+def test_vectors_of_one_name_are_queues(tmp_path: Path) -> None:
+    found = taken(tmp_path, {"proc-interrupts.txt": INTERRUPTS})
+    (nic,) = found.host.nics
+    assert (nic.name, nic.number("rx_queues", 0)) == ("enp1s0", 4)
+    values = states(found)
+    assert values["rx_queues"] == ("4", "assumed")
+    assert [values[f"/proc/irq/{irq}/smp_affinity"] for irq in range(128, 132)] == [
+        ("8", "read"), ("1", "read"), ("8", "read"), ("2", "read"),
+    ]  # fmt: skip
+
+
+def test_vectors_with_queues_in_their_names(tmp_path: Path) -> None:
+    text = INTERRUPTS.replace("enp1s0", "ens192-rxtx-{}")
+    for queue in range(5):
+        text = text.replace("{}", str(queue), 1)
+    found = taken(tmp_path, {"proc-interrupts.txt": text})
+    assert states(found)["rx_queues"] == ("5", "read")
+
+
+@pytest.mark.parametrize(
+    ("files", "port"),
+    [
+        ({"ethtool-S-ens34.txt": "NIC statistics:\n     rx_packets: 3\n"}, "ens34"),
+        ({"a.txt": "# ethtool -S enp2s0f1\nNIC statistics:\n     rx_packets: 3\n"}, "enp2s0f1"),
+        ({"rings": RINGS}, "eth0"),
+        ({"ethtool-i-eth7.txt": "driver: bnx2\n"}, "eth7"),
+        ({"n": "Kernel Interface table\nIface   MTU Met   RX-OK\neth1  9000 0  80\n"}, "eth1"),
+        ({"s.pl.txt": " Ethtool(mlx5p1  ) stat:    298929 ( 298,929) <= rx_x /sec\n"}, "mlx5p1"),
+    ],
+)
+def test_a_port_is_what_any_file_names(tmp_path: Path, files: dict[str, str], port: str) -> None:
+    assert [nic.name for nic in taken(tmp_path, files).host.nics] == [port]
+
+
+def test_a_can_bus_is_not_simulated(tmp_path: Path) -> None:
+    found = taken(tmp_path, {"ethtool-g-can0.txt": RINGS.replace("eth0", "can0")})
+    assert "nic-eth0.toml" in found.drafts
+    assert "can0 is left out: a CAN bus carries no packets of IP" in found.notes
+
+
+def test_the_largest_ring_can_be_asked_for(tmp_path: Path) -> None:
+    values = states(taken(tmp_path, {"ethtool-g-eth0.txt": RINGS}))
+    assert values["rx_ring"] == ("4096", "read")
+    assert values["rx_buffers_posted"] == ("512", "read")
+    scenario = str(tmp_path / "out" / "scenario.toml")
+    port = load(scenario, settings={"ethtool -G eth0 rx": "4096"}).host.ports[0]
+    assert port.nic.rx_buffers_posted == 4096  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="at most 4096 buffers"):
+        load(scenario, settings={"ethtool -G eth0 rx": "4097"})
+
+
+def test_more_queues_than_a_model_has_are_said(tmp_path: Path) -> None:
+    files = {"ethtool-l-eth0.txt": CHANNELS, "ethtool-i-eth0.txt": "driver: ice\n"}
+    found = taken(tmp_path, files)
+    assert "eth0 has 256 receive queues: a port of the model has at most 63" in found.notes
+    assert states(found)["rx_queues"] == ("63", "assumed")
+    unused = {one["name"]: one["why"] for one in found.unused()}
+    assert unused["ethtool -L eth0 combined"] == "a port of the model has at most 63 queues"
+    assert "beside combined" in unused["ethtool -L eth0 tx"]
+
+
+def test_rings_and_a_long_key_of_the_hash(tmp_path: Path) -> None:
+    found = taken(tmp_path, {"ethtool-x-eth2.txt": HASH.format(":".join(["02"] * 52))})
+    values = states(found)
+    assert values["rx_queues"] == ("12", "read")
+    assert values["ethtool -X eth2 hkey"] == (":".join(["02"] * 40), "assumed")
+    # an even table is the driver's own, and forbids no other number of queues
+    assert "ethtool -X eth2 equal" not in values
+
+
+@pytest.mark.parametrize(
+    ("files", "rate"),
+    [
+        ({"ethtool-i-eth0.txt": "driver: igb\n"}, "1000 Mbit/s"),
+        ({"ethtool-i-eth0.txt": "driver: bnx2\n"}, "1000 Mbit/s"),
+        ({"ethtool-i-eth0.txt": "driver: r8169\n"}, "1000 Mbit/s"),
+        ({"ethtool-i-eth0.txt": "driver: ena\n"}, "10 Gbit/s"),
+        ({"ethtool-i-eth0.txt": "driver: mlx5_core\n"}, "100000 Mbit/s"),
+        (
+            {
+                "ethtool-i-eth0.txt": "driver: ice\nbus-info: 0000:c7:00.0\n",
+                "lspci.txt": "c7:00.0 Ethernet controller: Intel E810-XXV for SFP (rev 02)\n",
+            },
+            "25000 Mbit/s",
+        ),
+    ],
+)
+def test_a_link_is_as_fast_as_its_card(tmp_path: Path, files: dict[str, str], rate: str) -> None:
+    found = taken(tmp_path, files)
+    port = found.drafts["nic-eth0.toml"].document["link_rate"]
+    assert (port["value"], port["state"]) == (rate, "assumed")
+    assert any(note.startswith("no port says how fast its link is") for note in found.notes)
+
+
+def test_modes_are_no_microseconds(tmp_path: Path) -> None:
+    text = "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\nrx-usecs: 3\n"
+    files = {"ethtool-c-eth0.txt": text, "ethtool-i-eth0.txt": "driver: igb\n"}
+    unused = {one["name"]: one["why"] for one in taken(tmp_path, files).unused()}
+    assert "a rate that adapts" in unused["ethtool -C eth0 rx-usecs"]
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def test_each_file_is_listed(tmp_path: Path) -> None:
+    files = {
+        "lscpu.txt": "CPU(s): 4\n",
+        "ethtool-S-eth0.txt": "NIC statistics:\n     rx_dropped: 3\n",
+        "mail.txt": "Dear all, my network is slow.\n",
+        "case.md": "CPU(s): 64\n",
+        "empty.txt": "",
+        "job.ini": "[global]\nioengine=libaio\n",
+    }
+    found = taken(tmp_path, files)
+    assert {one["file"]: one["state"] for one in found.files()} == {
+        "case.md": "not understood",
+        "empty.txt": "not understood",
+        "ethtool-S-eth0.txt": "read, not used",
+        "job.ini": "read, not used",
+        "lscpu.txt": "read",
+        "mail.txt": "not understood",
+    }
+    assert found.summary()["files"] == found.files()
+    assert "## Files" in found.report()
+    assert any("job.ini shows fio" in note for note in found.notes)
+
+
+def test_a_pasted_text_is_all_its_outputs(tmp_path: Path) -> None:
+    text = (
+        "$ uname -a\nLinux db1 5.15.0-91-generic #101-Ubuntu SMP x86_64\n"
+        f"$ ethtool -g eth0\n{RINGS}$ ethtool -i eth0\ndriver: igb\n"
+        "# cat /sys/class/net/eth0/mtu\n9000\n$ nproc\n4\n"
+    )
+    found = taken(tmp_path, {"pasted.txt": text})
+    assert found.name == "db1"
+    assert found.report().startswith("# db1\n")
+    assert len(found.host.topology.cpus) == 4
+    assert states(found)["rx_ring"] == ("4096", "read")
+    (nic,) = found.host.nics
+    assert (nic.name, nic.text("driver")) == ("eth0", "igb")
+    assert told(found, "pasted.txt") == "read"
+
+
+def test_outputs_without_prompts_follow_each_other(tmp_path: Path) -> None:
+    text = f"Hello,\n\nCPU(s): 4\nThread(s) per core: 1\n{RINGS}{RINGS.replace('eth0', 'eth1')}"
+    found = taken(tmp_path, {"a.txt": text})
+    assert [nic.name for nic in found.host.nics] == ["eth0", "eth1"]
+    assert len(found.host.topology.cpus) == 4
+
+
+def test_several_sources_and_single_files(tmp_path: Path) -> None:
+    root = folder(tmp_path, {"a.txt": "CPU(s): 4\n", "b/rings": RINGS})
+    found = import_host([root / "a.txt", root / "b"])
+    assert len(found.host.topology.cpus) == 4
+    assert [nic.name for nic in found.host.nics] == ["eth0"]
+    assert read_source(str(root / "a.txt")).topology.cpus == frozenset(range(4))
+
+
+def test_the_first_lines_of_netperf_may_be_a_prompt(tmp_path: Path) -> None:
+    text = (
+        "$ netperf -H 192.0.2.1 -t TCP_STREAM\n"
+        "MIGRATED TCP STREAM TEST from 0.0.0.0 port 0\n131072  16384  16384    4.51  35801.94\n"
+    )
+    assert [one.test for one in taken(tmp_path, {"n.txt": text}).host.tests] == ["netperf"]
+
+
+# -- kernels -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("version", "distribution", "model"),
+    [
+        ("2.6.18-164.el5", "", "linux-2.6.18-rhel5"),
+        ("2.6.32-754.el6.x86_64", "", "linux-2.6.32-rhel6.1"),
+        ("2.6.32-38-server", "Ubuntu 10.04", "linux-2.6.32-rhel6.1"),
+        ("3.10.0-1160.el7.x86_64", "", "linux-2.6.32-rhel6.1"),
+        ("3.10.0", "CentOS Linux 7", "linux-2.6.32-rhel6.1"),
+        ("3.13.0-24-generic", "Ubuntu 14.04", "linux-2.6.38"),
+        ("4.18.0-513.el8.x86_64", "", "linux-2.6.32-rhel6.1"),
+        ("4.19.0-6-amd64", "Debian 10", "linux-2.6.38"),
+        ("5.1.5", "", "linux-2.6.38"),
+        ("5.14.0-362.el9", "", "linux-5.14-rhel9"),
+        ("5.15.0-91-generic", "Ubuntu 22.04.3 LTS", "linux-5.4"),
+        ("6.12.0-55.el10", "", "linux-6.12"),
+        ("6.8.0-31-generic", "", "linux-6.6"),
+        ("6.18.0-061800-generic", "", "linux-6.18"),
+        ("2.6.16.60-0.21-smp", "SUSE Linux Enterprise Server 10", "linux-2.6.16-sles10"),
+        ("2.4.21", "", "linux-2.6.9-rhel4"),
+    ],
+)
+def test_a_kernel_is_taken_for_one_of_its_family(
+    version: str, distribution: str, model: str
+) -> None:
+    assert nearest_kernel(version, distribution) == model
+
+
+# -- the other end -----------------------------------------------------------------------------
+
+
+def test_the_peer_has_none_of_the_hosts_faults(tmp_path: Path) -> None:
+    files = {"proc-interrupts.txt": INTERRUPTS}
+    taken(tmp_path, files)
+    scenario = load(str(tmp_path / "out" / "scenario.toml"))
+    served = [port.queue_affinity for port in scenario.host.ports]
+    assert served == [((3,), (0,), (3,), (1,))]
+    assert [port.queue_affinity for port in scenario.peers[0].ports] == [((0,), (1,), (2,), (3,))]
+    twin = import_host(tmp_path / "host", peer="same")
+    twin.write(tmp_path / "twin")
+    same = load(str(tmp_path / "twin" / "scenario.toml"))
+    assert [port.queue_affinity for port in same.peers[0].ports] == served
+    with pytest.raises(InputError, match="unknown peer"):
+        import_host(tmp_path / "host", peer="none")
