@@ -55,7 +55,7 @@ def _bnx2(evidence: Evidence) -> Iterator[Found]:
                 (driver, release),
                 said,
                 60,
-                "likely",
+                "possible",
                 (action, tool("-C", driver.subject, "rx-usecs", 8)),
             )
 

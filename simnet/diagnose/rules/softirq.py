@@ -240,7 +240,7 @@ RULES: Final = (
     Rule(
         "budget-without-effect",
         "softirq",
-        "netdev_budget is without effect",
+        "The budget of softirqs (netdev_budget) is without effect",
         "netdev_budget and netdev_budget_usecs",
         "more packets than a CPU takes in that time, at 1.5 a microsecond",
         "Since Linux 4.12 the time ends a round, too, and here it always comes first. The squeezes"
