@@ -90,7 +90,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
     """
     gathered = gather(files, loose)
     if gathered.virtual:
-        files = TogetherFiles([files, ListedFiles("", gathered.virtual)], files.label)
+        files = TogetherFiles([(files, ()), (ListedFiles("", gathered.virtual), ())], files.label)
     outputs = Outputs(files, gathered.pieces)
     topology = _topology(files, outputs)
     if topology is not None and not topology.cpus:

@@ -25,6 +25,9 @@ _RED_HAT: Final = re.compile(
 )
 _SUSE: Final = re.compile(r"SUSE Linux Enterprise|\bsles\b", re.IGNORECASE)
 _RELEASE: Final = re.compile(r"\d+")
+_FIRST_OF_TEN_WEEKS: Final = (3, 0)
+# how many releases each major version had; of 2 those of 2.6
+_RELEASES: Final = ((2, 40), (3, 20), (4, 21), (5, 20), (6, 20))
 
 
 def nearest_cpu(description: str) -> str:
@@ -44,35 +47,45 @@ def release_of(version: str) -> tuple[int, ...]:
 
 
 def nearest_kernel(version: str, distribution: str = "") -> str:
-    """Return the model of a kernel: the last that is not later, if there is one of its family.
+    """Return the model of a kernel: of its family and of kernel.org's, the nearest in releases.
 
     Families are those of distributions that keep a version for years and build it their own way;
-    Ubuntu's, Debian's and all others are kernel.org's. Models of special machines count as little
-    as those of other systems.
+    Ubuntu's, Debian's and all others are kernel.org's. Another family's model counts where it has
+    the very version. Releases are some ten weeks apart, so their number is time: 4.18 is nearer to
+    5.4 than to 2.6.32. Before 3.0 no later model counts: kernels lacked then what those have.
+    Models of special machines count as little as those of other systems.
 
     Args:
         version: as `uname -r` prints it.
         distribution: as os-release names it.
     """
-    wanted = release_of(version)
+    wanted, family = release_of(version), _family(version, distribution)
+    place = _place(wanted)
     known = {
         name: (release_of(name.removeprefix("linux-")), matched[1] or "")
         for name in model_names("kernel")
         if (matched := _ORDINARY.fullmatch(name))
     }
-    earlier = {name: one for name, one in known.items() if one[0] <= wanted}
-    if not earlier:
-        return min(known, key=lambda name: known[name])
-    family = _family(version, distribution)
-    last = max(earlier, key=lambda name: (known[name][0], not known[name][1]))
-    # 2.6.32 and 2.6.38 are as far from each other as 5.4 and 5.10
-    size = 3 if wanted[:1] == (2,) else 2
-    if known[last][0][:size] == wanted[:size] and known[last][1] in {"", family}:
-        return last
-    for wished in (family, ""):
-        if fitting := [name for name in earlier if known[name][1] == wished]:
-            return max(fitting, key=lambda name: known[name][0])
-    return last
+
+    def distance(name: str) -> tuple[int, bool, bool]:
+        release, own = known[name]
+        return abs(_place(release) - place), own != family, release > wanted
+
+    fits = [
+        name
+        for name, (release, own) in known.items()
+        if (_place(release) == place or own in {"", family})
+        and (release <= wanted or wanted >= _FIRST_OF_TEN_WEEKS)
+    ]
+    return min(fits, key=distance) if fits else min(known, key=lambda name: known[name])
+
+
+def _place(release: tuple[int, ...]) -> int:
+    """The number of a release since 2.6.0, of 3.10 (3, 10): 50."""
+    major, minor, patch = (*release, 0, 0, 0)[:3]
+    if major < _FIRST_OF_TEN_WEEKS[0]:
+        return patch if (major, minor) == (2, 6) else minor - 6
+    return minor + sum(count for first, count in _RELEASES if first < major)
 
 
 def _family(version: str, distribution: str) -> str:

@@ -69,8 +69,8 @@ def read_sources(names: Sequence[str], cpus: int | None = None) -> ReadHost:
     if len(every) == 1:
         return read_host(*every[0], cpus=cpus)
     label = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004 - of a message
-    loose = [name for _, listed in every for name in listed]
-    return read_host(TogetherFiles([files for files, _ in every], label), loose, cpus=cpus)
+    files = TogetherFiles(every, label)
+    return read_host(files, files.outputs, cpus=cpus)
 
 
 def opened(name: str) -> tuple[Files, list[str]]:

@@ -298,6 +298,14 @@ def test_several_sources_and_single_files(tmp_path: Path) -> None:
     assert read_source(str(root / "a.txt")).topology.cpus == frozenset(range(4))
 
 
+def test_outputs_of_one_name_are_all_read(tmp_path: Path) -> None:
+    root = folder(tmp_path, {"a/out.txt": "CPU(s): 4\n", "b/out.txt": RINGS})
+    found = import_host([root / "a/out.txt", root / "b/out.txt"])
+    assert len(found.host.topology.cpus) == 4
+    assert [nic.name for nic in found.host.nics] == ["eth0"]
+    assert (told(found, "out.txt"), told(found, "2/out.txt")) == ("read", "read")
+
+
 def test_the_first_lines_of_netperf_may_be_a_prompt(tmp_path: Path) -> None:
     text = (
         "$ netperf -H 192.0.2.1 -t TCP_STREAM\n"
@@ -315,14 +323,14 @@ def test_the_first_lines_of_netperf_may_be_a_prompt(tmp_path: Path) -> None:
         ("2.6.18-164.el5", "", "linux-2.6.18-rhel5"),
         ("2.6.32-754.el6.x86_64", "", "linux-2.6.32-rhel6.1"),
         ("2.6.32-38-server", "Ubuntu 10.04", "linux-2.6.32-rhel6.1"),
-        ("3.10.0-1160.el7.x86_64", "", "linux-2.6.32-rhel6.1"),
-        ("3.10.0", "CentOS Linux 7", "linux-2.6.32-rhel6.1"),
+        ("3.10.0-1160.el7.x86_64", "", "linux-2.6.38"),
+        ("3.10.0", "CentOS Linux 7", "linux-2.6.38"),
         ("3.13.0-24-generic", "Ubuntu 14.04", "linux-2.6.38"),
-        ("4.18.0-513.el8.x86_64", "", "linux-2.6.32-rhel6.1"),
-        ("4.19.0-6-amd64", "Debian 10", "linux-2.6.38"),
-        ("5.1.5", "", "linux-2.6.38"),
+        ("4.18.0-513.el8.x86_64", "", "linux-5.4"),
+        ("4.19.0-6-amd64", "Debian 10", "linux-5.4"),
+        ("5.1.5", "", "linux-5.4"),
         ("5.14.0-362.el9", "", "linux-5.14-rhel9"),
-        ("5.15.0-91-generic", "Ubuntu 22.04.3 LTS", "linux-5.4"),
+        ("5.15.0-91-generic", "Ubuntu 22.04.3 LTS", "linux-6.1"),
         ("6.12.0-55.el10", "", "linux-6.12"),
         ("6.8.0-31-generic", "", "linux-6.6"),
         ("6.18.0-061800-generic", "", "linux-6.18"),

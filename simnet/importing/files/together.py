@@ -45,19 +45,35 @@ class ListedFiles(Files):
 
 
 class TogetherFiles(Files):
-    """Files of several sources; of files with one name that of the first source counts.
+    """Files of several sources.
+
+    Of paths below /proc and /sys, those of the first source that has them count. An output that has
+    the name of one of an earlier source is called after its source's place, as ``2/dmesg.txt``.
 
     Args:
-        sources: each with its own root.
+        sources: each with its own root, and the names of its outputs.
         label: what the user called them.
     """
 
-    def __init__(self, sources: Sequence[Files], label: str) -> None:
+    def __init__(self, sources: Sequence[tuple[Files, Sequence[str]]], label: str) -> None:
         self.label = label
-        self._sources = tuple(sources)
+        self._sources = tuple(files for files, _ in sources)
+        self._outputs: dict[str, tuple[Files, str]] = {}
+        for place, (files, outputs) in enumerate(sources, 1):
+            for name in outputs:
+                shown = f"{place}/{name}" if name in self._outputs else name
+                self._outputs[shown] = (files, name)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Names of the outputs of all sources."""
+        return list(self._outputs)
 
     def data(self, name: str) -> bytes | None:
         """See `Files.data`."""
+        if name in self._outputs:
+            files, own = self._outputs[name]
+            return files.data(own)
         found = (one.data(name) for one in self._sources)
         return next((data for data in found if data is not None), None)
 
@@ -72,5 +88,5 @@ class TogetherFiles(Files):
 
     def walk(self) -> list[str]:
         """See `Files.walk`."""
-        every = itertools.chain.from_iterable(one.walk() for one in self._sources)
+        every = itertools.chain(self._outputs, *(one.walk() for one in self._sources))
         return sorted(set(itertools.islice(every, MOST_NAMES)))
