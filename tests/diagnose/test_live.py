@@ -22,7 +22,7 @@ _ALLOWED: Final = (
     == 0
 )
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.skipif(not _ALLOWED, reason="no network namespaces, or no ip, tc and ss"),
 ]
 
