@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # what is no part of its own: every scenario has them
 _EVERYWHERE = {"host", "balancer", "provenance", "applied", "remarks", "run", "workload", "switch"}
 # these ask no scenario, or serve a page until they are interrupted
-_OF_NONE = {"conform", "import", "list", "page", "validate"}
+_OF_NONE = {"conform", "diagnose", "import", "list", "page", "validate"}
 
 
 @dataclass(frozen=True)
