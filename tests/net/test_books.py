@@ -10,6 +10,13 @@ import pytest
 from tests.laws.books import US, Books
 
 
+def _agree(books: Books, at_once_ps: int) -> None:
+    """Fail unless all is booked, and no more is open than an interrupt, poll or call takes."""
+    assert len(books.idle_differences) > 4
+    assert books.left_at_last() == 0
+    assert max(map(abs, books.differences)) < at_once_ps
+
+
 @pytest.mark.parametrize(
     ("scenario", "tunings", "duration_us"),
     [
@@ -26,11 +33,7 @@ from tests.laws.books import US, Books
 def test_adapters_and_their_drivers_do_what_they_book(
     scenario: str, tunings: tuple[str, ...], duration_us: int
 ) -> None:
-    books = Books(scenario, tunings, duration_us)
-    assert len(books.idle_differences) > 4
-    assert books.left_at_last() == 0
-    # what an interrupt, a poll or a system call takes at once
-    assert max(map(abs, books.differences)) < 500 * US
+    _agree(Books(scenario, tunings, duration_us), 500 * US)
 
 
 @pytest.mark.parametrize(
@@ -45,11 +48,7 @@ def test_adapters_and_their_drivers_do_what_they_book(
 def test_virtual_adapters_do_what_they_book(
     scenario: str, tunings: tuple[str, ...], duration_us: int
 ) -> None:
-    books = Books(scenario, tunings, duration_us)
-    assert len(books.idle_differences) > 4
-    assert books.left_at_last() == 0
-    # what an interrupt, a poll or a system call takes at once
-    assert max(map(abs, books.differences)) < 150 * US
+    _agree(Books(scenario, tunings, duration_us), 150 * US)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +64,4 @@ def test_virtual_adapters_do_what_they_book(
 def test_steered_packets_cost_what_is_booked(
     scenario: str, tunings: tuple[str, ...], duration_us: int
 ) -> None:
-    books = Books(scenario, tunings, duration_us)
-    assert len(books.idle_differences) > 4
-    assert books.left_at_last() == 0
-    # what an interrupt, a poll or a system call takes at once
-    assert max(map(abs, books.differences)) < 150 * US
+    _agree(Books(scenario, tunings, duration_us), 150 * US)
