@@ -129,7 +129,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     bench.expected = most + _AFTER
     times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")
     short, longer, remarks = _times(plain, *times)
-    as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario))
+    as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario), typed)
     spare = wanted.most(as_it_is) > MARGIN_PERCENT
     found = search(bench, Level(*short, (first,)), most, first) if spare else []
     choosing = Level(*longer, tuple(first + one for one in _CHOOSING))
@@ -195,11 +195,11 @@ def _times(
     return searching, after, () if warm_up else late[0][1]
 
 
-def _as_it_is(bench: Bench, level: Level, scenario: str) -> Numbers:
+def _as_it_is(bench: Bench, level: Level, scenario: str, limits: Sequence[str]) -> Numbers:
     """The numbers of the system as it is.
 
     Raises:
-        InputError: they say nothing of the goal.
+        InputError: they say nothing of the goal, or of one of the limits that were typed.
     """
     (trial,) = bench.trials([()], level)
     if not trial.runs:
@@ -208,6 +208,9 @@ def _as_it_is(bench: Bench, level: Level, scenario: str) -> Numbers:
     if not trial.allowed and trial.runs[0].get(bench.goal.metric, 0.0) <= 0:
         message = f"its runs have no {bench.goal.label()}"
         raise InputError(message, file="--goal", key=bench.goal.name)
+    for one in bench.limits:
+        if one.text in limits and one.metric not in trial.runs[0]:
+            raise InputError(f"its runs have no {one.metric}", file="--limit", key=one.text)
     return trial.runs[0]
 
 

@@ -49,6 +49,13 @@ def test_bad_input_is_one_line(simnet: Simnet) -> None:
         assert hint in err
 
 
+@pytest.mark.compiled
+def test_a_limit_on_what_no_run_has_is_not_taken_for_kept(simnet: Simnet) -> None:
+    status, out, err = simnet("recommend", *SHORT, "--limit", "transactions>=1")
+    assert (status, out) == (2, "")
+    assert err == "simnet: --limit: transactions>=1: its runs have no transactions\n"
+
+
 def test_other_commands_do_not_load_the_estimator() -> None:
     code = "import simnet.cli, sys; sys.exit('optuna' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
