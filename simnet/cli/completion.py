@@ -89,13 +89,16 @@ def scenarios(_context: click.Context, _parameter: click.Parameter, typed: str) 
 
 
 def tunings(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
-    """Complete names of the scenario's tunings, with ``+`` between."""
+    """Complete names of tunings, of the scenario and ready ones, with ``+`` between."""
+    from simnet.scenario.commands.ready import ready_names
     from simnet.scenario.core.library import find_scenario, read_scenario
+    from simnet.scenario.core.load import load
 
     before = typed.rpartition("+")[0]
     front = f"{before}+" if before else ""
     try:
-        known = read_scenario(find_scenario(_scenario(context)))[0].tunings
+        known = list(read_scenario(find_scenario(_scenario(context)))[0].tunings)
+        known += [name.removesuffix("N") for name in ready_names(load(_scenario(context)))]
     except SimnetError:
         return []
     return _items((front + name for name in known), typed)

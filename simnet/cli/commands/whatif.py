@@ -55,8 +55,9 @@ def whatif_command(
 ) -> None:
     """Compare SCENARIO as it is with each TUNING, and say which is worth it.
 
-    A TUNING is a name that the scenario defines, several with + between, or KNOB=VALUE, several
-    with commas between. --set and --tuning change what is. Simulations end when every verdict is
+    A TUNING is a name that the scenario defines or its system has ready (affinity, rps, queues=4),
+    several with + between, KNOB=VALUE, several with commas between, or a command such as
+    "ethtool -G eth0 rx 4096", which is read and not executed. --set and --tuning change what is. Simulations end when every verdict is
     clear.
 
     No gain is worth a p99 latency more than twice as long (see --max-p99), a loss of packets that

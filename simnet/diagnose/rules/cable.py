@@ -224,7 +224,7 @@ RULES: Final = (
                 Action(
                     f"ip link set dev {named(port)} mtu 9000",
                     f"ip link set dev {named(port)} mtu 1500",
-                    f"ifconfig {named(port)} mtu=9000",
+                    f"ip link set dev {named(port)} mtu 9000",
                 ),
             ),
         ),

@@ -324,9 +324,10 @@ def _imported(
         guest.above_host(drafts, host, lines[first])
         guest.outside(drafts, first, lines[first].numbers[0], rate)
         kvm, table = guest.guest_tables(host, lines[first])
-    name = host.facts.get("hostname")
+    name = _name(host)
     scenario = _SCENARIO.format(
-        name=_UNSAFE.sub("", str(name.value))[:64] if name is not None else "An imported host",
+        called=f'name = "{name}"\n' if name else "",
+        name=name or "An imported host",
         kvm=kvm,
         guest=table,
         peer=guest.PEER_SERVER if below else "server.toml",
@@ -339,6 +340,12 @@ def _imported(
     found = Imported(host, drafts, scenario, tuning, tuple(notes))
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
+
+
+def _name(host: ReadHost) -> str:
+    """The host's own name, as far as a scenario may have it; empty where no file says it."""
+    said = host.facts.get("hostname")
+    return _UNSAFE.sub("", str(said.value)).lstrip("_.-")[:64] if said is not None else ""
 
 
 def _refusals(found: Imported) -> Iterator[str]:
@@ -438,7 +445,7 @@ _UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)
 
 _SCENARIO: Final = """\
 kind = "scenario"
-description = "{name} and a peer like it"
+{called}description = "{name} and a peer like it"
 
 [system]
 server = "models/server.toml"

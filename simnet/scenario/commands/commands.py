@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
 from simnet.scenario.commands.distribution import Distribution, distribution_of
+from simnet.scenario.commands.loops import looped
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.subject import subjects
 
@@ -158,7 +159,7 @@ def _for_host(
     if lines.sysctls and style.sysctl_boot:
         keep.append(style.sysctl_boot)
     keep += style.keep_lines(style.modprobe_file, lines.options)
-    keep += style.keep_script(lines.start, lines.stop[::-1])
+    keep += style.keep_script(looped(lines.start), looped(lines.stop[::-1]))
     if any(several.last for several in together):
         keep.append("# the processes: in what starts them at boot")
     drop = [
@@ -173,8 +174,8 @@ def _for_host(
     )
     return Commands(
         where=printable(where),
-        apply=_safe(*first, *lines.apply, *last),
-        undo=_safe(*last_undo, *lines.undo[::-1], *first_undo),
+        apply=_safe(*first, *looped(lines.apply), *last),
+        undo=_safe(*last_undo, *looped(lines.undo[::-1]), *first_undo),
         keep=_safe(*keep),
         drop=_safe(*drop),
     )
@@ -188,16 +189,16 @@ def _safe(*lines: str) -> tuple[str, ...]:
 def _add(lines: _Lines, one: ChangedKnob, style: Distribution, host: Host) -> None:
     knob = one.knob
     if knob.compile_time or knob.by_hand:
-        lines.add(f"# {_typed(one, one.value)}", f"# {_typed(one, one.before)}")
+        lines.add(f"# {_typed(one, one.value, style)}", f"# {_typed(one, one.before, style)}")
     elif knob.scope == "irqbalance":
         _add_daemon(lines, one, style)
     elif knob.name.startswith("modprobe "):
         _add_option(lines, one, host)
     else:
         unknown = f"# {one.name}: the value before is not known; write it down first"
-        undo = _typed(one, one.before) if one.before else unknown
+        undo = _typed(one, one.before, style) if one.before else unknown
         sysctl = knob.command.startswith("sysctl ")
-        lines.add(_typed(one, one.value), undo, in_script=not sysctl and knob.keep is None)
+        lines.add(_typed(one, one.value, style), undo, in_script=not sysctl and knob.keep is None)
         if sysctl:
             lines.sysctls.append(f"{knob.name} = {one.value}")
         if knob.keep:
@@ -206,8 +207,8 @@ def _add(lines: _Lines, one: ChangedKnob, style: Distribution, host: Host) -> No
                 lines.drop.append(knob.keep.format(value=one.before, **one.parts))
 
 
-def _typed(one: ChangedKnob, value: str) -> str:
-    return one.knob.typed(value, one.parts)
+def _typed(one: ChangedKnob, value: str, style: Distribution) -> str:
+    return one.knob.typed(value, one.parts, today=style.today)
 
 
 def _add_daemon(lines: _Lines, one: ChangedKnob, style: Distribution) -> None:

@@ -2,7 +2,8 @@
 
 Sources: SUSE Linux Enterprise Server 10 (init script ``irq_balancer``, ``boot.sysctl``,
 ``/etc/modprobe.conf.local``, insserv(8)); Red Hat Enterprise Linux 4 to 6 (chkconfig(8),
-``/etc/modprobe.conf``, from 6 on ``/etc/modprobe.d``); systemd (sysctl.d(5), systemd.service(5)).
+``/etc/modprobe.conf``, from 6 on ``/etc/modprobe.d``); systemd (sysctl.d(5), systemd.service(5)),
+which Red Hat Enterprise Linux has since 7 and SUSE Linux Enterprise Server since 12.
 """
 
 from __future__ import annotations
@@ -15,10 +16,22 @@ from simnet.host.release import release
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Distribution", "distribution_of"]
+__all__ = ["STYLES", "Distribution", "distribution_of"]
 
 _NAME: Final = "simnet-tuning"
-_FIRST_WITH_SYSTEMD: Final = (3,)
+# kernels of RHEL 7, SLES 12 and, of kernel.org's, Debian 8
+_FIRST_WITH_SYSTEMD: Final = {"rhel": (3, 10), "sles": (3, 12), "": (3,)}
+_SCRIPT: Final = """\
+#!/bin/sh
+# settings that simnet recommends
+case "$1" in
+start)
+{start}
+;;
+stop)
+{stop}
+;;
+esac"""
 _INIT_SCRIPT: Final = """\
 #!/bin/sh
 # chkconfig: 345 99 01
@@ -83,6 +96,11 @@ class Distribution:
     own_files: bool = False
     unit: str = ""
 
+    @property
+    def today(self) -> bool:
+        """Whether it comes with ip(8), and not with ifconfig(8)."""
+        return bool(self.unit)
+
     def keep_lines(self, file: str, lines: Sequence[str]) -> list[str]:
         """Return the commands that add lines to a configuration file."""
         if not lines:
@@ -104,7 +122,8 @@ class Distribution:
         if not start:
             return []
         indented = {"start": "\n".join(start), "stop": "\n".join(stop)}
-        content = _INIT_SCRIPT.format(name=_NAME, **indented).splitlines()
+        form = _SCRIPT if self.unit else _INIT_SCRIPT
+        content = form.format(name=_NAME, **indented).splitlines()
         lines = [f"cat > {self.script} <<'END'", *content, "END", f"chmod 755 {self.script}"]
         if self.unit:
             unit = _UNIT.format(script=self.script).splitlines()
@@ -149,6 +168,8 @@ _SYSTEMD: Final = Distribution(
     unit=f"/etc/systemd/system/{_NAME}.service",
 )
 _BY_NAME: Final = {"sles": _SLES, "rhel": _RHEL, "systemd": _SYSTEMD}
+STYLES: Final = tuple(_BY_NAME.values())
+"""All of them."""
 
 
 def distribution_of(name: str, version: str) -> Distribution:
@@ -156,8 +177,9 @@ def distribution_of(name: str, version: str) -> Distribution:
 
     Args:
         name: the kernel model's ``distribution``; empty when it names none.
-        version: the kernel's version, which decides then.
+        version: the kernel's version: distributions changed to systemd with one.
     """
-    if name:
-        return _BY_NAME[name]
-    return _SYSTEMD if release(version) >= _FIRST_WITH_SYSTEMD else _RHEL
+    first = _FIRST_WITH_SYSTEMD.get(name)
+    if first is not None and release(version) >= first:
+        return _SYSTEMD
+    return _BY_NAME[name or "rhel"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
+from simnet.host.cpulist import cpulist_text
 from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import UnitError
 
@@ -15,11 +17,23 @@ if TYPE_CHECKING:
     from simnet.scenario.core.files import ScenarioFile, Setting
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.parameter import Spec
+    from simnet.scenario.core.subject import Proposal
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["EACH_PORT", "PEER", "entries", "is_peer", "parsed", "stands_for", "tuning_names"]
+__all__ = [
+    "EACH_PORT",
+    "PEER",
+    "entries",
+    "in_rows",
+    "is_peer",
+    "parsed",
+    "stands_for",
+    "tuning_names",
+]
 
 _OPTION = "--tuning"
+# of an interrupt or a queue, in the name of a file
+_NUMBER: Final = re.compile(r"(?<=[-/])\d+(?=/)")
 PEER = "peer:"
 EACH_PORT = "{port}"
 """In the name of a setting: every port."""
@@ -32,6 +46,8 @@ def entries(
     settings: Mapping[str, str],
     options: Mapping[str, str],
     captured: Sequence[Entry] = (),
+    *,
+    ready: Mapping[str, Proposal] = MappingProxyType({}),
 ) -> list[Entry]:
     """Return all settings in the order in which they apply; of equal names the last one.
 
@@ -42,17 +58,15 @@ def entries(
         settings: as typed after ``--set``; they apply after the tunings.
         options: other options of the command, by name.
         captured: from files: the machine as it is, to which tunings come on top.
-
-    Raises:
-        InputError: a tuning that the scenario does not have; the message names the nearest.
+        ready: tunings that it does not define, by name.
     """
     found = [*_written(form.tuning, document, ("tuning",)), *captured]
     for name in tunings:
-        if name not in form.tunings:
-            known = f"the scenario has {', '.join(form.tunings) or 'none'}"
-            message = f"unknown tuning{nearest(name, form.tunings) or f': {known}'}"
-            raise InputError(message, file=_OPTION, key=name)
-        found += _written(form.tunings[name].settings, document, ("tunings", name))
+        if name in ready:
+            proposed = ready[name].settings
+            found += [Entry(" ".join(knob.split()), raw, _OPTION) for knob, raw in proposed]
+        else:
+            found += _written(form.tunings[name].settings, document, ("tunings", name))
     found += [Entry(" ".join(name.split()), raw, "--set") for name, raw in settings.items()]
     found += [Entry(name, raw, f"--{name.replace('_', '-')}") for name, raw in options.items()]
     last = {entry.name: number for number, entry in enumerate(found)}
@@ -85,6 +99,21 @@ def tuning_names(given: Iterable[str]) -> tuple[str, ...]:
                 raise InputError(message, file=_OPTION, key=text or None)
             names.append(name.strip())
     return tuple(names)
+
+
+def in_rows(names: Iterable[str]) -> list[str]:
+    """Return names, those that differ in one number as one: `/proc/irq/{84-87}/smp_affinity`."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for name in names:
+        found = _NUMBER.search(name)
+        start, end = found.span() if found else (len(name), len(name))
+        rows.setdefault((name[:start], name[end:]), []).extend([int(found[0])] if found else [])
+    return [
+        (f"{{{cpulist_text(numbers)}}}" if len(numbers) > 1 else "".join(map(str, numbers))).join(
+            ends
+        )
+        for ends, numbers in rows.items()
+    ]
 
 
 def is_peer(entry: Entry) -> bool:

@@ -292,6 +292,13 @@ class TuningTable(_Table):
 class _Scenario(_Table):
     kind: Literal["scenario"]
     description: Annotated[str, Field(min_length=1, description="what this is, one line")]
+    name: Annotated[
+        str,
+        Field(
+            pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
+            description="what results call it, and its host; the name of the file by default",
+        ),
+    ] = ""
     document: Annotated[str, Field(description="the document it comes from")] = ""
     system: SystemTable
     workload: WorkloadTable

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
 __all__ = [
+    "PLACES",
     "AppliedKnob",
     "CpuMask",
     "Knob",
@@ -30,13 +31,13 @@ __all__ = [
 _LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ", "echo ")
-# what stands for a place in a name; items of a part of hosts have names of letters
-_PLACES: Final = {
+PLACES: Final = {
     "irq": r"\d+",
     "queue": r"\d{1,4}|\*",
     "port": PORT_NAME,
     "drive": r"nvme\d+n\d+",
 }
+"""Patterns of what stands for a place in a name; items of a part of hosts have names of letters."""
 
 
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:
@@ -193,6 +194,7 @@ class Knob:
             ``disks.queue`` is the queue of one of a host's disks.
         target: the attribute; empty for scope ``none``.
         command: how to set it, with ``{value}``.
+        today: how, where distributions have other tools than `command` needs; empty for none.
         needs: the attribute that a NIC has to have for what is set of its queues.
         each: the command for all queues, if it is no loop over files.
         unset: the command for a value of 0 that stands for not set; empty if `command` does.
@@ -219,6 +221,7 @@ class Knob:
     scope: str
     target: str
     command: str
+    today: str = ""
     unit: str = ""
     note: str = ""
     since: str = "2.6.0"
@@ -245,7 +248,7 @@ class Knob:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         def place(found: re.Match[str]) -> str:
-            return f"(?P<{found[1]}>{_PLACES.get(found[1], '[a-z]+')})"
+            return f"(?P<{found[1]}>{PLACES.get(found[1], '[a-z]+')})"
 
         return re.compile(re.sub(r"\\{(\w+)\\}", place, re.escape(self.name)))
 
@@ -254,11 +257,18 @@ class Knob:
         found = self._pattern.fullmatch(" ".join(name.split()))
         return found.groupdict() if found else None
 
-    def typed(self, value: str, parts: Mapping[str, str]) -> str:
-        """Return the command that sets the knob to a value, as `admin_text` writes it."""
+    def typed(self, value: str, parts: Mapping[str, str], *, today: bool = False) -> str:
+        """Return the command that sets the knob to a value, as `admin_text` writes it.
+
+        Args:
+            value: as `admin_text` writes it.
+            parts: port or interrupt in its name.
+            today: whether the machine has the tools that distributions come with since 2014.
+        """
         on = value == "on"
         verbs = {"start_stop": "start" if on else "stop", "detach": "" if on else " -d"}
-        command = self.unset if self.unset and value == "0" else self.command
+        usual = self.today if today and self.today else self.command
+        command = self.unset if self.unset and value == "0" else usual
         whole = parts.get("queue") == "*"
         typed = (self.each if whole and self.each else command).format(
             value=value, **verbs, **parts

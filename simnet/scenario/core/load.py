@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 from simnet.scenario.commands.captured import Captured, captured
+from simnet.scenario.commands.ready import ready_names, ready_tuning
+from simnet.scenario.commands.typed import knob_named
 from simnet.scenario.core import library
 from simnet.scenario.core.checks import check_whole, peer_ports
 from simnet.scenario.core.effective import Effective, Port
@@ -23,9 +25,10 @@ from simnet.scenario.core.unread import idle_settings
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.irqbalance.schema import Balancer
 from simnet.scenario.parts.nic.schema import Nic
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path as FilePath
 
     from pydantic import BaseModel
@@ -35,10 +38,10 @@ if TYPE_CHECKING:
     from simnet.scenario.core.parameter import Spec, Value
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.section import Section
-    from simnet.scenario.core.subject import Part
+    from simnet.scenario.core.subject import Part, Proposal
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["load", "present", "setting_names"]
+__all__ = ["load", "present", "setting_names", "unknown_tuning"]
 
 
 def load(
@@ -125,26 +128,66 @@ def _assembled(
     """Return a scenario's models, with all settings applied, and its name."""
     path = library.find_scenario(str(scenario))
     form, document = library.read_scenario(path)
-    given = entries(form, document, tunings, settings, options)
+    settings = {knob_named(" ".join(name.split())): value for name, value in settings.items()}
+    ready = _ready(form, scenario, settings, tunings, apply)
+    given = entries(form, document, tunings, settings, options, ready=ready)
     models = [(entry, knob) for entry in given for knob in MODELS if knob.name == entry.name]
     chosen = {knob.target: _model_name(entry, knob, path) for entry, knob in models}
     used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
     assembly = _Assembly(used, document, path)
+    defined = {name: tuple(one.settings) for name, one in form.tunings.items()}
+    knobs = defined | {name: tuple(knob for knob, _ in one.settings) for name, one in ready.items()}
     overrides = {
-        " ".join(knob.split()): f"--tuning {name}"
-        for name in tunings
-        for knob in form.tunings[name].settings
-    } | {" ".join(name.split()): "--set" for name in settings}
+        " ".join(knob.split()): f"--tuning {name}" for name in tunings for knob in knobs[name]
+    } | dict.fromkeys(settings, "--set")
     assembly.captured = captured(assembly.tree, apply, overrides)
     if apply:
-        given = entries(form, document, tunings, settings, options, assembly.captured.entries)
+        found = assembly.captured.entries
+        given = entries(form, document, tunings, settings, options, found, ready=ready)
     table = Settings(assembly.tree, form.irqbalance, document)
     table.remarks += assembly.captured.remarks
     table.applied += [_exchanged(form.system, *model) for model in models]
     table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
     exchanged = [entry for entry, _ in models]
     table.apply([entry for entry in given if entry not in exchanged])
-    return assembly, table, path.stem
+    return assembly, table, form.name or path.stem
+
+
+def _ready(
+    form: ScenarioFile,
+    scenario: str | FilePath,
+    settings: Mapping[str, str],
+    tunings: tuple[str, ...],
+    apply: Sequence[str],
+) -> dict[str, Proposal]:
+    """Return the tunings that the scenario does not define, as the system has them ready.
+
+    Raises:
+        InputError: neither has a tuning; the message names the nearest.
+    """
+    defined = tuple(name for name in tunings if name in form.tunings)
+    if len(defined) == len(tunings):
+        return {}
+    plain = load(scenario, settings=settings, tunings=defined, apply=apply)
+    found = {}
+    for name in tunings:
+        if name in form.tunings:
+            continue
+        ready = ready_tuning(name, plain)
+        if ready is None:
+            raise unknown_tuning(name, form.tunings, plain)
+        found[name] = ready
+    return found
+
+
+def unknown_tuning(name: str, defined: Iterable[str], plain: Effective) -> InputError:
+    """Return the error of a tuning that neither a scenario defines nor its system has ready."""
+    known = tuple(defined)
+    ready = [one for one in ready_names(plain) if one not in known]
+    has = f": the scenario has {', '.join(known) or 'none'}"
+    has += f"; this system takes {', '.join(ready)}" if ready else ""
+    message = f"unknown tuning{nearest(name, (*known, *ready)) or has}"
+    return InputError(message, file="--tuning", key=name)
 
 
 def _model_name(entry: Entry, knob: Knob, scenario: FilePath) -> str:
@@ -192,6 +235,8 @@ class _Assembly:
         # what names models of parts: the scenario's [system], and models by place
         self._named: dict[str, tuple[Any, Document, FilePath]] = {"": (form.system, document, path)}
         self._host(("host",), form.system, ("system",))
+        if form.name:
+            self.tree.put_plain(("host", "name"), form.name)
         self.tree.put_plain(("peers",), [])
         self.tree.put_plain(("cables",), list(form.system.cables))
         number = 0

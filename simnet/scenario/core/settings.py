@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.scenario.core.entries import EACH_PORT, PEER, is_peer, parsed
+from simnet.scenario.core.entries import EACH_PORT, PEER, in_rows, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS, UNREAD
@@ -84,6 +84,7 @@ class Settings(Table):
         }
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._given: list[Entry] = []
+        self._gone: dict[str, list[str]] = {}
         self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
 
     def apply(self, given: list[Entry]) -> None:
@@ -112,6 +113,8 @@ class Settings(Table):
                 self._check_masks(targets)
                 self.interrupts.set_masks()
         self.interrupts.warn()
+        for name, names in self._gone.items():
+            self.remarks += [f"{one}: gone with {name}" for one in in_rows(names)]
 
     def _each_port(self, entry: Entry) -> Iterator[Entry]:
         """Yield a setting once for every port if its name has `{port}`, else as it is."""
@@ -312,7 +315,7 @@ class Settings(Table):
         except InputError:
             if shrunk is None:
                 raise
-            self.remarks.append(f"{entry.name}: gone with {shrunk.name}")
+            self._gone.setdefault(shrunk.name, []).append(entry.name)
             return
         stronger = self._overriding(entry, paths)
         if stronger:

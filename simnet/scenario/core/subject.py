@@ -288,11 +288,17 @@ class Proposal:
         name: short, as a tuning's.
         doc: what it does, one line.
         settings: knobs with their values, as typed.
+        short: another name, the one that people type first; empty for none.
+        numbered: it takes a number, as in ``queues=4``, which stands for ``{number}`` in values.
+        searched: whether a search tries it by itself; not where its knobs are tried one by one.
     """
 
     name: str
     doc: str
     settings: tuple[tuple[str, str], ...]
+    short: str = ""
+    numbered: bool = False
+    searched: bool = True
 
 
 @dataclass(frozen=True)

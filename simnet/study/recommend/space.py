@@ -40,5 +40,5 @@ def _proposed(base: Case, taken: set[str]) -> Iterator[Factor]:
     for subject in subjects():
         for one in subject.proposals(effective):
             factor = Factor(one.name, one.doc, OFF_ON, proposed=one.settings)
-            if one.name not in taken and factor.goes(base, OFF_ON[1]):
+            if one.searched and one.name not in taken and factor.goes(base, OFF_ON[1]):
                 yield factor

@@ -1,18 +1,25 @@
-"""A tuning as typed: names of the scenario's tunings, knobs with values, or both.
+"""A tuning as typed: names of tunings, knobs with values or commands that set knobs, or both.
 
 ``affinity``, ``affinity+numactl``, ``net.ipv4.tcp_low_latency=1,irqbalance=off``,
-``affinity+net.ipv4.tcp_low_latency=1``.
+``affinity+net.ipv4.tcp_low_latency=1``, ``ethtool -C eth0 rx-usecs 40 tx-usecs 40``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
+from simnet.scenario.commands.ready import READY, ready_tuning
+from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands
 from simnet.scenario.core.knobs import KNOBS
-from simnet.scenario.core.library import find_scenario, nearest, read_scenario
+from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.core.load import load, unknown_tuning
 from simnet.study.work.cases import Case
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.subject import Proposal
 
 __all__ = ["Tuning", "read_tuning"]
 
@@ -23,7 +30,7 @@ class Tuning:
 
     Attributes:
         text: as typed.
-        names: tunings of the scenario, in order.
+        names: tunings that the scenario defines, or its system has ready, in order.
         settings: knobs and values, in order; they apply after the names.
         knobs: what the named tunings set.
         description: what the scenario says of it; empty for knobs alone.
@@ -49,39 +56,59 @@ def read_tuning(scenario: str, text: str) -> Tuning:
     """Return what a typed tuning stands for.
 
     Raises:
-        InputError: a name that the scenario does not have, or a knob without a value.
+        InputError: a name that neither the scenario nor its system has, a command that sets no
+            knob, or a knob without a value.
     """
     known = read_scenario(find_scenario(scenario))[0].tunings
     names, settings = [], ""
+    knobs: list[str] = []
+    docs = []
     parts = text.split("+")
     for number, part in enumerate(parts):
-        if "=" in part:
-            settings = "+".join(parts[number:])
-            break
-        names.append(part.strip())
-    for name in names:
-        if name not in known:
-            raise _unknown(name, text, known)
-    chosen = _settings(settings)
+        name = part.strip()
+        ready = None if name in known else _ready(scenario, name)
+        if ready is None and name not in known:
+            if is_command(part) or "=" in part:
+                settings = "+".join(parts[number:])
+                break
+            raise _unknown(name, text, scenario, known)
+        names.append(name)
+        knobs += [knob for knob, _ in ready.settings] if ready else known[name].settings
+        docs.append(ready.doc if ready else known[name].description)
+    chosen = _commands(settings) if is_command(settings) else _settings(settings)
     if "seed" in chosen:
         raise InputError("no tuning: both runs of a pair have the same one, see --seed", key="seed")
     return Tuning(
         text=text,
         names=tuple(names),
         settings=tuple(chosen.items()),
-        knobs=frozenset(" ".join(knob.split()) for name in names for knob in known[name].settings),
-        description="; ".join(known[name].description for name in names),
+        knobs=frozenset(" ".join(knob.split()) for knob in knobs),
+        description="; ".join(docs),
     )
 
 
-def _unknown(name: str, text: str, known: Mapping[str, object]) -> InputError:
+def _ready(scenario: str, name: str) -> Proposal | None:
+    """What the system has ready under a name."""
+    return ready_tuning(name, load(scenario)) if READY.fullmatch(name) else None
+
+
+def _unknown(name: str, text: str, scenario: str, known: Mapping[str, object]) -> InputError:
     if not name:
         message = "expected the name of a tuning, several with + between, or KNOB=VALUE"
         return InputError(message, key=text or "TUNING")
     if any(knob.match(name) is not None for knob in KNOBS):
         return InputError("expected a value: KNOB=VALUE", key=name)
-    has = f": the scenario has {', '.join(known) or 'none'}; else KNOB=VALUE"
-    return InputError(f"unknown tuning{nearest(name, known) or has}", key=name)
+    message = unknown_tuning(name, known, load(scenario)).message
+    hint = "" if "did you mean" in message else "; else KNOB=VALUE, or a command"
+    return InputError(f"{message}{hint}", key=name)
+
+
+def _commands(text: str) -> dict[str, str]:
+    """Return the settings that commands make."""
+    found = settings_of_commands(text)
+    if found is None:
+        raise InputError("not how a knob of simnet is set: `simnet list knobs` has all", key=text)
+    return dict(found)
 
 
 def _settings(text: str) -> dict[str, str]:
@@ -93,7 +120,7 @@ def _settings(text: str) -> dict[str, str]:
         if sign and not before.strip():
             raise InputError("expected KNOB=VALUE", key=text)
         if sign:
-            name = before.strip()
+            name = knob_named(" ".join(before.split()))
             settings.pop(name, None)
             settings[name] = value.strip()
         else:

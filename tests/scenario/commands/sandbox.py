@@ -15,6 +15,7 @@ _PROGRAMS = {
     "sysctl": 'shift; key=${1%%=*}; printf "%s\\n" "${1#*=}" > "$ROOT/proc/sys/${key//.//}"',
     "ethtool": 'printf "%s\\n" "$4" > "$ROOT/state/ethtool$1.$2.$3"',
     "ifconfig": 'printf "%s\\n" "$3" > "$ROOT/state/ifconfig.$1.$2"',
+    "ip": 'printf "%s\\n" "$6" > "$ROOT/state/ip-$1-$2.$4.$5"',
     "service": 'printf "%s\\n" "$2" > "$ROOT/state/service.$1"',
     "chkconfig": """case "$1" in
         --add) : > "$ROOT/state/boot.$2" ;;

@@ -26,8 +26,8 @@ KNOBS = {
 }
 # programs that may stand in what is printed
 PROGRAMS = {
-    "sysctl", "ethtool", "ifconfig", "service", "chkconfig", "insserv", "systemctl", "modprobe",
-    "killall", "netserver", "numactl", "echo", "cat", "chmod", "sed", "rm",
+    "sysctl", "ethtool", "ifconfig", "ip", "service", "chkconfig", "insserv", "systemctl",
+    "modprobe", "killall", "netserver", "numactl", "echo", "cat", "chmod", "sed", "rm",
     "/etc/init.d/irq_balancer",
 }  # fmt: skip
 Name = Literal["sles", "rhel", "systemd"]
@@ -63,6 +63,7 @@ def _sandbox(folder: Path) -> Sandbox:
     sandbox.write("state/ethtool-C.eth2.rx-usecs", "20")
     sandbox.write("state/ethtool-G.eth2.rx", "200")
     sandbox.write("state/ifconfig.eth2.mtu", "1500")
+    sandbox.write("state/ip-link-set.eth2.mtu", "1500")
     return sandbox
 
 

@@ -172,7 +172,7 @@ def test_what_is_set_of_a_queue_goes_with_it() -> None:
     port = loaded.ports[0]
     assert [len(port.rps_cpus), len(port.queue_affinity), len(port.xps_cpus)] == [3, 3, 2]
     assert port.queue_affinity == ((0,), (0,), (1,))
-    assert "/proc/irq/83/smp_affinity: gone with nic.rx_queues" in loaded.remarks
+    assert "/proc/irq/{83-88,93-98}/smp_affinity: gone with nic.rx_queues" in loaded.remarks
     after = _error("relay-tuned", {"nic.rx_queues": "3", "/proc/irq/83/smp_affinity": "1"})
     assert after.message == "dell-r410 has no interrupt 83: expected one of 80-82, 90-92"
     more = load("relay-tuned", settings={"nic.rx_queues": "9"})

@@ -88,7 +88,14 @@ def test_a_value_of_a_tuning_says_where_it_stands(workspace: Workspace) -> None:
     ("name", "key", "message"),
     [
         ("afinity", "afinity", "unknown tuning; did you mean affinity?"),
-        ("zzz", "zzz", "unknown tuning: the scenario has numactl, affinity"),
+        (
+            "zzz",
+            "zzz",
+            (
+                "unknown tuning: the scenario has numactl, affinity;"
+                " this system takes processes-on-node, ring-max, jumbo"
+            ),
+        ),
         ("affinity+nmactl", "nmactl", "unknown tuning; did you mean numactl?"),
         ("affinity+", "affinity+", "expected names of tunings with + between"),
         ("", None, "expected names of tunings with + between"),

@@ -140,6 +140,22 @@ class TestSetup:
             f"ifenslave bond0 {' '.join(ports)}",
         )
 
+    def test_a_kernel_of_today_sets_the_hash_while_the_bond_is_up(self) -> None:
+        today = {"system.kernel": "linux-6.12"}
+        base = load(SCENARIO, settings={**today, MODE: "802.3ad"})
+        policy = "modprobe bonding xmit_hash_policy"
+        (lines,) = commands(base, load(SCENARIO, settings={
+            **today, MODE: "802.3ad", policy: "layer3+4"}))  # fmt: skip
+        file = "/sys/class/net/bond0/bonding/xmit_hash_policy"
+        assert lines.apply == (f"echo layer3+4 > {file}",)
+        assert lines.undo == (f"echo layer2 > {file}",)
+        (rebuilt,) = commands(base, load(SCENARIO, settings={**today, MODE: "balance-xor"}))
+        assert rebuilt.apply[:2] == (
+            "# bond0 goes down: a session over it is cut off, so type this at the console",
+            "ip link set dev bond0 down",
+        )
+        assert "ip link set dev eth7 master bond0" in rebuilt.apply
+
 
 class TestSimulation:
     @pytest.mark.parametrize("mode", ALL_MODES)

@@ -167,6 +167,7 @@ def test_what_subjects_propose_is_taken_by_the_system() -> None:
     offered = [one for subject in subjects() for one in subject.proposals(effective)]
     assert {"interrupts-on-node", "rps-on-node", "xps-by-cpu"} <= {one.name for one in offered}
     for one in offered:
+        assert not one.numbered
         assert Factor(one.name, one.doc, OFF_ON, proposed=one.settings).goes(base, "on")
 
 

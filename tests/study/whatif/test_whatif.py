@@ -446,6 +446,9 @@ def test_real_runs_are_judged_too() -> None:
         ("/proc/irq/209/smp_affinity=1,00000000", (),
          {"/proc/irq/209/smp_affinity": "1,00000000"}),
         ("affinity+ethtool -C eth0 rx-frames=9", ("affinity",), {"ethtool -C eth0 rx-frames": "9"}),
+        ("affinity+sudo ethtool -C eth0 rx-frames 9 rx-usecs 7", ("affinity",),
+         {"ethtool -C eth0 rx-frames": "9", "ethtool -C eth0 rx-usecs": "7"}),
+        ("jumbo+ip link set eth0 mtu=4000", ("jumbo",), {"ifconfig eth0 mtu": "4000"}),
     ],
 )  # fmt: skip
 def test_a_tuning_as_typed(text: str, names: tuple[str, ...], settings: dict[str, str]) -> None:
@@ -458,7 +461,10 @@ def test_a_tuning_as_typed(text: str, names: tuple[str, ...], settings: dict[str
     ("text", "line"),
     [
         ("afinity", "afinity: unknown tuning; did you mean affinity?"),
-        ("zzz", "zzz: unknown tuning: the scenario has numactl, affinity; else KNOB=VALUE"),
+        ("zzz", ("zzz: unknown tuning: the scenario has numactl, affinity; this system takes"
+                 " processes-on-node, ring-max, jumbo; else KNOB=VALUE, or a command")),
+        ("ethtool -K eth0 lro on",
+         "ethtool -K eth0 lro on: not how a knob of simnet is set: `simnet list knobs` has all"),
         ("irqbalance", "irqbalance: expected a value: KNOB=VALUE"),
         ("affinity+", ("affinity+: expected the name of a tuning, several with + between,"
                        " or KNOB=VALUE")),

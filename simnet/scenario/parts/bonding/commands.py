@@ -1,6 +1,9 @@
 """What to type for a bond: its driver takes all options at once, when it is loaded.
 
-Source: Documentation/networking/bonding.txt of Linux 2.6.18, configuring bonding manually.
+Some options can be set while it is up.
+
+Sources: Documentation/networking/bonding.txt of Linux 2.6.18, configuring bonding manually;
+``drivers/net/bonding/bond_options.c`` of Linux 3.14: what lacks ``BOND_OPTFLAG_IFDOWN``.
 """
 
 from __future__ import annotations
@@ -8,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from simnet.host.release import release
+from simnet.scenario.commands.distribution import distribution_of
 from simnet.scenario.commands.together import Together
 
 if TYPE_CHECKING:
@@ -19,6 +24,9 @@ __all__ = ["Bond", "bond_of", "rebuild", "typed"]
 
 _OPTION: Final = "modprobe bonding "
 _SLAVE: Final = "ifenslave bond0 "
+_FIRST_SET_WHILE_UP: Final = (3, 14)
+_SET_WHILE_UP: Final = ("xmit_hash_policy", "miimon", "updelay", "downdelay", "primary")
+_CUT_OFF: Final = "# bond0 goes down: a session over it is cut off, so type this at the console"
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,39 @@ def typed(base: Effective, tuned: Effective) -> Iterator[Together]:
     if old == new:
         return
     keep = "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
+    kernel = tuned.host.kernel
+    today = distribution_of(kernel.distribution, kernel.version).today
+    changed = _changed(base, tuned)
+    kept_up = (
+        old.slaves == new.slaves
+        and release(kernel.version) >= _FIRST_SET_WHILE_UP
+        and all(name in _SET_WHILE_UP and before for name, (before, _) in changed.items())
+    )
+    if kept_up:
+        first = [_set(name, after) for name, (_, after) in changed.items()]
+        undo = [_set(name, before) for name, (before, _) in changed.items()][::-1]
+    else:
+        first, undo = rebuild(old, new, today=today), rebuild(new, old, today=today)
     yield Together(
-        first=tuple(rebuild(old, new)),
-        first_undo=tuple(rebuild(new, old)),
+        first=tuple(first),
+        first_undo=tuple(undo),
         options=(f"options bonding {new.options}",) if new.slaves else (),
         keep=(keep,) if new.slaves else (),
     )
+
+
+def _changed(base: Effective, tuned: Effective) -> dict[str, tuple[str, str]]:
+    """Options with another value than before: name, then the value before and after."""
+    old = {one.name: one.value for one in base.applied}
+    return {
+        one.name.removeprefix(_OPTION): (old.get(one.name, one.before), one.value)
+        for one in tuned.applied
+        if one.name.startswith(_OPTION) and old.get(one.name) != one.value
+    }
+
+
+def _set(name: str, value: str) -> str:
+    return f"echo {value} > /sys/class/net/bond0/bonding/{name}"
 
 
 def bond_of(effective: Effective) -> Bond:
@@ -59,13 +94,31 @@ def bond_of(effective: Effective) -> Bond:
     return Bond(" ".join(options), tuple(slaves))
 
 
-def rebuild(old: Bond, new: Bond) -> list[str]:
-    """Return the commands that take one bond apart and make the other."""
-    lines = ["ifconfig bond0 down", "modprobe -r bonding"] if old.slaves else []
+def rebuild(old: Bond, new: Bond, *, today: bool = False) -> list[str]:
+    """Return the commands that take one bond apart and make the other.
+
+    Args:
+        old: what is there.
+        new: what is to be.
+        today: whether the machine has ip(8) in place of ifconfig and ifenslave.
+    """
+    up, down = (
+        ("ip link set dev bond0 up", "ip link set dev bond0 down")
+        if today
+        else ("ifconfig bond0 up", "ifconfig bond0 down")
+    )
+    lines = []
+    if old.slaves:
+        lines = [_CUT_OFF] if today else []
+        lines += [down, "modprobe -r bonding"]
     if new.slaves:
-        lines += [
-            f"modprobe bonding {new.options}",
-            "ifconfig bond0 up  # with its address and netmask",
-            f"ifenslave bond0 {' '.join(new.slaves)}",
+        lines.append(f"modprobe bonding {new.options}")
+        bound = [
+            line
+            for slave in new.slaves
+            for line in (f"ip link set dev {slave} down", f"ip link set dev {slave} master bond0")
         ]
+        lines += bound if today else []
+        lines.append(f"{up}  # with its address and netmask")
+        lines += [] if today else [f"ifenslave bond0 {' '.join(new.slaves)}"]
     return lines

@@ -19,4 +19,5 @@ SUBJECT = Subject(
     idle=late("nic.idle:idle"),
     check_host=late("nic.checks:check_nics"),
     lifts=late("nic.lift:LIFTS"),
+    proposals=late("nic.proposals:proposals"),
 )

@@ -195,7 +195,7 @@ def _has_arfs(section: type[Section]) -> bool:
 class _Rules(Knob):
     """The rules of a port, each typed by itself and at a location of its own."""
 
-    def typed(self, value: str, parts: Mapping[str, str]) -> str:
+    def typed(self, value: str, parts: Mapping[str, str], *, today: bool = False) -> str:  # noqa: ARG002 - as of all knobs
         """Return the commands in one line; without rules, those that delete all."""
         port = parts["port"]
         if value == _NONE:

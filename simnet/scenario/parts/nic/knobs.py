@@ -203,6 +203,7 @@ ETHTOOL: Final = (
         "nic",
         "mtu_bytes",
         "ifconfig {port} mtu {value}",
+        today="ip link set dev {port} mtu {value}",
         unit="B",
     ),
     Knob(
@@ -220,5 +221,6 @@ ETHTOOL: Final = (
         "packets queued for sending",
         _ANY_NUMBER,
         "ifconfig {port} txqueuelen {value}",
+        today="ip link set dev {port} txqueuelen {value}",
     ),
 )

@@ -5,8 +5,9 @@ Source: ``Documentation/networking/scaling.txt`` of Linux 3.0, RSS IRQ Configura
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from simnet.host.release import release
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.core.subject import Proposal
 
@@ -17,18 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = ["proposals"]
 
+# smp_affinity_list; it came with 2.6.39
+_FIRST_WITH_LISTS: Final = (2, 6, 39)
+
 
 def proposals(effective: Effective) -> Iterator[Proposal]:
     """Each queue's interrupt on a CPU of its port's node; processes on the node of their port."""
     host = effective.host
+    lists = release(host.kernel.version) >= _FIRST_WITH_LISTS
+    file = "smp_affinity_list" if lists else "smp_affinity"
     masks = tuple(
-        (f"/proc/irq/{irq}/smp_affinity", cpu_mask_text((cpu,))) for irq, cpu in _spread(host)
+        (f"/proc/irq/{irq}/{file}", str(cpu) if lists else cpu_mask_text((cpu,)))
+        for irq, cpu in _spread(host)
     )
     if masks:
         yield Proposal(
             "interrupts-on-node",
             "each queue's interrupt on a CPU of its port's node, cores evenly used, irqbalance off",
             (("irqbalance", "off"), *masks),
+            short="affinity",
         )
     if host.machine.nodes > 1 and effective.flows:
         yield Proposal(

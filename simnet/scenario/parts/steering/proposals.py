@@ -35,11 +35,13 @@ def proposals(effective: Effective) -> Iterator[Proposal]:
             for port in host.ports
             if port.rps_cpus
         )
-        yield Proposal("rps-on-node", "each queue's packets over all CPUs of its port's node", rps)
+        doc = "each queue's packets over all CPUs of its port's node"
+        yield Proposal("rps-on-node", doc, rps, short="rps")
         yield Proposal(
             "rfs-by-socket",
             "packets go to the CPU on which their socket is read",
             (("net.core.rps_sock_flow_entries", str(_ENTRIES)), *flows),
+            short="rfs",
         )
     several = [port for port in host.ports if len(port.xps_cpus) > 1]
     if host.kernel.xps and several:
@@ -51,4 +53,5 @@ def proposals(effective: Effective) -> Iterator[Proposal]:
             for port in several
             for queue in range(min(len(port.xps_cpus), len(host.online)))
         )
-        yield Proposal("xps-by-cpu", "each CPU sends by one transmit queue of its own", xps)
+        doc = "each CPU sends by one transmit queue of its own"
+        yield Proposal("xps-by-cpu", doc, xps, short="xps")

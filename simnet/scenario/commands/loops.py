@@ -1,0 +1,72 @@
+"""Many commands of one shape as a loop of the shell: ``for each in 64:0 65:1 ...``."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["looped"]
+
+_LEAST: Final = 9
+_WIDTH: Final = 96
+_MOST_VARIABLE: Final = 2
+_PIECES: Final = re.compile(r"([ /=]+)")
+# nothing that the shell reads otherwise inside of a loop
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./ >,+@%-]+")
+_WORD: Final = re.compile(r"[A-Za-z0-9_.,+@%-]+")
+
+
+def looped(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return lines of the shell that do the same, many of one shape in a row as a loop.
+
+    Args:
+        lines: commands, one a line, in their order.
+    """
+    found: list[str] = []
+    for shape, group in groupby(lines, _shape):
+        alike = list(group)
+        loop = _loop(alike) if shape and len(alike) >= _LEAST else None
+        found += alike if loop is None else loop
+    return tuple(found)
+
+
+def _shape(line: str) -> tuple[str, ...]:
+    """What lines of one loop have in common: program, and where words begin; empty for no loop."""
+    if not _PLAIN.fullmatch(line):
+        return ()
+    pieces = _PIECES.split(line)
+    return (pieces[0], *pieces[1::2])
+
+
+def _loop(lines: Sequence[str]) -> list[str] | None:
+    """Return a loop over what differs, if that is a word or two of each line."""
+    rows = [_PIECES.split(line) for line in lines]
+    differ = [at for at, column in enumerate(zip(*rows, strict=True)) if len(set(column)) > 1]
+    words = [[row[at] for at in differ] for row in rows]
+    if not 0 < len(differ) <= _MOST_VARIABLE or not all(
+        _WORD.fullmatch(w) for r in words for w in r
+    ):
+        return None
+    names = ("$each",) if len(differ) == 1 else ("${each%:*}", "${each#*:}")
+    body = list(rows[0])
+    for at, name in zip(differ, names, strict=True):
+        body[at] = name
+    return list(_typed([":".join(row) for row in words], "".join(body)))
+
+
+def _typed(items: Sequence[str], body: str) -> Iterator[str]:
+    """Yield the lines of a loop, no wider than a screen."""
+    whole = f"for each in {' '.join(items)}; do {body}; done"
+    if len(whole) <= _WIDTH:
+        yield whole
+        return
+    yield "for each in \\"
+    fold = textwrap.wrap(" ".join(items), _WIDTH - 4, break_on_hyphens=False)
+    for number, line in enumerate(fold, start=1):
+        yield f"  {line}" if number == len(fold) else f"  {line} \\"
+    yield f"do {body}; done"
