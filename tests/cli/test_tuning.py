@@ -74,7 +74,11 @@ def test_irqbalance_started_last_takes_the_interrupts_back(simnet: Simnet) -> No
     ("name", "line"),
     [
         ("afinity", "afinity: unknown tuning; did you mean affinity?"),
-        ("zzz", "zzz: unknown tuning: the scenario has numactl, affinity"),
+        (
+            "zzz",
+            "zzz: unknown tuning: the scenario has numactl, affinity;"
+            " this system takes processes-on-node, ring-max, jumbo",
+        ),
         ("affinity+", "affinity+: expected names of tunings with + between"),
     ],
 )
