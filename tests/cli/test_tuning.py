@@ -76,8 +76,10 @@ def test_irqbalance_started_last_takes_the_interrupts_back(simnet: Simnet) -> No
         ("afinity", "afinity: unknown tuning; did you mean affinity?"),
         (
             "zzz",
-            "zzz: unknown tuning: the scenario has numactl, affinity;"
-            " this system takes processes-on-node, ring-max, jumbo",
+            (
+                "zzz: unknown tuning: the scenario has numactl, affinity;"
+                " this system takes processes-on-node, ring-max, jumbo"
+            ),
         ),
         ("affinity+", "affinity+: expected names of tunings with + between"),
     ],

@@ -24,7 +24,7 @@ FLOORS = (
 # What the system has of its own, beside tunings and maps that are called after it: a command, a
 # rule of irqbalance, a mode of partitions, tunings that any system has ready. Knobs are spelled on
 # this floor only.
-VOCABULARY = {"scenario": {"numactl", "first-fit", "uncapped", "affinity", "one-queue"}}
+VOCABULARY = {"scenario": {"numactl", "first-fit", "uncapped", "affinity", "one-queue", "jumbo"}}
 MODULES = sorted(path for floor in FLOORS for path in (ROOT / floor).rglob("*.py"))
 
 
