@@ -57,8 +57,8 @@ def whatif_command(
 
     A TUNING is a name that the scenario defines or its system has ready (affinity, rps, queues=4),
     several with + between, KNOB=VALUE, several with commas between, or a command such as
-    "ethtool -G eth0 rx 4096", which is read and not executed. --set and --tuning change what is. Simulations end when every verdict is
-    clear.
+    "ethtool -G eth0 rx 4096", which is read and not executed. --set and --tuning change what is.
+    Simulations end when every verdict is clear.
 
     No gain is worth a p99 latency more than twice as long (see --max-p99), a loss of packets that
     rises by more than 1 percentage point, a flow that gets nothing, or flows so unequal that
