@@ -18,6 +18,7 @@ from simnet.host.softirq.softirq import Napi
 from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
+from simnet.net.link.netem import LOST, Netem
 from simnet.net.link.skb import Skb, SkbQueue
 
 __all__ = ["Path", "Port", "Serializer", "SwitchedPath"]
@@ -152,8 +153,12 @@ class SwitchedPath(Path):
         propagation_ps: of each link.
         latency_ps: of the switch, from last bit in to first bit out when idle.
         per_frame: one event a frame (reference) instead of arithmetic.
+
+    Attributes:
+        netem: what lies between the switch and the destination, if not None.
     """
 
+    netem: Public[Netem] = None
     per_frame: cython.bint = False
     flight: SkbQueue = None
     byte_ps: cython.longlong = 0
@@ -189,7 +194,12 @@ class SwitchedPath(Path):
         if start < self.egress_free_ps:
             start = self.egress_free_ps
         self.egress_free_ps = start + skb.wire_bytes * self.byte_ps
-        skb.arrival_ps = self.egress_free_ps + self.arrival_ps
+        start = self.egress_free_ps
+        if self.netem is not None:
+            start = self.netem.leaves_ps(start, skb.wire_bytes)
+            if start == LOST:
+                return 0
+        skb.arrival_ps = start + self.arrival_ps
         self.frames += 1
         self.bytes += skb.wire_bytes
         if self.per_frame:
@@ -201,7 +211,7 @@ class SwitchedPath(Path):
 
     def flush(self) -> cython.int:
         """Announce the frames sent since the last flush to the destination."""
-        if not self.per_frame:
+        if not self.per_frame and self.destination.incoming.count > 0:
             self.destination.frames_added()
         return 0
 

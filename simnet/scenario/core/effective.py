@@ -140,8 +140,11 @@ def _with_parts(base: type[Section], *, late: bool) -> Any:
     for part in parts():
         if part.key and late == (not part.kind and not part.early):
             form: Any = part.section
-            several = part.several
-            fields[part.place] = (tuple[form, ...], ()) if several else (form | None, None)
+            if part.always:
+                fields[part.place] = (form, form())
+            else:
+                several = part.several
+                fields[part.place] = (tuple[form, ...], ()) if several else (form | None, None)
     return create_model("_WithParts", __base__=base, **fields)
 
 

@@ -277,6 +277,9 @@ class _Assembly:
         if not part.several:
             if given is not None:
                 self._table(part.place, part.section, given, part.key)
+            elif part.always:
+                form: Any = file_model(part.section, bare=True)
+                self.tree.graft((part.place,), part.section, form(), None)
             return
         self.tree.put_plain((part.place,), [])
         names: list[str] = []

@@ -27,6 +27,7 @@ __all__ = [
     "frequency",
     "rate",
     "ratio",
+    "share",
     "size",
     "time",
 ]
@@ -322,6 +323,11 @@ def cycles(doc: str, low: int = 0, high: int = 1_000_000) -> Quantity:
 def ratio(doc: str, low: str, high: str, *, fits: bool = False) -> Quantity:
     """Return the spec of a ratio; the attribute ends with ``_permille``."""
     return Quantity(doc, "ratio", low, high, fits=fits)
+
+
+def share(doc: str, low: str = "0 %", high: str = "100 %") -> Quantity:
+    """Return the spec of a share; the attribute ends with ``_ppb`` (parts of a billion)."""
+    return Quantity(doc, "share", low, high)
 
 
 def count(doc: str, low: int, high: int, *, fits: bool = False) -> Quantity:

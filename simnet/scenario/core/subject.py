@@ -108,6 +108,7 @@ class Part:
         named_by: place of the part whose model names this one, in place of ``[system]``.
         several: there are several such tables, each with a name of its own.
         early: it is listed before the workload.
+        always: it is there with its defaults where the file has no such table.
         absent: what a message says of its knobs where it is not there.
         prefix: what its values' names begin with in settings; the place if empty.
         order: where it stands among all.
@@ -121,6 +122,7 @@ class Part:
     named_by: str = ""
     several: bool = False
     early: bool = False
+    always: bool = False
     absent: str = ""
     prefix: str = ""
     order: int = 1000

@@ -62,6 +62,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "frequency": Kind("a frequency", "Hz", "_hz", "Hz", "3.0 GHz", ("GHz", "MHz", "kHz", "Hz")),
     "cycles": Kind("clock cycles", "cycles", "_cycles", "cycles", "1500 cycles", ("cycles",)),
     "ratio": Kind("a ratio", "permille", "_permille", "", "50 %", ("",), scale=1000),
+    "share": Kind("a share", "a billionth", "_ppb", "", "0.1 %", ("%",), scale=10**9),
     "count": Kind("a plain number", "", "", "", "64", ("",)),
 }
 

@@ -21,6 +21,7 @@ from simnet.scenario.parts.host.build import PS, join, make_costs, make_spread
 from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.kvm.build import connect_by_vhost
+from simnet.scenario.parts.netem.build import lay
 from simnet.scenario.parts.network.addresses import sent_addresses
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
@@ -291,6 +292,7 @@ class _Builder(Ground):
         """Link both ports through the switch; `outlet` is what the far one sends by."""
         switch = self.effective.lan
         join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
+        lay(self, nic, outlet)
 
     def _note_halves(self, flow: Flow, *halves: tuple[TcpSender, Host]) -> None:
         self.path.halves += [

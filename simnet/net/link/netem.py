@@ -1,0 +1,143 @@
+"""A way through the world: every frame is late, some are lost, and a bottleneck may lie on it.
+
+It is the queueing discipline netem of Linux as a box between two hosts: loss is decided first, then
+`limit` frames may wait, then a frame leaves after the delay, and behind the frame before it where a
+rate serialises them. A frame has the length that a queueing discipline sees, Ethernet's header
+included. Its times are arithmetic: frames keep their order, so nothing is an event.
+
+Loss is random, each frame by itself, or in bursts by the model of Gilbert and Elliott: in its good
+state a frame is lost with `burst_good`, in its bad one with `burst_bad`.
+
+Sources: ``net/sched/sch_netem.c`` of Linux 6.6 (`netem_enqueue`, `loss_event`, `loss_gilb_ell`,
+`packet_time_ns`); tc-netem(8).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import cython
+
+from simnet.kernel.compiled import Public
+from simnet.kernel.random import RandomStream
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
+
+__all__ = ["LOST", "Netem"]
+
+LOST: cython.longlong = -1
+"""The time at which a frame arrives that does not."""
+
+_BILLION: cython.longlong = 10**9
+
+
+@cython.final
+@cython.cclass
+class Netem:
+    """One direction of a way.
+
+    Args:
+        name: of the way, for people.
+        stream: random numbers; None if nothing is lost at random.
+        delay_ps: what each frame takes.
+        rate_bps: of the bottleneck; 0 for none.
+        limit: frames that may wait or be under way; 0 for any number.
+        loss_ppb: frames of 10**9 that are lost, each by itself.
+        begin_ppb: of a burst, at each frame in the good state; 0 for no bursts.
+        end_ppb: of a burst, at each frame in the bad state.
+        bad_ppb: frames of 10**9 that are lost in the bad state.
+        good_ppb: in the good one.
+
+    Attributes:
+        sent, lost, dropped: frames that came, that were lost by chance, and that exceeded `limit`.
+        bytes: of the frames that left.
+    """
+
+    name: Public[Any] = None
+    stream: RandomStream = None
+    waiting: Any = None
+    delay_ps: cython.longlong = 0
+    rate_bps: cython.longlong = 0
+    byte_ps: cython.longlong = 0
+    limit: cython.longlong = 0
+    loss_ppb: cython.longlong = 0
+    begin_ppb: cython.longlong = 0
+    end_ppb: cython.longlong = 0
+    bad_ppb: cython.longlong = 0
+    good_ppb: cython.longlong = 0
+    bad: cython.bint = False
+    last_ps: cython.longlong = 0
+    sent: cython.longlong = 0
+    lost: cython.longlong = 0
+    dropped: cython.longlong = 0
+    bytes: cython.longlong = 0
+
+    def __init__(
+        self,
+        name: str,
+        stream: RandomStream | None,
+        *,
+        delay_ps: int = 0,
+        rate_bps: int = 0,
+        limit: int = 0,
+        loss_ppb: int = 0,
+        begin_ppb: int = 0,
+        end_ppb: int = 0,
+        bad_ppb: int = 0,
+        good_ppb: int = 0,
+    ) -> None:
+        self.name = name
+        self.stream = stream
+        self.waiting = deque()
+        self.delay_ps = delay_ps
+        self.rate_bps = rate_bps
+        self.byte_ps = 8 * 10**12 // rate_bps if rate_bps > 0 else 0
+        self.limit = limit
+        self.loss_ppb = loss_ppb
+        self.begin_ppb = begin_ppb
+        self.end_ppb = end_ppb
+        self.bad_ppb = bad_ppb
+        self.good_ppb = good_ppb
+
+    def leaves_ps(self, now_ps: cython.longlong, wire_bytes: cython.longlong) -> cython.longlong:
+        """Take a frame at a time; return when it leaves, or `LOST`. Times may not go back."""
+        length: cython.longlong = wire_bytes - UNCOUNTED_BYTES
+        leaves: cython.longlong
+        self.sent += 1
+        if (self.loss_ppb > 0 or self.begin_ppb > 0) and self._is_lost():
+            self.lost += 1
+            return LOST
+        if self.limit > 0 and self._is_full(now_ps):
+            self.dropped += 1
+            return LOST
+        leaves = now_ps + self.delay_ps
+        if self.byte_ps > 0:
+            # behind the frame before it: what that still takes is not waited for twice
+            if leaves < self.last_ps:
+                leaves = self.last_ps
+            leaves += length * self.byte_ps
+            self.last_ps = leaves
+        if self.limit > 0:
+            self.waiting.append(leaves)
+        self.bytes += length
+        return leaves
+
+    def _is_lost(self) -> cython.bint:
+        """Draw whether a frame is lost; the state changes first, as in `loss_gilb_ell`."""
+        was_bad: cython.bint = self.bad
+        if self.loss_ppb > 0 and self._happens(self.loss_ppb):
+            return True
+        if self.begin_ppb == 0:
+            return False
+        self.bad = not self._happens(self.end_ppb) if was_bad else self._happens(self.begin_ppb)
+        return self._happens(self.bad_ppb if was_bad else self.good_ppb)
+
+    def _happens(self, ppb: cython.longlong) -> cython.bint:
+        if ppb <= 0:
+            return False
+        return ppb >= _BILLION or self.stream.below(_BILLION) < ppb
+
+    def _is_full(self, now_ps: cython.longlong) -> cython.bint:
+        while self.waiting and self.waiting[0] <= now_ps:
+            self.waiting.popleft()
+        return len(self.waiting) >= self.limit

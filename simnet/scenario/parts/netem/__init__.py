@@ -1,0 +1,25 @@
+"""The way between two hosts: delay, loss, a bottleneck."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Part, Subject, late
+from simnet.scenario.parts.netem.schema import Netem
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject(
+    "netem",
+    parts=(
+        Part(
+            "netem",
+            Netem,
+            key="netem",
+            doc="what lies between the hosts, by the names of tc-netem(8)",
+            always=True,
+            order=155,
+        ),
+    ),
+    idle=late("netem.idle:idle"),
+    delayed_actions=late("netem.build:delayed_actions"),
+    columns=late("netem.columns:COLUMNS"),
+)

@@ -1,0 +1,84 @@
+"""What became of the frames on the way between the hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from simnet.rows import Row
+from simnet.scenario.core.subject import Column, Measure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simnet.net.link.netem import Netem
+    from simnet.scenario.system.system import Snapshot
+
+__all__ = ["COLUMNS", "WayUse", "counts_of"]
+
+Count = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True)
+class WayCounts:
+    """Cumulative counters of one direction."""
+
+    name: str
+    sent: int
+    lost: int
+    dropped: int
+
+
+class WayUse(Row):
+    """One direction of a way."""
+
+    name: str = Field(description="from where to where")
+    frames: Count = Field(description="that came")
+    lost: Count = Field(description="by chance")
+    dropped: Count = Field(description="because more than the limit waited")
+    lost_percent: float | None = Field(description="lost and dropped, of all; null if none came")
+
+
+def counts_of(ways: Iterable[Netem]) -> tuple[WayCounts, ...]:
+    """Return the counters now."""
+    return tuple(WayCounts(one.name, one.sent, one.lost, one.dropped) for one in ways)
+
+
+def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
+    found = []
+    for first, last in zip(start.more.get("netem", ()), end.more.get("netem", ()), strict=True):
+        frames, gone = last.sent - first.sent, last.lost - first.lost
+        dropped = last.dropped - first.dropped
+        found.append(
+            WayUse(
+                name=last.name,
+                frames=frames,
+                lost=gone,
+                dropped=dropped,
+                lost_percent=100 * (gone + dropped) / frames if frames else None,
+            )
+        )
+    return tuple(found)
+
+
+def _lost(result: Any) -> float | None:
+    rows: tuple[WayUse, ...] = result.netem
+    frames = sum(row.frames for row in rows)
+    return 100 * sum(row.lost + row.dropped for row in rows) / frames if frames else None
+
+
+COLUMNS: Final = (
+    Column(
+        "netem",
+        tuple[WayUse, ...],
+        "what became of the frames on the way between the hosts, where one lies between",
+        _use,
+        table=True,
+        measures={
+            "way_lost_percent": Measure("lost on the way (%)", "lost%", _lost, digits=2),
+        },
+        order=16,
+    ),
+)
