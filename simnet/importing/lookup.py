@@ -15,7 +15,7 @@ from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 
-_ANY_NIC: Final = "mellanox-connectx-5"
+_ANY_NIC: Final = "neutral-ethernet"
 # networks inside of one host
 _VIRTUAL: Final = ("hypervisor", "bridge")
 _ORDINARY: Final = re.compile(r"linux-[\d.]+(?:-(rhel|sles)[\d.]+)?")
@@ -95,7 +95,7 @@ def _family(version: str, distribution: str) -> str:
 
 
 def nearest_nic(driver: str, *, guest: bool = False) -> tuple[str, bool]:
-    """Return the first NIC's model of a driver, and whether there is one; else that of another.
+    """Return the first NIC's model of a driver, and whether there is one; else the neutral one.
 
     Args:
         driver: as ethtool names it.

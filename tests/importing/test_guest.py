@@ -66,9 +66,9 @@ def test_a_guest_pays_for_its_host(tmp_path: Path) -> None:
     assert result.throughput_bps > 1e9
     assert sum(one["busy"] for one in result.vhost) > 0
     slow = simnet.run(
-        scenario, settings={"kvm.rx_frame": "3000 cycles"}, duration="5 ms", warm_up="5 ms"
+        scenario, settings={"kvm.rx_frame": "10000 cycles"}, duration="5 ms", warm_up="5 ms"
     )
-    assert slow.throughput_bps <= result.throughput_bps
+    assert slow.throughput_bps < result.throughput_bps
 
 
 @pytest.mark.parametrize(

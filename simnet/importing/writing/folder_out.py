@@ -11,10 +11,10 @@ from simnet.errors import InputError
 from simnet.files import write_text
 from simnet.folders import write_folder
 from simnet.host.cpulist import cpulist_text
-from simnet.importing.lookup import nearest_kernel, nearest_nic
+from simnet.importing.lookup import nearest_kernel
 from simnet.importing.named_ports import not_simulated
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing import bonding, guest
+from simnet.importing.writing import bonding, guest, neutral
 from simnet.importing.writing.file_list import FILES, files_of
 from simnet.importing.writing.lines import number_interrupts, place_interrupts, spread
 from simnet.importing.writing.link_rates import link_of
@@ -287,11 +287,15 @@ def _imported(
 ) -> Imported:
     """Return models and scenario; `below`: with the host below, which a guest cannot see."""
     nodes = [host.topology.cpus] if below else placed(host)[0]
+    if not below:
+        chosen = [neutral.with_queues(nic, len(host.topology.cpus)) for nic in chosen]
     places = nodes_of(host, chosen, len(nodes))
     lines = number_interrupts(host, chosen)
     drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
     for nic in chosen:
         drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most, guest=below)
+    if not below:
+        host = replace(host, told=neutral.of_cards(host.told, chosen, drafts))
     ports = [(name, place, lines[name]) for name, place in places.items()]
     drafts["server.toml"] = server_draft(host, ports)
     first = chosen[0].name
@@ -320,6 +324,13 @@ def _imported(
     near = {n: nodes[p] for n, p in places.items()}
     balanced = place_interrupts(host, tuning, lines, near)
     kvm = table = ""
+    far_server, far = "server.toml", dict(lines)
+    named: tuple[str, ...] = ()
+    if peer == HEALTHY and not below and not simulated:
+        named = neutral.of_one_queue(chosen, lines)
+        if named:
+            far_server, far = neutral.PEER_SERVER, neutral.with_peer(drafts, named, lines, near)
+            notes.append(neutral.PEER_HAS_QUEUES.format(few(named)))
     if below:
         guest.above_host(drafts, host, lines[first])
         guest.outside(drafts, first, lines[first].numbers[0], rate)
@@ -330,13 +341,14 @@ def _imported(
         name=name or "An imported host",
         kvm=kvm,
         guest=table,
-        peer=guest.PEER_SERVER if below else "server.toml",
+        peer=guest.PEER_SERVER if below else far_server,
         peers=f"count = {len(chosen)}\ncabled = 1\n" if simulated else "",
         workload=load.text,
         irqbalance=balanced,
     )
-    healthy = tuple(spread(lines, near, _SPREAD)) if peer == HEALTHY else None
-    tuning.twin(bonding.lacking(lines) if simulated else lambda _: False, healthy)
+    healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
+    lacks = bonding.lacking(lines) if simulated else neutral.lacking(named)
+    tuning.twin(lacks, healthy)
     found = Imported(host, drafts, scenario, tuning, tuple(notes))
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
@@ -410,12 +422,8 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[str]:
         nearest = nearest_kernel(str(kernel.value), named)
         found.append(f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}")
     found += host.notes
-    found += [
-        f"{nic.name}: the driver {plain(nic.text('driver') or 'of unknown name', 40)} is not"
-        f" modelled, another one's rules are used: {nearest_nic(nic.text('driver'))[0]}"
-        for nic in chosen
-        if nic in host.nics and not nearest_nic(nic.text("driver"))[1]
-    ]
+    there = {nic.name for nic in host.nics}
+    found += [line for nic in chosen if nic.name in there for line in neutral.remarks(nic)]
     if topology.offline:
         found.append(f"CPUs off line: {cpulist_text(topology.offline)}")
     if topology.disallowed:

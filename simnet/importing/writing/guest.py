@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 import tomlkit
 
-from simnet.importing.lookup import nearest_nic
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS
 from simnet.importing.writing.models import Draft, nic_draft
@@ -89,10 +88,9 @@ def guest_tables(host: ReadHost, lines: PortLines) -> tuple[str, str]:
 
 def describe(nic: ReadNic, left_out: int) -> list[str]:
     """Return the notes of an import: what is assumed below the guest."""
-    base, _ = nearest_nic("")
     below = (
         f"{nic.name} is a virtio device: the host below is assumed to have KVM, vhost-net and a"
-        f" bridge, a CPU for each thread of the guest, and a port like {base}"
+        " bridge, a CPU for each thread of the guest, and a port of which nothing is known"
     )
     found = [below]
     if "link_bps" not in nic.facts:

@@ -42,10 +42,12 @@ _OF_DRIVERS: Final = {
         ("8139too", "8139cp", "e100", "3c59x", "natsemi", "sis900", "pcnet32"), _G // 10
     ),
     "igc": 5 * _G // 2,
+    "r8125": 5 * _G // 2,
     "ixgbe": 10 * _G,
     "ixgbevf": 10 * _G,
     "atlantic": 10 * _G,
     "vmxnet3": 10 * _G,
+    "nvethernet": 10 * _G,
     "be2net": 10 * _G,
     "bnx2x": 10 * _G,
     "sfc": 10 * _G,

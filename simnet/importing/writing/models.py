@@ -227,9 +227,11 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
     """
     driver = nic.text("driver")
     base, same = nearest_nic(driver, guest=guest)
-    known = "" if same else f"; simulated as {base}, as its own driver is not modelled"
+    known = "" if same else "; the driver has no rules of its own here"
     draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
     draft.assume_all(same=same)
+    if not same and driver:
+        draft.document["stands_in_for"] = plain(driver, _LONGEST_NAME)
     for key, name, unit in _OF_NIC:
         found = nic.facts.get(name)
         if found is None or key not in draft.document or (guest and key == "rx_ring"):

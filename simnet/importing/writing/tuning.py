@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.knob import Knob
 
-__all__ = ["NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "settle"]
+__all__ = ["NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "knob_of", "settle"]
 
 _LIKE: Final = "the peer is taken for a machine like this one"
 SCENARIO: Final = "scenario.toml"
@@ -94,7 +94,7 @@ class Tuning:
             if one.why:
                 self.leave(one, one.why)
                 continue
-            found = _knob(one.name)
+            found = knob_of(one.name)
             if found is None:
                 self.leave(one, "simnet has no such knob")
                 continue
@@ -144,7 +144,7 @@ class Tuning:
         """
         placed = list(self.placed if healthy is None else healthy)
         for one in (*self.settings.values(), *placed):
-            name, found = one.name, _knob(one.name)
+            name, found = one.name, knob_of(one.name)
             if healthy is not None and one not in placed and self._may_be_wrong(one):
                 continue
             if found is not None and found[0].scope not in _OWN and not lacks(name):
@@ -198,7 +198,7 @@ def settle(
 
 
 @cache
-def _knob(name: str) -> tuple[Knob, dict[str, str]] | None:
+def knob_of(name: str) -> tuple[Knob, dict[str, str]] | None:
     """Return the knob of a name, and which port or queue it is of."""
     found = ((knob, knob.match(name)) for knob in KNOBS)
     return next(((knob, parts) for knob, parts in found if parts is not None), None)

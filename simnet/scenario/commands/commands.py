@@ -57,6 +57,7 @@ class ChangedKnob:
         value: what it is set to.
         before: what it was; empty where that is not known.
         modelled: whether a simulation depends on it.
+        unknown: why nobody knows what it does here; empty where that is known.
     """
 
     name: str
@@ -65,6 +66,7 @@ class ChangedKnob:
     value: str
     before: str
     modelled: bool
+    unknown: str = ""
 
     @property
     def on_peers(self) -> bool:
@@ -92,7 +94,9 @@ def changed_knobs(base: Effective, tuned: Effective) -> list[ChangedKnob]:
 def _changed_knob(applied: AppliedKnob, before: str) -> ChangedKnob:
     name = applied.name.removeprefix(_PEER)
     knob, parts = next((k, found) for k in KNOBS if (found := k.match(name)) is not None)
-    return ChangedKnob(applied.name, knob, parts, applied.value, before, applied.modelled)
+    return ChangedKnob(
+        applied.name, knob, parts, applied.value, before, applied.modelled, applied.unknown
+    )
 
 
 def _place(one: ChangedKnob) -> int:

@@ -165,6 +165,7 @@ class AppliedKnob:
         modelled: False when the model ignores it.
         note: caveat; empty when there is none.
         source: file and line, or ``--set``.
+        unknown: why nobody knows what it does here; empty where that is known.
     """
 
     name: str
@@ -175,6 +176,7 @@ class AppliedKnob:
     modelled: bool
     note: str
     source: str
+    unknown: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
@@ -91,6 +91,18 @@ class Places:
         for number in self._chosen_ports(entry, knob, named, host):
             yield from self._of_port(entry, knob, named, (*host, "ports", number))
 
+    def unknown(self, knob: Knob, named: Mapping[str, str], hosts: Iterable[Path]) -> str:
+        """Return why nobody knows what a knob does to the port that it names; empty: it is known.
+
+        Args:
+            knob: any.
+            named: what its name says of port, interrupt and queue.
+            hosts: which may have the port.
+        """
+        ports = [port for host in hosts for port in self._tree.get((*host, "ports"))]
+        of_it = (_unknown(knob, one["nic"]) for one in ports if one["name"] == named.get("port"))
+        return next((why for why in of_it if why), "")
+
     def _chosen(self, entry: Entry, part: HostPart, named: Mapping[str, str], host: Path) -> int:
         names, name = self.items((host,))[part.item], named[part.item]
         if name not in names:
@@ -166,7 +178,7 @@ class Places:
             legal = ", ".join(port["name"] for port in ports if "port" in named) or ranges(irqs)
             raise entry.error(f"{machine} has no {what}: expected one of {legal}")
         fitting = [n for n in chosen if knob.fits(ports[n]["nic"]["driver"], ports[n]["nic"])]
-        if not fitting:
+        if not fitting and not _unknown(knob, ports[chosen[0]]["nic"]):
             driver = ports[chosen[0]]["nic"]["driver"]
             sections = Nic.variants().items()
             having = [name for name, one in sections if knob.fits(name, one.model_fields)]
@@ -220,6 +232,12 @@ def lacking(driver: str, having: Iterable[str], why: str = "") -> str:
     """Return that a port's driver has no such knob, perhaps why, and which drivers have it."""
     reason = f": {why}" if why else ""
     return f"the driver {driver} has no such knob{reason}; it belongs to {', '.join(having)}"
+
+
+def _unknown(knob: Knob, nic: Mapping[str, Any]) -> str:
+    """Return why nobody knows what a knob does to a NIC that has not got it."""
+    driver = Nic.variants()[nic["driver"]]
+    return "" if knob.fits(nic["driver"], nic) else driver.unknown(knob.name, nic)
 
 
 def ranges(numbers: list[int]) -> str:

@@ -346,7 +346,9 @@ class Settings(Table):
                 self._put(path, entry, knob.spec, value)
             if knob.scope == "port":
                 self.interrupts.place_by_hand(entry, value)
-        self._record(entry, target, knob, value, before)
+        hosts = self._places.hosts(peers=is_peer(entry))
+        why = "" if paths else self._places.unknown(knob, dict(target.parts), hosts)
+        self._record(entry, target, value, before, why)
 
     def _value_at(self, path: Path, knob: Knob) -> Any:
         """Return the value at a place; of a queue of which none was set, its NIC's."""
@@ -355,8 +357,11 @@ class Settings(Table):
             return self.tree.get((*path[:-2], "nic", knob.target))
         return value
 
-    def _record(self, entry: Entry, target: _Target, knob: Knob, value: Any, before: Any) -> None:
-        parts = dict(target.parts)
+    def _record(self, entry: Entry, target: _Target, value: Any, before: Any, unknown: str) -> None:
+        """Note a knob that has been turned; `unknown`: why nobody knows what that does."""
+        knob, parts = target.knob, dict(target.parts)
+        if knob is None:
+            return
         new = knob.admin_text(value)
         old = "" if before is None else knob.admin_text(before)
         where = "on each peer: " if is_peer(entry) else ""
@@ -372,13 +377,16 @@ class Settings(Table):
                 before=old,
                 apply=command(new),
                 undo=command(old) if old and knob.scope != "cable" else "",
-                modelled=knob.modelled,
+                modelled=knob.modelled and not unknown,
                 note=knob.note,
                 source=source,
+                unknown=unknown,
             )
         )
         note = f"; {knob.note}" if knob.note else ""
-        if not knob.modelled:
+        if unknown:
+            self.remarks.append(f"{entry.name}: {unknown}")
+        elif not knob.modelled:
             self.remarks.append(f"{entry.name}: {_IGNORED}{note if knob.scope == 'kernel' else ''}")
         remark = knob.remark(value) if knob.remark else ""
         if remark:

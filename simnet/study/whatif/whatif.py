@@ -362,6 +362,9 @@ def _judged(
         )
         answer = "cannot tell" if ignored else "no difference"
         reason = "nothing of it is modelled" if ignored else "that is how the system is already"
+    unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
+    if unknown:
+        answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"
     return Judged(
         rank=0,
         tuning=alternative.tuning.text,

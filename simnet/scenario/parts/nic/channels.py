@@ -20,7 +20,7 @@ from simnet.scenario.parts.nic.schema import (
 if TYPE_CHECKING:
     from simnet.scenario.parts.nic.schema import Given, Nic
 
-__all__ = ["Channels", "Combined", "ethtool"]
+__all__ = ["COMBINED", "RSS_KNOBS", "Channels", "Combined", "ethtool"]
 
 
 def ethtool(section: type[Nic], typed: str, target: str, **more: Any) -> Knob:
@@ -45,7 +45,7 @@ class Combined(Queues):
     @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
         """Return the number of channels."""
-        return (_COMBINED,)
+        return (COMBINED,)
 
 
 class Channels(
@@ -63,7 +63,7 @@ class Channels(
         return (*super().knobs(), *CHANNEL_KNOBS)
 
 
-_COMBINED: Final = Knob(
+COMBINED: Final = Knob(
     "ethtool -L {port} combined",
     "channels, each with a receive and a transmit queue",
     value_spec(Combined, "rx_queues"),
@@ -73,7 +73,7 @@ _COMBINED: Final = Knob(
     also=("tx_queues",),
     stage=Stage.QUEUES,
 )
-CHANNEL_KNOBS: Final = (
+RSS_KNOBS: Final = (
     ethtool(
         Channels,
         "-X {port} equal",
@@ -82,6 +82,9 @@ CHANNEL_KNOBS: Final = (
         since="2.6.36",
     ),
     ethtool(Channels, "-X {port} hkey", "rss_key", since="3.16"),
+)
+CHANNEL_KNOBS: Final = (
+    *RSS_KNOBS,
     ethtool(Channels, "-C {port} adaptive-rx", "adaptive_rx"),
     ethtool(Channels, "-C {port} adaptive-tx", "adaptive_tx"),
 )

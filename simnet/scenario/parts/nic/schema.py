@@ -159,6 +159,19 @@ class Nic(Section):
         """Return the knobs that this driver alone has, such as module parameters."""
         return ()
 
+    @classmethod
+    def unknown(cls, knob: str, values: Mapping[str, Any]) -> str:  # noqa: ARG003 - of subclasses
+        """Return why nobody knows what a knob does to a port, though its driver may have it.
+
+        Args:
+            knob: its name.
+            values: of the NIC.
+
+        Returns:
+            One line; empty for a driver whose knobs are known.
+        """
+        return ""
+
     def make(self, slot: Slot) -> Device:
         """Return the chip and its driver, or one queue of them."""
         raise NotImplementedError

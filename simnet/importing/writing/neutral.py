@@ -1,0 +1,187 @@
+"""Ports whose driver has no rules of its own here: what is read of them, and what is not known.
+
+Source: `alloc_etherdev`, one queue, in the drivers that are listed (drivers/net/ethernet and
+drivers/net/usb of Linux 6.12); `netif_get_num_default_rss_queues` with DEFAULT_MAX_NUM_RSS_QUEUES 8
+(net/core/dev.c, include/linux/netdevice.h) for the others: one a CPU, at most 8.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import tomlkit
+
+from simnet.importing.lookup import nearest_nic
+from simnet.importing.read_nic import Read
+from simnet.importing.writing.lines import PortLines
+from simnet.importing.writing.models import Draft, plain
+from simnet.importing.writing.tuning import knob_of
+from simnet.scenario.parts.nic.drivers.neutral import DRIVER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from simnet.importing.parser import Told
+    from simnet.importing.read_nic import ReadNic
+
+__all__ = [
+    "PEER_HAS_QUEUES",
+    "PEER_SERVER",
+    "lacking",
+    "of_cards",
+    "of_one_queue",
+    "remarks",
+    "with_peer",
+    "with_queues",
+]
+
+PEER_SERVER: Final = "peer.toml"
+
+_QUEUES: Final = "rx_queues"
+_MOST: Final = 8
+PEER_HAS_QUEUES: Final = (
+    "{}: the peer's port is assumed to have a queue for each CPU of its node, at most"
+    f" {_MOST}, so that the peer is not what the host waits for"
+)
+_ONE_QUEUE: Final = (
+    "r8169 8139too 8139cp r8152 ax88179_178a cdc_ether cdc_ncm lan78xx smsc95xx asix"
+    " e100 3c59x natsemi ns83820 sis190 sis900 pcnet32 ne2k-pci tulip via-rhine via_velocity"
+    " sky2 skge forcedeth b44 bgmac jme atl1 atl1e atl2 smsc911x dm9000 ftgmac100 virtio_net"
+)
+_LIKE: Final = "the peer is taken for a machine like this one"
+_CHECKSUMS: Final = ("ethtool -K {port} rx", "ethtool -K {port} tx")
+
+
+def with_queues(nic: ReadNic, cpus: int) -> ReadNic:
+    """Return a port with a number of queues, assumed where no file says it.
+
+    Args:
+        nic: as it was read; a driver with a model of its own has what that model has.
+        cpus: of the host.
+    """
+    driver = nic.text("driver")
+    if _QUEUES in nic.facts or nearest_nic(driver)[1]:
+        return nic
+    if driver in _ONE_QUEUE.split():
+        found = Read(1, "", f"cards of the driver {driver} have one")
+    else:
+        found = Read(min(cpus, _MOST), "", f"no file says it: one a CPU, at most {_MOST}")
+    return replace(nic, facts={**nic.facts, _QUEUES: found})
+
+
+def of_cards(
+    told: Iterable[Told], nics: Sequence[ReadNic], drafts: Mapping[str, Draft]
+) -> tuple[Told, ...]:
+    """Return the settings of a host, with the reason at those whose meaning nobody knows.
+
+    Where ethtool says that a card computes no checksums the port's draft says it, too.
+
+    Args:
+        told: as read.
+        nics: the ports that are simulated.
+        drafts: the models, by file.
+    """
+    found = list(told)
+    for nic in nics:
+        if nearest_nic(nic.text("driver"))[1]:
+            continue
+        draft = drafts[f"nic-{nic.name}.toml"]
+        names = [name.format(port=nic.name) for name in _CHECKSUMS]
+        off = [one for one in found if one.name in names and one.raw == "off"]
+        if len(off) == len(names):
+            draft.read("checksum", "cpu", off[0].source)
+            found = [one for one in found if one not in off]
+        found = [_doubtful(one, nic) for one in found]
+    return tuple(found)
+
+
+def _doubtful(one: Told, nic: ReadNic) -> Told:
+    """Return a setting, with the reason if it is the port's and nobody knows what it does."""
+    knob, parts = knob_of(one.name) or (None, {})
+    if one.why or knob is None or parts.get("port") != nic.name:
+        return one
+    if knob.fits(DRIVER.name(), DRIVER.model_fields):
+        return one
+    return replace(one, why=DRIVER.unknown(knob.name, {"stands_in_for": nic.text("driver")}))
+
+
+def remarks(nic: ReadNic) -> Iterator[str]:
+    """Yield what is not known of a port, one line each; nothing if its driver has rules."""
+    driver = nic.text("driver")
+    if nearest_nic(driver)[1]:
+        return
+    called = f"driver {plain(driver, 40)}" if driver else "no file says which driver it has"
+    yield f"{nic.name}: {called}: queues, rings and speed as read, moderation unknown"
+    queues = nic.facts[_QUEUES]
+    if not queues.source:
+        number = "one queue is" if queues.value == 1 else f"{queues.value} queues are"
+        yield f"{nic.name}: {number} assumed: {queues.why}: ethtool -l {nic.name}"
+
+
+def of_one_queue(nics: Iterable[ReadNic], lines: Mapping[str, PortLines]) -> tuple[str, ...]:
+    """Return the names of the ports with one queue and without rules of their driver."""
+    return tuple(
+        nic.name
+        for nic in nics
+        if lines[nic.name].queues == 1 and not nearest_nic(nic.text("driver"))[1]
+    )
+
+
+def with_peer(
+    drafts: dict[str, Draft],
+    names: Sequence[str],
+    lines: Mapping[str, PortLines],
+    near: Mapping[str, frozenset[int]],
+) -> dict[str, PortLines]:
+    """Add a peer that is like the host, with more queues: one that does not hold it up.
+
+    Args:
+        drafts: the models, by file.
+        names: the ports that have one queue.
+        lines: the interrupts of the host's ports.
+        near: the CPUs of the node of each port.
+
+    Returns:
+        The interrupts of the peer's ports.
+    """
+    found = dict(lines)
+    taken = {number for own in lines.values() for number in own.numbers}
+    free = (one for one in itertools.count(max(taken) + 1) if one not in taken)
+    peer = _likened(drafts["server.toml"], "the peer, like the host but for queues of its ports")
+    tables = tomlkit.aot()
+    for port in drafts["server.toml"].document["ports"]:
+        table = tomlkit.table()
+        table.update(port)
+        name = str(port["name"])
+        if name in names:
+            count = min(len(near[name]), _MOST)
+            nic = _likened(drafts[f"nic-{name}.toml"], f"{name} of the peer, with more queues")
+            for key in ("rx_queues", "tx_queues"):
+                nic.assume(key, count, "assumed of the peer: one for each CPU of the port's node")
+            drafts[f"peer-nic-{name}.toml"] = nic
+            numbers = tuple(itertools.islice(free, count))
+            found[name] = PortLines(numbers, count)
+            table.update({"irq": numbers[0], "next_irqs": list(numbers[1:])})
+            table["nic"] = f"peer-nic-{name}.toml"
+        tables.append(table)
+    peer.document["ports"] = tables
+    drafts[PEER_SERVER] = peer
+    return found
+
+
+def _likened(draft: Draft, description: str) -> Draft:
+    """Return the same of the peer, where nothing is read; ports are left out."""
+    made = Draft(draft.document["kind"], description)
+    for key, value in draft.document.items():
+        if isinstance(value, dict) and value.get("state") == "measured":
+            made.assume(key, value["value"], _LIKE)
+        elif key not in {"kind", "description", "ports"}:
+            made.document[key] = value
+    return made
+
+
+def lacking(names: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says that a setting is not one of a peer: the number of queues of some ports."""
+    return lambda setting: any(setting.startswith(f"ethtool -L {name} ") for name in names)

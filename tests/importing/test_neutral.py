@@ -1,0 +1,225 @@
+"""Hosts whose driver has no rules here: they keep their own queues, and nothing is borrowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+import simnet
+from simnet.errors import InputError
+from simnet.importing.import_host import import_host
+from simnet.scenario.core.load import load
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simnet.importing.writing.folder_out import Imported
+
+_CPUS: Final = """\
+Architecture:        x86_64
+On-line CPU(s) list: 0-{last}
+Thread(s) per core:  1
+Core(s) per socket:  {cpus}
+Socket(s):           1
+NUMA node(s):        1
+Vendor ID:           GenuineIntel
+Model name:          Intel(R) Core(TM) i5-8400 CPU @ 2.80GHz
+NUMA node0 CPU(s):   0-{last}
+"""
+_CHANNELS: Final = """\
+Channel parameters for {0}:
+Pre-set maximums:
+RX:		0
+TX:		0
+Combined:	8
+Current hardware settings:
+RX:		0
+TX:		0
+Combined:	{1}
+"""
+_RINGS: Final = """\
+Ring parameters for {0}:
+Pre-set maximums:
+RX:	{1}
+TX:	{1}
+Current hardware settings:
+RX:	{2}
+TX:	{2}
+"""
+_USECS: Final = "Coalesce parameters for {0}:\nAdaptive RX: off  TX: off\nrx-usecs: {1}\n"
+_SPEED: Final = "Settings for {0}:\n\tSpeed: {1}Mb/s\n"
+
+
+def _interrupts(*names: str) -> str:
+    """Interrupts of these names, each served by CPU 0 but the second, by CPU 1."""
+    rows = [
+        f"{126 + n}: {'0 9' if n == 1 else '9 0'} PCI-MSI {name}" for n, name in enumerate(names)
+    ]
+    return "\n".join(("     CPU0 CPU1", *(f" {row}" for row in rows), ""))
+
+
+def _of(port: str, driver: str, cpus: int = 4, **outputs: str) -> dict[str, str]:
+    files = {f"ethtool-{name}-{port}.txt": text for name, text in outputs.items()}
+    return {
+        "lscpu.txt": _CPUS.format(cpus=cpus, last=cpus - 1),
+        "uname.txt": "Linux box 5.15.0-91-generic #101 SMP x86_64\n",
+        f"ethtool-i-{port}.txt": f"driver: {driver}\nbus-info: 0000:03:00.0\n",
+        **files,
+    }
+
+
+R8169: Final = {
+    **_of("enp3s0", "r8169", 12, g=_RINGS.format("enp3s0", 256, 256)),
+    "ethtool-enp3s0.txt": _SPEED.format("enp3s0", 1000),
+    "interrupts.txt": _interrupts("enp3s0"),
+}
+HOSTS: Final[dict[str, tuple[dict[str, str], dict[str, Any]]]] = {
+    "r8169": (R8169, {"queues": 1, "ring": 256, "mbps": 1000, "irqs": [126]}),
+    "igb": (
+        {
+            **_of("eth0", "igb", l=_CHANNELS.format("eth0", 2), c=_USECS.format("eth0", 3)),
+            "interrupts.txt": _interrupts("eth0-TxRx-0", "eth0-TxRx-1"),
+        },
+        {"queues": 2, "ring": 512, "mbps": 1000, "irqs": [126, 127]},
+    ),
+    "atlantic": (
+        {
+            **_of("enp1s0", "atlantic", c=_USECS.format("enp1s0", 256)),
+            "interrupts.txt": _interrupts(*["enp1s0"] * 4),
+        },
+        {"queues": 4, "ring": 512, "mbps": 10000, "irqs": [126, 127, 128, 129]},
+    ),
+    "nvethernet": (
+        _of("eth1", "nvethernet", g=_RINGS.format("eth1", 16384, 4096)),
+        {"queues": 4, "ring": 4096, "mbps": 10000, "irqs": [64, 65, 66, 67]},
+    ),
+    "vmxnet3": (
+        {
+            **_of("ens192", "vmxnet3"),
+            "interrupts.txt": _interrupts(*(f"ens192-rxtx-{n}" for n in range(3))),
+        },
+        {"queues": 3, "ring": 512, "mbps": 10000, "irqs": [126, 127, 128]},
+    ),
+    "ena": (
+        _of("ens5", "ena", l=_CHANNELS.format("ens5", 4), g=_RINGS.format("ens5", 8192, 1024)),
+        {"queues": 4, "ring": 1024, "mbps": 10000, "irqs": [64, 65, 66, 67]},
+    ),
+}
+
+
+def made(folder: Path, files: dict[str, str], workload: str | None = None) -> Imported:
+    """What an import makes of these files, written into `out` beside them."""
+    (folder / "in").mkdir()
+    for name, text in files.items():
+        (folder / "in" / name).write_text(text, "utf-8")
+    found = import_host(folder / "in", workload=workload)
+    found.write(folder / "out")
+    return found
+
+
+@pytest.mark.parametrize("driver", HOSTS)
+def test_a_host_runs_with_its_own_queues(driver: str, tmp_path: Path) -> None:
+    files, expected = HOSTS[driver]
+    found = made(tmp_path, files)
+    scenario = tmp_path / "out" / "scenario.toml"
+    (port,) = load(scenario).host.ports
+    nic: Any = port.nic
+    assert (nic.driver, nic.stands_in_for) == ("neutral", driver)
+    irqs = [port.irq_of(queue) for queue in range(nic.rx_queues)]
+    assert irqs == expected["irqs"]
+    assert (nic.rx_queues, nic.rx_buffers_posted) == (expected["queues"], expected["ring"])
+    assert nic.link_rate_bps == expected["mbps"] * 10**6
+    run = simnet.run(scenario, warm_up="5 ms", duration="5 ms")
+    assert run.throughput_bps > 0
+    assert {line.irq for line in run.interrupts} <= set(irqs)
+    note = f"driver {driver}: queues, rings and speed as read, moderation unknown"
+    assert any(line.endswith(note) for line in found.notes)
+
+
+def test_moderation_is_nobody_s_rule(tmp_path: Path) -> None:
+    files, _ = HOSTS["atlantic"]
+    found = made(tmp_path, files)
+    unused = {one["name"]: one["why"] for one in found.unused()}
+    assert (
+        unused["ethtool -C enp1s0 rx-usecs"] == "moderation of the driver atlantic is not modelled"
+    )
+    assert not any("ethtool -C" in name for name in found.tuning.settings)
+
+
+def test_the_time_between_interrupts_is_not_known(tmp_path: Path) -> None:
+    made(tmp_path, R8169)
+    scenario = tmp_path / "out" / "scenario.toml"
+    throttle = load(scenario).provenance["host.ports[0].nic.throttle_ps"]
+    assert throttle.state == "assumed"
+    assert (throttle.low, throttle.high) == (0, 250 * 10**6)
+
+
+def test_a_what_if_that_turns_moderation_cannot_tell(tmp_path: Path) -> None:
+    made(tmp_path, R8169)
+    scenario = str(tmp_path / "out" / "scenario.toml")
+    tunings = ["ethtool -C enp3s0 rx-usecs=20", "ethtool -C enp3s0 rx-usecs=20,nic.mtu=1400 B"]
+    found = simnet.whatif(scenario, tunings, seeds=1, members=0, duration="2 ms", warm_up="1 ms")
+    why = "ethtool -C enp3s0 rx-usecs: moderation of the driver r8169 is not modelled"
+    assert {(one.verdict, one.reason) for one in found.tunings} == {("cannot tell", why)}
+
+
+def test_rps_helps_a_card_with_one_queue(tmp_path: Path) -> None:
+    made(tmp_path, R8169, workload="rr")
+    scenario = tmp_path / "out" / "scenario.toml"
+    rates = [
+        simnet.run(
+            scenario,
+            settings={"connections": "120", "/sys/class/net/enp3s0/queues/rx-0/rps_cpus": cpus},
+            duration="20 ms",
+            warm_up="20 ms",
+        ).throughput_bps
+        for cpus in ("0", "ffe")
+    ]
+    assert rates[1] > 1.5 * rates[0]
+
+
+def test_the_peer_of_a_card_with_one_queue_has_several(tmp_path: Path) -> None:
+    found = made(tmp_path, R8169)
+    (port,) = load(tmp_path / "out" / "scenario.toml").peers[0].ports
+    nic: Any = port.nic
+    assert (nic.driver, nic.rx_queues, nic.tx_queues) == ("neutral", 8, 8)
+    assert [port.queue_affinity[queue] for queue in range(3)] == [(0,), (1,), (2,)]
+    of_peer = [one for one in found.values() if "peer" in one["file"]]
+    assert {one["state"] for one in of_peer} == {"assumed"}
+
+
+def test_more_queues_than_files_tell_of_are_refused(tmp_path: Path) -> None:
+    made(tmp_path, R8169)
+    with pytest.raises(InputError, match="enp3s0 has 1 queues"):
+        load(tmp_path / "out" / "scenario.toml", settings={"ethtool -L enp3s0 combined": "2"})
+
+
+@pytest.mark.parametrize(
+    ("driver", "queues", "said", "why"),
+    [
+        ("r8169", "1", "one queue is", "cards of the driver r8169 have one"),
+        ("ena", "4", "4 queues are", "no file says it: one a CPU, at most 8"),
+    ],
+)
+def test_queues_that_no_file_tells_of_are_assumed_and_said(
+    driver: str, queues: str, said: str, why: str, tmp_path: Path
+) -> None:
+    found = made(tmp_path, _of("eth0", driver))
+    rows = [one for one in found.values() if one["name"] == "rx_queues"]
+    (row,) = [one for one in rows if one["file"] == "models/nic-eth0.toml"]
+    assert (row["value"], row["state"], row["source"]) == (queues, "assumed", why)
+    assert f"eth0: {said} assumed: {why}: ethtool -l eth0" in found.notes
+
+
+def test_offloads_are_those_of_the_card(tmp_path: Path) -> None:
+    off = "\n".join(
+        f"{name}: off"
+        for name in (
+            *("rx-checksumming", "tx-checksumming"),
+            *("tcp-segmentation-offload", "generic-receive-offload"),
+        )
+    )
+    made(tmp_path, _of("eth0", "r8169", k=f"Features for eth0:\n{off}\n"))
+    nic: Any = load(tmp_path / "out" / "scenario.toml").host.ports[0].nic
+    assert (nic.tso, nic.gro, nic.checksum_by_cpu) == (False, False, True)
