@@ -10,6 +10,9 @@ import pytest
 from simnet.errors import InputError
 from simnet.host.cpulist import cpulist_text, parse_cpulist, parse_cpumask
 from simnet.importing.source import read_source
+from simnet.importing.writing.folder_out import imported
+from simnet.scenario.core.load import load
+from simnet.study.work.vary import ranged
 from tests.importing.trees import CPUS, NODES, folder, sysfs
 
 if TYPE_CHECKING:
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 
 # two packages of two cores with two threads; siblings are four apart, as most firmware numbers them
 CORES = [[0, 4], [1, 5], [2, 6], [3, 7]]
+ALONE = [[cpu] for cpu in range(8)]
 PACKAGES = [[0, 1, 4, 5], [2, 3, 6, 7]]
 HOST = sysfs(CORES, PACKAGES, nodes=PACKAGES)
 
@@ -40,6 +44,19 @@ def test_sysfs(tmp_path: Path) -> None:
     assert found.distances == ((10, 21), (21, 10))
     assert [len(found.caches_of(level)) for level in (1, 2, 3)] == [4, 4, 2]
     assert found.caches_of(3)[0].size_bytes == 2 << 20
+
+
+@pytest.mark.parametrize(("cores", "slowdown"), [(CORES, (1.5, 1.25, 1.8)), (ALONE, (1, 1, 1))])
+def test_two_threads_of_a_core_slow_each_other_by_what_nobody_knows_exactly(
+    cores: list[list[int]], slowdown: tuple[float, ...], tmp_path: Path
+) -> None:
+    files = {**sysfs(cores, PACKAGES), "proc/cpuinfo": "model name : AMD EPYC 7543\n"}
+    imported(read_source(str(folder(tmp_path / "in", files)))).write(tmp_path / "out")
+    effective = load(tmp_path / "out" / "scenario.toml")
+    drawn = {one.name: (one.value, one.low, one.high) for one in ranged(effective)}
+    name = "cpu.toml.smt_slowdown_permille"
+    value = effective.host.cpu.smt_slowdown_permille
+    assert drawn.get(name, (value,) * 3) == tuple(1000 * one for one in slowdown)
 
 
 def test_a_host_without_nodes_has_one(tmp_path: Path) -> None:

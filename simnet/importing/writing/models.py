@@ -179,6 +179,9 @@ def cpu_draft(host: ReadHost) -> Draft:
     packages = max(len(topology.packages), 1)
     guessed = topology.guessed
     draft.read("threads_per_core", threads, topology.source, guessed.get("threads", ""))
+    if threads > 1 and "low" not in draft.document["smt_slowdown"]:
+        # the related processor was measured with one thread a core
+        draft.assume("smt_slowdown", *_OF_TWO_THREADS)
     cores = -(-len(topology.cores) // packages)
     draft.read("cores_per_socket", cores, topology.source, guessed.get("cores_per_socket", ""))
     vendor = _text_of(host, "vendor")
@@ -197,6 +200,14 @@ def cpu_draft(host: ReadHost) -> Draft:
         largest = max(private, key=lambda cache: cache.level)
         draft.read("cache", f"{largest.size_bytes >> 10} KiB", topology.source)
     return draft
+
+
+_THREADS: Final = (
+    "two threads together do 1.1 to 1.6 times the work of one: Ruan, Pai, Nahum, Tracey, SIGMETRICS"
+    " 2005 (network servers on Xeons: slight gains); IBM, Linux 2.4.19 on a Xeon: up to 1.3, once"
+    " 1.5; x460 Listing 1: 1.6"
+)
+_OF_TWO_THREADS: Final = ("1.5", _THREADS, "1.25", "1.8")
 
 
 def kernel_draft(host: ReadHost) -> Draft:
