@@ -32,7 +32,7 @@ def text(result: Result) -> str:
     )
     if result.jobs:
         return "\n".join([totals, jobs_text(result)])
-    parts = [totals, _cpus(result), _ports(result), _drops(result)]
+    parts = [totals, _cpus(result), _ports(result), _way(result), _drops(result)]
     parts += [_flows(result) + _stalls(result)]
     parts += [_key_value(result), _messages(result)]
     return "\n".join(part for part in parts if part)
@@ -99,6 +99,25 @@ def _ports(result: Result) -> str:
                 str(port.drops),
             )
             for port in result.ports
+        ],
+    )
+
+
+def _way(result: Result) -> str:
+    """What was lost between the hosts, in each direction."""
+    if not result.netem:
+        return ""
+    return columns(
+        ("way between the hosts", "frames", "lost", "over limit", "lost %"),
+        [
+            (
+                one.name,
+                str(one.frames),
+                str(one.lost),
+                str(one.dropped),
+                "-" if one.lost_percent is None else f"{one.lost_percent:.4f}",
+            )
+            for one in result.netem
         ],
     )
 

@@ -1,0 +1,97 @@
+"""The way between two hosts: netem's arithmetic, and what is known in closed form of its losses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simnet.kernel.random import stream
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
+from simnet.net.link.netem import LOST, Netem
+
+MS = 10**9
+FRAMES = 100_000
+PPB = 10**9
+
+
+def _sent(way: Netem, gaps_ps: list[int], length: int = 1514) -> list[tuple[int, int]]:
+    """Time of each frame, and when it leaves."""
+    now, found = 0, []
+    for gap in gaps_ps:
+        now += gap
+        found.append((now, int(way.leaves_ps(now, length + UNCOUNTED_BYTES))))
+    return found
+
+
+def test_a_frame_leaves_after_the_delay_and_behind_the_one_before() -> None:
+    # `netem_enqueue`: 1250 bytes at 10 Mbit/s take 1 ms; the delay runs while frames wait
+    way = Netem("way", None, delay_ps=5 * MS, rate_bps=10_000_000)
+    assert [left // MS for _, left in _sent(way, [0, 0, 0, 10 * MS], 1250)] == [6, 7, 8, 16]
+
+
+def test_frames_above_the_limit_are_dropped_and_those_under_way_count() -> None:
+    # the trap of tc-netem(8): 3 frames within 5 ms are 600 frames a second, whatever the rate
+    way = Netem("way", None, delay_ps=5 * MS, limit=3)
+    found = _sent(way, [MS] * 12)
+    assert [left != LOST for _, left in found] == [True] * 3 + [False] * 2 + [True] * 3 + [
+        False, False, True, True,
+    ]  # fmt: skip
+    assert (way.sent, way.dropped) == (12, 4)
+
+
+@given(
+    st.lists(st.integers(0, 2 * MS), min_size=1, max_size=60),
+    st.integers(0, 20 * MS),
+    st.sampled_from([0, 1_000_000, 10_000_000]),
+    st.integers(0, 9),
+    st.integers(0, PPB),
+    st.integers(0, PPB),
+)
+def test_every_frame_is_delivered_or_counted_and_none_overtakes(
+    gaps: list[int], delay: int, rate: int, limit: int, loss: int, begin: int
+) -> None:
+    way = Netem(
+        "way", stream(1, "way"), delay_ps=delay, rate_bps=rate, limit=limit, loss_ppb=loss,
+        begin_ppb=begin, end_ppb=PPB // 3, bad_ppb=PPB // 2, good_ppb=PPB // 100,
+    )  # fmt: skip
+    found = _sent(way, gaps)
+    left = [(came, leaves) for came, leaves in found if leaves != LOST]
+    assert len(left) + way.lost + way.dropped == way.sent == len(gaps)
+    assert all(leaves >= came + delay for came, leaves in left)
+    assert [leaves for _, leaves in left] == sorted(leaves for _, leaves in left)
+    if rate:
+        served = 1514 * 8 * 10**12 // rate
+        pairs = itertools.pairwise(left)
+        assert all(after - before >= served for (_, before), (_, after) in pairs)
+    if limit:
+        under_way = [
+            sum(leaves > came for _, leaves in left[:n]) for n, (came, _) in enumerate(left)
+        ]
+        assert all(count < limit for count in under_way)
+
+
+def test_losses_by_themselves_are_as_many_as_asked() -> None:
+    way = Netem("way", stream(3, "way"), loss_ppb=PPB // 50)
+    _sent(way, [1] * FRAMES)
+    assert way.lost == pytest.approx(FRAMES / 50, abs=4 * math.sqrt(FRAMES / 50))
+
+
+def test_bursts_have_the_share_and_the_length_of_gilbert_and_elliott() -> None:
+    # stationary: p / (p + r) of the frames meet the bad state; bursts last 1 / r frames
+    begin, end = 0.01, 0.2
+    way = Netem(
+        "way", stream(5, "way"), begin_ppb=int(begin * PPB), end_ppb=int(end * PPB), bad_ppb=PPB
+    )
+    lost = [left == LOST for _, left in _sent(way, [1] * FRAMES)]
+    bursts = sum(now and not before for before, now in itertools.pairwise(lost))
+    assert sum(lost) / FRAMES == pytest.approx(begin / (begin + end), rel=0.1)
+    assert sum(lost) / bursts == pytest.approx(1 / end, rel=0.1)
+
+
+def test_a_way_that_loses_nothing_draws_nothing() -> None:
+    way = Netem("way", None, delay_ps=MS)
+    assert _sent(way, [MS] * 3) == [(MS, 2 * MS), (2 * MS, 3 * MS), (3 * MS, 4 * MS)]
