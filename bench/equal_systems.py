@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from simnet.study.whatif.aim import aim_of, load_of
 from simnet.study.whatif.plan import SEEDS, SHORT_TIMES, TIMES, Times, looks
 from simnet.study.whatif.verdict import changes, verdict
 from simnet.study.work.cases import Case, Member, simulate_all
@@ -40,9 +41,9 @@ def answer(short: Sequence[Result], whole: Sequence[Result], chosen: Sequence[in
     for look in looks(SEEDS, 0, short=True):
         pool = [(short if look.short else whole)[number] for number in chosen]
         before, after = pool[: look.pairs], pool[SEEDS : SEEDS + look.pairs]
-        changed = changes(before, after, error=look.error)
-        open_loop = before[0].messages is not None
-        found = verdict(changed, open_loop=open_loop, last=look.last).answer
+        aim = aim_of(load_of(before[0].configuration["workload"]["test"]))
+        changed = changes(before, after, error=look.error, deciding=len(aim.criteria))
+        found = verdict(changed, aim, last=look.last).answer
         if found != "cannot tell":
             return found
     return "cannot tell"

@@ -9,38 +9,63 @@ from typing import TYPE_CHECKING
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.study.run.duration_text import in_unit
+from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import METRICS
+from simnet.study.whatif.aim import LOADS_SAID, aim_of
 from simnet.study.whatif.mechanism import moved_text
+from simnet.study.whatif.verdict import interval_text, percent_text
 
 if TYPE_CHECKING:
     from simnet.scenario.commands.commands import Commands
     from simnet.study.whatif.verdict import Change, Interval
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-CHANGE_HEADING = ("", "before", "after", "change", "95 % seeds", "95 % parameters", "95 % model")
+MEANING = (
+    "range: holds the change with 95 % confidence, given chance, what is not known of the machine,"
+    " and how far off such predictions were"
+)
+_PARTS = ("by chance alone", "by unknown values", "by the model's error")
 _MECHANISMS_SHOWN = 3
 _NOTHING_US = 0.005
 
 
-def whatif(found: WhatIf, *, all_commands: bool = False) -> str:
-    """The whole answer; what to type is shown of the best-ranked tuning, or of all."""
-    parts = [_heading(found), _ranking(found)]
-    parts += [_tuning(found, one) for one in found.tunings]
+def whatif(found: WhatIf, *, all_commands: bool = False, intervals: bool = False) -> str:
+    """The whole answer; what to type is shown of the best-ranked tuning, or of all.
+
+    `intervals`: what the interval of each change is made of is shown, too.
+    """
+    parts = [_heading(found)]
+    if len(found.tunings) > 1:
+        parts.append(_ranking(found))
+    parts += [_tuning(found, one, intervals=intervals) for one in found.tunings]
+    parts[-1] += f"{MEANING}\n"
     shown = found.tunings if all_commands else found.tunings[:1]
     parts += [commands_text(one) for one in shown]
     return "\n".join(parts)
 
 
 def _heading(found: WhatIf) -> str:
+    """The answer, what it is judged by, and how much was simulated: a line each."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
-    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s with equal seeds"
+    best = found.tunings[0]
+    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
     if found.members:
-        runs += f", {found.members} with equal draws of the uncertain parameters"
-    model = ""
-    if found.model:
-        model = f"A change may be off by {found.model:.0%} of its logarithm, as ratios were"
-        model += " that no fit had seen (95 % model)\n"
-    return f"What if, for {title}: {runs}\n{model}"
+        runs += f", {found.members} with other values for what is not known of the machine"
+    lines = (
+        f"{best.tuning} on {title}: {best.verdict}: {best.reason}",
+        f"judged by {judged_by(found)}",
+        runs,
+    )
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def judged_by(found: WhatIf) -> str:
+    """What decides, and why that."""
+    kinds = (c.latency_kind for one in found.tunings for c in one.changes)
+    said = aim_of(found.load, found.goal).said(kind_of(kinds))
+    if found.goal:
+        return f"{said}, as --goal {found.goal} says"
+    return f"{said}, as it is {LOADS_SAID[found.load]}; --goal chooses another"
 
 
 def _ranking(found: WhatIf) -> str:
@@ -48,19 +73,26 @@ def _ranking(found: WhatIf) -> str:
     return columns(("rank", "tuning", "verdict", "why"), rows, left=4)
 
 
-def _tuning(found: WhatIf, judged: Judged) -> str:
+def _tuning(found: WhatIf, judged: Judged, *, intervals: bool) -> str:
     title = f"{judged.rank}. {printable(judged.tuning)}: {judged.verdict}\n"
     described = f"   {printable(judged.description)}\n" if judged.description else ""
-    table = columns(CHANGE_HEADING, change_rows(found, judged))
+    rows = change_rows(found, judged, intervals=intervals)
+    table = columns(change_heading(intervals=intervals), rows)
     return title + described + table + "".join(f"{printable(line)}\n" for line in _remarks(judged))
 
 
-def change_rows(found: WhatIf, judged: Judged) -> list[tuple[str, ...]]:
-    """What a tuning does to each metric, under `CHANGE_HEADING`."""
-    return [_row(found, change) for change in judged.changes if change.before is not None]
+def change_heading(*, intervals: bool = False) -> tuple[str, ...]:
+    """What stands above `change_rows`."""
+    return ("", "before", "after", "change", "range", *(_PARTS if intervals else ()))
 
 
-def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
+def change_rows(found: WhatIf, judged: Judged, *, intervals: bool = False) -> list[tuple[str, ...]]:
+    """What a tuning does to each metric, under `change_heading`."""
+    changes = [change for change in judged.changes if change.before is not None]
+    return [_row(found, change, intervals=intervals) for change in changes]
+
+
+def _row(found: WhatIf, change: Change, *, intervals: bool) -> tuple[str, ...]:
     measure = METRICS[change.metric]
     unit = f"% of all {found.cpus}" if change.metric == "cpu_of_all" else ""
     if change.unit == "us":
@@ -70,19 +102,19 @@ def _row(found: WhatIf, change: Change) -> tuple[str, ...]:
     def number(value: float | None) -> str:
         return "-" if value is None else measure.shown(value)
 
+    parts = (change.seeds, change.parameters, change.model) if intervals else ()
     return (
         measure.titled(unit).format(latency=change.latency_kind or "latency"),
         number(change.before),
         number(change.after),
-        "-" if change.percent is None else f"{change.percent:+.1f} %",
-        _interval(change.seeds),
-        _interval(change.parameters),
-        _interval(change.model),
+        percent_text(change),
+        _interval(change.hull),
+        *map(_interval, parts),
     )
 
 
 def _interval(interval: Interval | None) -> str:
-    return "-" if interval is None else f"{interval.low:+.1f} to {interval.high:+.1f}"
+    return "-" if interval is None else interval_text(interval)
 
 
 def _remarks(judged: Judged) -> Iterator[str]:

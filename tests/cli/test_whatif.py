@@ -24,18 +24,33 @@ def test_the_answer_has_ranking_numbers_and_commands(simnet: Simnet) -> None:
     status, out, err = simnet("whatif", SCENARIO, "numactl", "affinity", *QUICK)
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    ranking = [line.split()[:3] for line in lines if line[:1].isdigit() and line[1] == " "]
+    gained = "throughput +10.0 % (+10.0 to +10.0), CPU time per byte -9.1 %"
+    assert lines[0] == f"affinity on {SCENARIO}: yes: {gained}"
+    assert lines[1].startswith("judged by throughput, then CPU time per byte, as it is a load ")
+    ranking = [line.split()[:3] for line in lines if line[:6].strip() in {"1", "2"}]
     assert ranking == [["1", "affinity", "yes"], ["2", "numactl", "no"]]
     throughput = next(line for line in lines if line.startswith("throughput, Mbit/s"))
-    assert throughput.split()[2:] == [
-        "1000.2", "1100.2", "+10.0", "%", "+10.0", "to", "+10.0", "-", "-",
-    ]  # fmt: skip
+    assert throughput.split()[2:] == ["1000.2", "1100.2", "+10.0", "%", "+10.0", "to", "+10.0"]
     assert "# affinity on ibm-x460" in lines
     assert "/etc/init.d/irq_balancer stop" in lines
     assert "killall netserver" not in lines
     assert (
         "warning: numactl --preferred: accepted, but not modelled: it changes nothing here" in lines
     )
+
+
+def test_what_an_interval_is_made_of_is_shown_on_demand(simnet: Simnet) -> None:
+    out = simnet("whatif", SCENARIO, "affinity", *QUICK, "--intervals").out
+    assert "  range  by chance alone  by unknown values  by the model's error" in out
+
+
+def test_a_goal_of_ones_own_decides(simnet: Simnet) -> None:
+    given = ("whatif", SCENARIO, "affinity", *QUICK, "--goal")
+    status, out, _ = simnet(*given, "p99")
+    assert (status, out.splitlines()[1]) == (1, "judged by latency p99, as --goal p99 says")
+    status, out, err = simnet(*given, "p98")
+    expected = "expected one of throughput, cpu, p99, loss, got 'p98'; did you mean p99?"
+    assert (status, out, err) == (2, "", f"simnet: --goal: {expected}\n")
 
 
 def test_commands_of_every_tuning_on_demand(simnet: Simnet) -> None:

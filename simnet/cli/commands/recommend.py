@@ -21,7 +21,8 @@ __all__ = ["recommend_command"]
 @click.option(
     "--goal",
     type=click.Choice(["throughput", "p99", "cpu"]),
-    help="More throughput (the default), a lower p99 latency, or less CPU time per byte.",
+    help="More throughput, a lower p99 latency, or less CPU time per byte; by default what counts"
+    " first for the load.",
 )
 @click.option(
     "--limit",
@@ -57,9 +58,10 @@ def recommend_command(
 ) -> None:
     """Search the tunings and knobs of SCENARIO for the shortest list with most of the gain.
 
-    What is found is judged as whatif does, with fresh seeds. By default p99 latency may at most
-    double, loss rise by 1 percentage point, Jain's index of the flows' rates fall by 10 %, and
-    throughput fall by 1 % where it is not the goal.
+    What is found is judged as whatif does, with fresh seeds. By default loss may rise
+    by 1 percentage point and Jain's index of flows of one kind at one port fall by 10 %; throughput
+    may fall by 1 % (of requests that wait for answers by 5 %), and p99 latency at most double where
+    it counts for the load.
 
     The exit status is 0 when something is recommended, 1 when nothing is, and 3 when the intervals
     are too wide to tell.

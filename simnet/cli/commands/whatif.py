@@ -36,7 +36,13 @@ __all__ = ["whatif_command"]
     help="No tuning is worth a longer p99 latency, of requests the round trip; by default twice"
     " what it is.",
 )
+@click.option(
+    "--goal",
+    metavar="GOAL",
+    help="What decides: throughput, p99, cpu or loss; by default what counts for the load.",
+)
 @jobs_option
+@click.option("--intervals", is_flag=True, help="Show what each interval is made of.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
 @out_option("the changes with their intervals")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -49,6 +55,7 @@ def whatif_command(
     assignments: tuple[str, ...],
     *,
     out: Path | None,
+    intervals: bool,
     commands: bool,
     as_json: bool,
     **options: Any,
@@ -60,9 +67,14 @@ def whatif_command(
     "ethtool -G eth0 rx 4096", which is read and not executed. --set and --tuning change what is.
     Simulations end when every verdict is clear.
 
-    No gain is worth a p99 latency more than twice as long (see --max-p99), a loss of packets that
-    rises by more than 1 percentage point, a flow that gets nothing, or flows so unequal that
-    Jain's index of their rates falls by more than 10 %.
+    What counts follows from the load: the rate of bulk streams, then CPU time; rate and p99 of
+    requests; p99, then CPU time, where what is offered is carried; the time of jobs. A --goal
+    decides instead, and what else counts may then get worse by little.
+
+    No gain is worth a loss of packets that rises by more than 1 percentage point, a flow that gets
+    nothing, or flows of one kind at one port so unequal that Jain's index of their rates falls by
+    more than 10 %; and where latency counts, none is worth a p99 more than twice as long (see
+    --max-p99).
 
     The exit status is 0 when the best-ranked tuning is recommended, 1 when none is, and 3 when
     the intervals are too wide to tell.
@@ -86,5 +98,8 @@ def whatif_command(
     for remark in found.remarks:
         message(remark)
     write_out(out, found.to_json, found.plot)
-    answer(found.to_json() if as_json else text(found, all_commands=commands), nl=as_json)
+    answer(
+        found.to_json() if as_json else text(found, all_commands=commands, intervals=intervals),
+        nl=as_json,
+    )
     context.exit(found.exit_status)

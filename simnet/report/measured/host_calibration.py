@@ -71,12 +71,14 @@ def plan(found: Sequence[Advice]) -> str:
         (
             str(number),
             one.load.name,
-            f"{one.nats:.1f}",
+            f"{one.nats / found[0].nats:.0%}" if found[0].nats else "-",
             ", ".join(f"{name} to {left:.0%}" for name, left in one.narrowed) or "-",
         )
         for number, one in enumerate(found, start=1)
     ]
-    parts = [columns(("", "load", "adds (nats)", "narrows, with those before"), rows, left=4)]
+    parts = [
+        columns(("", "load", "adds, of the first", "narrows, with those before"), rows, left=4)
+    ]
     for one in found:
         commands = "".join(f"{printable(line)}\n" for line in one.commands)
         parts.append(f"# {one.load.name}\n{commands}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
-from simnet.report.whatif import CHANGE_HEADING, change_rows, commands_text
+from simnet.report.whatif import MEANING, change_heading, change_rows, commands_text
 
 if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation, Step
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STEP_HEADING", "goal_label", "recommendation", "step_rows"]
 
-STEP_HEADING: Final = ("change", "share of the gain", "95 %")
+STEP_HEADING: Final = ("change", "share of the gain", "range")
 _GOAL_LABELS: Final = {
     "throughput": "more throughput",
     "p99": "a lower {latency} p99",
@@ -31,9 +31,10 @@ def recommendation(found: Recommendation) -> str:
     """The whole answer."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     head = (
-        f"For {goal_label(found)} of {title}: {found.verdict}, {found.reason}",
+        f"For {goal_label(found)} of {title}: {found.verdict}: {found.reason}",
         f"{len(found.tried)} lists of changes tried, {found.runs} runs",
         f"limits: {', '.join(found.limits)}",
+        *([f"left out: {found.left_out}"] if found.left_out else []),
     )
     parts = ["".join(f"{printable(line)}\n" for line in head)]
     if found.steps:
@@ -64,8 +65,8 @@ def _why(step: Step) -> str:
 
 def _confirmed(found: WhatIf, called: dict[str, str]) -> list[str]:
     judged = found.tunings[0].model_copy(update=called)
-    note = "confirmed with seeds that chose nothing: the best of many looks better than it is"
+    note = "simulated again with fresh random numbers, as the best of many looks better than it is"
     runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
     warnings = "".join(f"warning: {printable(line)}\n" for line in judged.warnings)
-    table = columns(CHANGE_HEADING, change_rows(found, judged))
-    return [f"{note}, {runs}\n{table}{warnings}", commands_text(judged)]
+    table = columns(change_heading(), change_rows(found, judged))
+    return [f"{note}: {runs}\n{table}{MEANING}\n{warnings}", commands_text(judged)]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.study.run.measures import METRICS, SCREENED
+from simnet.study.screen.document import in_percent
+from simnet.study.whatif.verdict import end_text
 
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
@@ -24,8 +26,8 @@ __all__ = [
 
 SHARES_TITLE: Final = "share of the variance in percent, alone, and also with others (95 %)"
 MEANING: Final = (
-    "change from off to on, or to a larger value: mean size (least to most),"
-    " 100 x logarithm of the ratio (if small, about %)"
+    "change in percent from off to on, or to a larger value: mean size (least to most, as the other"
+    " settings are)"
 )
 
 
@@ -39,15 +41,15 @@ def screen(found: Screen) -> str:
     title = titled(found.scenario, found.tunings, found.settings.items())
     heading = f"{title}: {found.runs} runs of {found.simulated_s:g} s"
     chance = ", ".join(
-        f"{metric_label(found, name)} {found.chance[name]:.1f}"
+        f"{metric_label(found, name)} {in_percent(found.chance[name]):.1f} %"
         for name in SCREENED
         if name in found.chance
     )
-    unknown = "not known, as nothing came with one of the seeds"
+    unknown = "not known, as nothing came in one of the runs"
     parts = [
         f"{heading}\n",
         f"{MEANING}\n",
-        f"chance alone, standard deviation: {chance or unknown}\n\n",
+        f"equal runs but for their random numbers differ by: {chance or unknown}\n\n",
         columns(screen_heading(found), screen_rows(found), left=1),
     ]
     if found.shares or found.unshared:
@@ -108,7 +110,8 @@ def _row(one: Screened) -> tuple[str, ...]:
 
 
 def _text(effect: Effect) -> str:
-    return f"{effect.size:.1f} ({effect.low:+.1f} to {effect.high:+.1f})"
+    low, high = (end_text(in_percent(end)) for end in (effect.low, effect.high))
+    return f"{end_text(in_percent(effect.size)).lstrip('+')} ({low} to {high})"
 
 
 def _line(what: str, names: list[str]) -> list[str]:

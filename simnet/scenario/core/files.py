@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 __all__ = [
+    "LOADS",
     "IrqMap",
     "PeerTable",
     "Run",
@@ -29,7 +31,15 @@ __all__ = [
 
 
 _STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf")
-_STREAM_TESTS: Final = ("netserver", "netperf", "bidirectional", "tcp_rr")
+_STREAM_TESTS: Final = {
+    **dict.fromkeys(("netserver", "netperf", "bidirectional"), "bulk"),
+    "tcp_rr": "requests",
+}
+LOADS: Final[Mapping[str, str]] = {
+    **_STREAM_TESTS,
+    **{test: setup.load for setup in setups() for test in setup.tests},
+}
+"""What kind of load each test is, see `Setup.load`."""
 
 
 class Workload(Section):
@@ -46,7 +56,7 @@ class Workload(Section):
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
             " and waits for the responses (peers are then simulated as machines)"
             + "".join(setup.doc for setup in setups()),
-            (*_STREAM_TESTS, *(test for setup in setups() for test in setup.tests)),
+            tuple(LOADS),
         ),
     ]
     nodes: Annotated[int, count("nodes whose ports carry traffic", 1, 64)]

@@ -173,6 +173,9 @@ class Setup:
         tests: what ``[workload] test`` may be then.
         types: likewise, its ``type``.
         doc: what the file's schema says of these tests, after those of streams.
+        load: what kind of load it is, which says by what its runs are judged: ``bulk`` carries as
+            much as it can, ``requests`` each wait for an answer, ``offered`` comes whether or not
+            it is answered, ``jobs`` end.
         order: where its tests stand among all.
     """
 
@@ -182,6 +185,7 @@ class Setup:
     tests: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     doc: str = ""
+    load: str = "bulk"
     order: int = 1000
 
 
@@ -199,10 +203,10 @@ class Measure:
         listed: a table of runs has it, whatever they are compared by.
         metric: what verdicts, limits and effects call it; empty where they do not know it.
         unit: of its values; of the known metrics only.
-        geometric: its change is the geometric mean over pairs of runs, as of what differs by orders
-            of magnitude.
+        offset: what is added to both sides of a change, as of what is often nothing.
         changes: a what-if shows its change.
         most: what it can be at most, and that as text.
+        goal: what ``--goal`` calls it; empty where nobody tunes for it alone.
     """
 
     label: str
@@ -214,9 +218,10 @@ class Measure:
     listed: bool = False
     metric: str = ""
     unit: str = ""
-    geometric: bool = False
+    offset: float = 0.0
     changes: bool = False
     most: tuple[float, str] | None = None
+    goal: str = ""
 
     @property
     def said(self) -> str:
@@ -329,6 +334,7 @@ class Subject:
         lifts: what of it `explain --lift` tries larger.
         listings: commands whose output `--apply` takes.
         idle: yields places of values, dotted, that nothing reads in a configuration, and why.
+        same: yields why two configurations that differ in its values do the same in a simulation.
         typed: yields what is typed for several settings at once, of the configurations before and
             after a tuning.
         proposals: yields what is worth trying on a configuration, from what its parts are.
@@ -354,6 +360,7 @@ class Subject:
     lifts: Callable[[], tuple[_Lifting, ...]] = tuple
     listings: Callable[[], tuple[_Listed, ...]] = tuple
     idle: Callable[[_Effective], Iterable[tuple[str, str]]] = _none
+    same: Callable[[_Effective, _Effective], Iterable[str]] = _none
     typed: Callable[[_Effective, _Effective], Iterable[Together]] = _none
     proposals: Callable[[_Effective], Iterable[Proposal]] = _none
 

@@ -8,8 +8,9 @@ A metric is off when what was measured lies outside its 95 % interval. In this o
    limits the host: windows, buffers, the link, the peer.
 3. The rate of interrupts is off: that is moderation and the number of queues, which are read from
    the host (`ethtool -c`, `-l`) and no costs.
-4. CPU time of a context is off: its costs are, as `CONTEXTS` names them. Where what is carried is
-   off, too, this may follow from that.
+4. CPU time of a context is off: its costs are, as `CONTEXTS` names them. The sum over all CPUs says
+   whether they are too high or too low, and where the sum is as predicted, work is on other CPUs.
+   Where what is carried is off, too, this may follow from that.
 5. Latency is off and nothing else: idle states, wake-ups and moderation.
 6. A disk is off: its model or its load.
 """
@@ -45,13 +46,16 @@ def meaning(rows: Iterable[Row], busiest_percent: float) -> tuple[str, ...]:
         rows: of the comparison.
         busiest_percent: busy time of the busiest CPU in the simulation.
     """
-    off = {row.metric: row for row in rows if not row.inside}
+    every = {row.metric: row for row in rows}
+    off = {metric: row for metric, row in every.items() if not row.inside}
     if not off:
         return ("what was measured does not contradict the model",)
-    return tuple(_sentences(off, busiest_percent))
+    return tuple(_sentences(off, every, busiest_percent))
 
 
-def _sentences(off: Mapping[str, Row], busiest_percent: float) -> Iterator[str]:
+def _sentences(
+    off: Mapping[str, Row], every: Mapping[str, Row], busiest_percent: float
+) -> Iterator[str]:
     names = {metric.rpartition(".")[2] for metric in off}
     carried = next((off[metric] for metric in off if metric.rpartition(".")[2] in _CARRIED), None)
     if carried is not None:
@@ -71,9 +75,13 @@ def _sentences(off: Mapping[str, Row], busiest_percent: float) -> Iterator[str]:
             " see ethtool -c and -l"
         )
     for context, costs_of in CONTEXTS.items():
-        row = _worst(off, context)
-        if row is not None:
-            less = row.measured < row.predicted
+        if not _of_context(off, context):
+            continue
+        sum_of = _sum(every, context)
+        if sum_of is None:
+            yield f"{context} time is on other CPUs than predicted, and together as much"
+        else:
+            less = sum_of < 0
             listed = ", ".join(f"{name}_cycles" for name in costs_of)
             sentence = f"{context} time is off, with it these costs: {listed} are too"
             also = "; or it follows from what is carried" if carried is not None else ""
@@ -81,10 +89,23 @@ def _sentences(off: Mapping[str, Row], busiest_percent: float) -> Iterator[str]:
     yield from _others(off)
 
 
-def _worst(off: Mapping[str, Row], context: str) -> Row | None:
-    rows = [row for metric, row in off.items() if metric.startswith(("cpu.", "workers."))]
-    found = [row for row in rows if row.metric.endswith(f".{context}")]
-    return max(found, key=lambda row: abs(row.measured - row.predicted), default=None)
+def _of_context(rows: Mapping[str, Row], context: str) -> list[Row]:
+    return [
+        row
+        for metric, row in rows.items()
+        if metric.startswith(("cpu.", "workers.")) and metric.endswith(f".{context}")
+    ]
+
+
+def _sum(every: Mapping[str, Row], context: str) -> float | None:
+    """How much more time all CPUs spent than predicted; None where that is as predicted.
+
+    The row of all CPUs together says so itself; without it the rows of single ones add up.
+    """
+    whole = every.get(f"cpu.all.{context}")
+    if whole is not None:
+        return None if whole.inside else whole.measured - whole.predicted
+    return sum(row.measured - row.predicted for row in _of_context(every, context))
 
 
 def _others(off: Mapping[str, Row]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from simnet.study.figures.titles import about
 from simnet.study.run.measures import METRICS
+from simnet.study.screen.document import in_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,8 @@ _BAR, _DOT = "#56b4e9", "#0072b2"
 _WITHIN = "#555555"
 _SHARES_INCHES: Final = 5.0
 _TITLE_COLUMNS: Final = 65
+# a longer axis has a logarithm's steps beyond its first part, lest all else were one point
+_LONGEST_PERCENT, _LINEAR_PERCENT = 200.0, 10.0
 
 
 def tornado(found: Screen) -> Figure:
@@ -37,18 +40,22 @@ def tornado(found: Screen) -> Figure:
     else:
         axes = figure.subplots()
     chance = 2 * found.chance.get(found.metric, 0.0)
-    axes.axvspan(-chance, chance, color="#dddddd", label="chance")
+    axes.axvspan(in_percent(-chance), in_percent(chance), color="#dddddd", label="chance")
     for row, one in enumerate(shown):
         effect = one.effect(found.metric)
-        axes.barh(row, effect.high - effect.low, 0.6, left=effect.low, color=_BAR)
-        axes.plot([effect.low, effect.high], [row, row], "|", color=_DOT, markersize=10)
+        low, high = in_percent(effect.low), in_percent(effect.high)
+        axes.barh(row, high - low, 0.6, left=low, color=_BAR)
+        axes.plot([low, high], [row, row], "|", color=_DOT, markersize=10)
     axes.set_yticks(range(len(shown)), [one.name for one in shown])
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.use_sticky_edges = False  # a bar begins where its value does, not at the frame
     axes.margins(x=0.05)
     label = METRICS[found.metric].said.format(latency=found.latency_kind or "latency")
     turn = "from off to on, or to a larger value"
-    axes.set_xlabel(f"change of {label} {turn}\n(100 x logarithm of the ratio; if small, about %)")
+    axes.set_xlabel(f"change of {label} (%) {turn}")
+    if max(map(abs, axes.get_xlim())) > _LONGEST_PERCENT:
+        axes.set_xscale("symlog", linthresh=_LINEAR_PERCENT)
+        axes.xaxis.set_major_formatter("{x:g}")
     what = f"what changes {label}"
     # it begins where the axes do, right of long names
     title = about(found.scenario, found.tunings, found.settings, what, columns=_TITLE_COLUMNS)

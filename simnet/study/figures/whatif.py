@@ -72,10 +72,10 @@ def _latency_kind(found: WhatIf) -> str:
 
 
 def _deciding(found: WhatIf) -> set[str]:
-    """Metrics that are shown: p99 where a verdict depends on it."""
+    """Metrics that are shown: those that count or decided, and what work costs."""
     decided = {judged.decided_by for judged in found.tunings}
     metrics = {change.metric for judged in found.tunings for change in judged.changes}
-    return metrics if TAIL in decided else metrics - {TAIL}
+    return metrics & {*found.judged_by, *decided, CPU_PER_BYTE}
 
 
 def _change(judged: Judged, metric: str) -> Change | None:

@@ -55,12 +55,14 @@ class Trial:
         runs: numbers of each seed; none where the changes do not go together, or say nothing.
         gains: of each seed, see `Goal.gain`.
         excess: by how much a limit is broken; 0 or less where all are kept.
+        broken: which limit that is, and what there is instead; empty where all are kept.
     """
 
     changes: Changes
     runs: tuple[Numbers, ...]
     gains: tuple[float, ...]
     excess: float
+    broken: str = ""
 
     @property
     def gain(self) -> float:
@@ -113,6 +115,12 @@ class Bench:
         self._progress = progress
         self._store = store
         self._known: dict[Member, Numbers | None] = {}
+        self._refused: list[Trial] = []
+
+    def left_out(self, gain: float) -> Trial | None:
+        """What gained most in all trials, if that is more than `gain` and a limit forbids it."""
+        best = max(self._refused, key=lambda one: one.gain, default=None)
+        return best if best and math.isfinite(best.gain) and best.gain > max(gain, 0.0) else None
 
     def case(self, changes: Changes) -> Case | None:
         """The system with the changes; None where they do not go together."""
@@ -168,8 +176,13 @@ class Bench:
         if len(was) != len(before) or len(now) != len(was):
             return Trial(changes, (), (), 0.0)
         gains = tuple(map(self.goal.gain, was, now))
-        excess = max((limit.excess(was, now) for limit in self.limits), default=0.0)
-        return Trial(changes, tuple(now), gains, excess)
+        worst = max(self.limits, key=lambda limit: limit.excess(was, now), default=None)
+        excess = worst.excess(was, now) if worst else 0.0
+        if worst is None or excess <= 0:
+            return Trial(changes, tuple(now), gains, excess)
+        trial = Trial(changes, tuple(now), gains, excess, worst.broken(was, now))
+        self._refused.append(trial)
+        return trial
 
 
 def _members(case: Case, level: Level) -> list[Member]:

@@ -55,6 +55,9 @@ class Recommendation(Study):
     reason: str
     exit_status: int = Field(description="0: recommended; 1: nothing is; 3: cannot tell")
     remarks: tuple[str, ...]
+    left_out: str = Field(
+        default="", description="what gained more, and the limit that forbids it; empty if nothing"
+    )
     best: tuple[str, ...] = Field(description="the list with the largest gain, however long")
     steps: tuple[Step, ...] = Field(description="what is recommended, what is missed most first")
     confirmed: WhatIf | None = Field(description="the list, with seeds that chose nothing")

@@ -17,14 +17,17 @@ from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.spelling import nearest
 from simnet.study.run.arguments import time_us_of
-from simnet.study.run.measures import CPU_PER_BYTE, FAIRNESS, LOSS, METRICS, RATE, TAIL
-from simnet.study.whatif.verdict import TAIL_PERCENT
+from simnet.study.run.measures import FAIRNESS, LOSS, METRICS, RATE, SCREENED, TAIL
+from simnet.study.whatif.aim import GOALS as METRIC_OF_GOAL
+from simnet.study.whatif.aim import aim_of
+from simnet.study.whatif.verdict import MARGIN_PERCENT
 from simnet.study.whatif.vetoes import FAIRNESS_PERCENT, LOSS_POINTS
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
+    from simnet.study.whatif.aim import Criterion
 
-__all__ = ["GOALS", "Goal", "Limit", "Numbers", "limits_of", "numbers"]
+__all__ = ["GOALS", "Goal", "Limit", "Numbers", "goals_of", "limits_of", "numbers"]
 
 Numbers: TypeAlias = Mapping[str, float]
 """Metrics of a run by name; without those that it lacks."""
@@ -76,14 +79,14 @@ class Goal:
         return self.gain(before, {RATE: offered})
 
 
-GOALS: Final = {
-    one.name: one
-    for one in (
-        Goal("throughput", RATE),
-        Goal("p99", TAIL),
-        Goal("cpu", CPU_PER_BYTE),
-    )
-}
+GOALS: Final = {n: Goal(n, metric) for n, metric in METRIC_OF_GOAL.items() if metric in SCREENED}
+
+
+def goals_of(load: str) -> list[Goal]:
+    """What is wanted of a load where nothing is said: the next where the first has all it can."""
+    wanted = [one.metric for one in aim_of(load).criteria]
+    found = [one for metric in wanted for one in GOALS.values() if one.metric == metric]
+    return found or [GOALS["throughput"]]
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,12 @@ class Limit:
     value: float
     relative: bool
 
+    def broken(self, before: Sequence[Numbers], after: Sequence[Numbers]) -> str:
+        """That it is broken and by how much: ``throughput>=-1 % (it is -7.4)``."""
+        over = self.excess(before, after)
+        found = self.value - over if self.least else self.value + over
+        return f"{self.text} (it is {found:{'+' if self.relative else ''}.3g})"
+
     def excess(self, before: Sequence[Numbers], after: Sequence[Numbers]) -> float:
         """By how much runs break it, in its own unit; 0 or less where they keep it."""
         pairs = [
@@ -123,17 +132,18 @@ class Limit:
         return self.value - found if self.least else found - self.value
 
 
-def limits_of(texts: Sequence[str], goal: Goal, max_p99: str | None) -> tuple[Limit, ...]:
-    """The limits that are typed, and the usual ones of the other metrics.
+def limits_of(
+    texts: Sequence[str], goal: Goal, max_p99: str | None, load: str
+) -> tuple[Limit, ...]:
+    """The limits that are typed, and the usual ones of what else counts for a kind of load.
 
     Raises:
         InputError: a text is no limit.
     """
     usual = [
-        Limit("", TAIL, least=False, value=TAIL_PERCENT, relative=True),
+        *(_usual(one) for one in aim_of(load).criteria if math.isfinite(one.tolerated)),
         Limit("", LOSS, least=False, value=LOSS_POINTS, relative=True),
         Limit("", FAIRNESS, least=True, value=-FAIRNESS_PERCENT, relative=True),
-        Limit("", RATE, least=True, value=-1.0, relative=True),
     ]
     given = [_limit(text) for text in texts]
     if max_p99 is not None:
@@ -141,6 +151,12 @@ def limits_of(texts: Sequence[str], goal: Goal, max_p99: str | None) -> tuple[Li
         given.append(Limit(f"{TAIL}<={max_p99}", TAIL, least=False, value=most_us, relative=False))
     own = {one.metric for one in given} | {goal.metric}
     return (*given, *(_named(one) for one in usual if one.metric not in own))
+
+
+def _usual(one: Criterion) -> Limit:
+    """What is tolerated of what counts, but no less than what is worth talking of."""
+    most, least = max(one.tolerated, MARGIN_PERCENT), one.better > 0
+    return Limit("", one.metric, least=least, value=-most if least else most, relative=True)
 
 
 def _named(limit: Limit) -> Limit:

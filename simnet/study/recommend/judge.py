@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simnet.study.run.measures import FAIRNESS, LOSS, RATE
-from simnet.study.whatif.verdict import Verdict, change_text, verdict
+from simnet.study.run.measures import FAIRNESS, LOSS
+from simnet.study.whatif.aim import aim_of
+from simnet.study.whatif.verdict import Verdict, verdict
 
 if TYPE_CHECKING:
     from simnet.study.recommend.goals import Goal, Limit
-    from simnet.study.whatif.verdict import Answer, Direction
+    from simnet.study.whatif.verdict import Answer
     from simnet.study.whatif.whatif import Judged
 
 __all__ = ["judged"]
 
 
-def judged(found: Judged, goal: Goal, limits: Sequence[Limit], *, open_loop: bool) -> Verdict:
-    """More throughput is judged as in a what-if; p99 latency and CPU time by their own change.
+def judged(found: Judged, goal: Goal, limits: Sequence[Limit], load: str) -> Verdict:
+    """As in a what-if with the goal, but for what must be kept: the limits say that here.
 
     A limit makes a yes a no where it is broken for certain, and opens it where that is expected.
     """
     if found.decided_by in {LOSS, FAIRNESS}:
         return Verdict(found.verdict, found.decided_by, found.reason)
-    if goal.metric == RATE:
-        decided = verdict(found.changes, open_loop=open_loop, max_p99_us=math.inf)
-    else:
-        change = found.change(goal.metric)
-        answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
-        sentence = f"{goal.label(change.latency_kind)} {change_text(change)}"
-        decided = Verdict(answers.get(change.direction, "cannot tell"), goal.metric, sentence)
+    decided = verdict(found.changes, replace(aim_of(load, goal.name), kept=()))
     broken = [one for limit in limits if (one := _broken(found, limit))]
     if decided.answer != "yes" or not broken:
         return decided

@@ -7,6 +7,7 @@ seeds of its own: the best of many looks better than it is, and only fresh seeds
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
@@ -17,7 +18,7 @@ from simnet.errors import InputError
 from simnet.spelling import nearest
 from simnet.study.recommend.bench import Bench, Changes, Level, Trial
 from simnet.study.recommend.document import Recommendation, Step, Tried
-from simnet.study.recommend.goals import GOALS, limits_of
+from simnet.study.recommend.goals import GOALS, goals_of, limits_of
 from simnet.study.recommend.judge import judged
 from simnet.study.recommend.reduce import finalists, reduced
 from simnet.study.recommend.search import ordered, search
@@ -35,6 +36,7 @@ from simnet.study.run.arguments import (
 from simnet.study.run.measures import CPU_PER_BYTE, RATE, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
+from simnet.study.whatif.aim import load_of
 from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
 from simnet.study.whatif.verdict import MARGIN_PERCENT, Verdict, exit_status, student
 from simnet.study.whatif.whatif import whatif
@@ -62,7 +64,7 @@ _AFTER: Final = 70
 def recommend(  # noqa: PLR0913 (what the command has options for)
     scenario: str | Path,
     *,
-    goal: str = "throughput",
+    goal: str = "",
     limit: str | Sequence[str] = (),
     max_p99: str | None = None,
     knobs: Names = (),
@@ -81,10 +83,12 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
 
     Args:
         scenario: a scenario's name, or the path of its file.
-        goal: `throughput` (more), `p99` (lower) or `cpu` (less CPU time per byte).
+        goal: `throughput` (more), `p99` (lower) or `cpu` (less CPU time per byte); what counts
+            first for the load if empty, and a lower p99 where an offered load is carried as it is.
         limit: one or several, such as `"latency_p99<=2 ms"` or `"cpu_per_byte<=+10 %"`; a value
-            with a sign is a change. Without one p99 may be at most twice as long, loss may rise by
-            1 percentage point, Jain's index of the flows fall by 10 %, throughput fall by 1 %.
+            with a sign is a change. Without one p99 may be at most twice as long where it counts
+            for the load, loss may rise by 1 percentage point, Jain's index of the flows fall by
+            10 %, throughput fall by 1 %, or by 5 % of requests that wait for answers.
         max_p99: the largest p99 latency, such as `"5 ms"`: a limit, too.
         knobs: names of what may be changed; all that the system takes when empty.
         runs: how many lists of changes the search tries.
@@ -103,16 +107,18 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given.
         SimulationError: a simulation can't go on.
     """
-    wanted = GOALS.get(goal)
-    if wanted is None:
+    if goal and goal not in GOALS:
         hint = nearest(str(goal), GOALS)
         raise InputError(f"expected one of {', '.join(GOALS)}, got {goal!r}{hint}", key="--goal")
     typed = (limit,) if isinstance(limit, str) else tuple(limit)
-    limits = limits_of(typed, wanted, text_of(max_p99, "--max-p99"))
+    most_p99 = text_of(max_p99, "--max-p99")
     base = case_of(scenario, settings, tunings, apply)
     plain = Member(base).effective()
     if runs_to_completion(base):
         raise InputError("its jobs run to their end: too long for a search", file=str(scenario))
+    load = load_of(plain.workload.test)
+    wanted, *others = [GOALS[goal]] if goal else goals_of(load)
+    limits = limits_of(typed, wanted, most_p99, load)
     bench = Bench(
         base,
         space(base, names_of(knobs, "--knobs")),
@@ -130,13 +136,16 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")
     short, longer, remarks = _times(plain, *times)
     as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario), typed)
+    if others and wanted.most(as_it_is) <= MARGIN_PERCENT:
+        bench.goal = wanted = others[0]
+        bench.limits = limits = limits_of(typed, wanted, most_p99, load)
     spare = wanted.most(as_it_is) > MARGIN_PERCENT
     found = search(bench, Level(*short, (first,)), most, first) if spare else []
     choosing = Level(*longer, tuple(first + one for one in _CHOOSING))
     best, changes = reduced(bench, finalists(found), choosing)
-    steps, open_loop = _steps(
-        bench, changes, Level(*longer, tuple(first + one for one in _SHARING))
-    )
+    sharing = Level(*longer, tuple(first + one for one in _SHARING))
+    steps = _shared(bench, changes, sharing)
+    changes = tuple(one for step in steps for one in changes if one.text == step.change)
     nothing = _nothing(found) if spare else "nothing to gain: it carries all that is offered"
     decided, confirmed = Verdict("no", wanted.metric, nothing), None
     if steps:
@@ -151,11 +160,12 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             members=MEMBERS,
             duration=times[0],
             warm_up=times[1],
+            goal=wanted.name,
             jobs=jobs,
             progress=bench.report,
             store=store,
         )
-        decided = judged(confirmed.tunings[0], wanted, limits, open_loop=open_loop)
+        decided = judged(confirmed.tunings[0], wanted, limits, load)
     return Recommendation(
         scenario=plain.scenario,
         version=simnet.__version__,
@@ -174,6 +184,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         reason=decided.sentence,
         exit_status=exit_status([decided.answer]),
         remarks=(*plain.remarks, *remarks),
+        left_out=_left_out(bench, changes, sharing),
         best=tuple(one.text for one in best.changes) if steps else (),
         steps=steps,
         confirmed=confirmed,
@@ -214,15 +225,39 @@ def _as_it_is(bench: Bench, level: Level, scenario: str, limits: Sequence[str]) 
     return trial.runs[0]
 
 
-def _steps(bench: Bench, changes: Changes, level: Level) -> tuple[tuple[Step, ...], bool]:
-    """What each change adds, and whether the load is an open loop; none if all add nothing."""
+def _left_out(bench: Bench, changes: Changes, level: Level) -> str:
+    """What gained more than what is recommended, and which limit forbids it; empty if nothing."""
+    (kept,) = bench.trials([ordered(bench, changes)], level)
+    best = bench.left_out(kept.gain if changes else 0.0)
+    if best is None:
+        return ""
+    gain = 100 * math.expm1(best.gain / 100 * (1 if bench.goal.more else -1))
+    names = " + ".join(one.text for one in best.changes)
+    said = f"{bench.goal.label(bench.latency_kind)} {gain:+.1f} %"
+    return f"{names}: {said} in a short run, but it breaks the limit {best.broken}"
+
+
+def _shared(bench: Bench, changes: Changes, level: Level) -> tuple[Step, ...]:
+    """What each change adds, most first; without those that may add nothing."""
+    while True:
+        steps = _steps(bench, changes, level)
+        idle = [one for one in steps if one.interval is None or one.interval.low <= 0]
+        if len(steps) <= 1 or not idle:
+            break
+        least = min(idle, key=lambda one: one.share).change
+        changes = tuple(one for one in changes if one.text != least)
+    return tuple(sorted(steps, key=lambda one: -one.share))
+
+
+def _steps(bench: Bench, changes: Changes, level: Level) -> tuple[Step, ...]:
+    """What each change adds to those before it; none if all add nothing."""
     if not changes:
-        return (), False
+        return ()
     lists = [ordered(bench, changes[:count]) for count in range(len(changes) + 1)]
     gains = [trial.gains for trial in bench.trials(lists, level)]
     whole = student(gains[-1])
     if whole is None or whole.low <= 0 or fmean(gains[-1]) <= MARGIN_PERCENT:
-        return (), False
+        return ()
     cases = [case for one in lists if (case := bench.case(one)) is not None]
     results = bench.results(cases, level)
     steps = []
@@ -241,7 +276,7 @@ def _steps(bench: Bench, changes: Changes, level: Level) -> tuple[tuple[Step, ..
                 why=why(results[number - 1], results[number]),
             )
         )
-    return tuple(steps), results[0][0].messages is not None
+    return tuple(steps)
 
 
 def _typed(bench: Bench, changes: Changes) -> str:

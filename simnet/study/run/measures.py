@@ -18,7 +18,7 @@ from simnet.scenario.core.subject import Measure, columns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simnet.study.run.result import Result
+    from simnet.study.run.result import FlowRates, Result
 
 __all__ = [
     "CPU_PER_BYTE",
@@ -26,6 +26,7 @@ __all__ = [
     "LATENCY_KIND",
     "LOSS",
     "MEASURES",
+    "MEDIAN",
     "METRICS",
     "P50",
     "P99",
@@ -36,6 +37,7 @@ __all__ = [
     "TAIL",
     "THROUGHPUT",
     "TRANSACTIONS",
+    "alike",
     "fairness",
     "measure",
     "measures",
@@ -49,12 +51,14 @@ TRANSACTIONS: Final = "transactions_per_s"
 P50, P99 = "latency_us_p50", "latency_us_p99"
 # as verdicts and limits have them
 RATE, REQUESTS, REAL_TIME = "throughput", "transactions", "real_time"
-CPU_PER_BYTE, TAIL = "cpu_per_byte", "latency_p99"
+CPU_PER_BYTE, MEDIAN, TAIL = "cpu_per_byte", "latency_p50", "latency_p99"
 LOSS, FAIRNESS = "loss", "fairness"
 LATENCY_KIND: Final = "latency_kind"
 
 _BITS: Final = 8
 _NS_PER_S: Final = 10**9
+# one packet in ten thousand more or less is no change of a loss
+_FEW_LOST_PERCENT: Final = 0.01
 
 
 def transactions_per_s(result: Result) -> float | None:
@@ -63,11 +67,28 @@ def transactions_per_s(result: Result) -> float | None:
     return None if all(rate is None for rate in rates) else sum(rate or 0.0 for rate in rates)
 
 
+def alike(result: Result) -> list[list[FlowRates]]:
+    """Flows that compete: of one kind and direction, at one port or disk; two or more of each."""
+    groups: dict[tuple[str, str, str], list[FlowRates]] = {}
+    for flow in result.flows:
+        key = flow.port, flow.direction, flow.latency_us.kind
+        groups.setdefault(key, []).append(flow)
+    return [flows for flows in groups.values() if len(flows) > 1]
+
+
 def fairness(result: Result) -> float | None:
-    """Jain's index of what the flows got; None where none got anything."""
-    rates = [flow.goodput_bps for flow in result.flows]
-    squares = sum(rate * rate for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
+    """Jain's index of what flows got that are alike, the mean over them (`alike`).
+
+    None where no two flows are alike, or none got anything.
+    """
+    total, count = 0.0, 0
+    for flows in alike(result):
+        rates = [flow.goodput_bps for flow in flows]
+        squares = sum(rate * rate for rate in rates)
+        if squares:
+            total += sum(rates) ** 2 / squares
+            count += len(rates)
+    return total / count if count else None
 
 
 def _latency(quantile: str) -> Callable[[Result], float | None]:
@@ -119,6 +140,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         largest=True,
         listed=True,
         metric=RATE,
+        goal="throughput",
         unit="bit/s",
         changes=True,
     ),
@@ -142,6 +164,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         *("CPU time per byte (ns)", "CPU ns/byte", _cpu_ns_per_byte),
         digits=3,
         metric=CPU_PER_BYTE,
+        goal="cpu",
         unit="ns",
         changes=True,
     ),
@@ -149,9 +172,8 @@ MEASURES: Final[Mapping[str, Measure]] = {
         *("{latency} p50 (us)", "{latency} p50 us", _latency("p50")),
         digits=1,
         listed=True,
-        metric="latency_p50",
+        metric=MEDIAN,
         unit="us",
-        geometric=True,
         changes=True,
     ),
     P99: Measure(
@@ -159,8 +181,8 @@ MEASURES: Final[Mapping[str, Measure]] = {
         digits=1,
         listed=True,
         metric=TAIL,
+        goal="p99",
         unit="us",
-        geometric=True,
         changes=True,
     ),
     "interrupts_per_s": Measure(
@@ -180,7 +202,10 @@ MEASURES: Final[Mapping[str, Measure]] = {
         lambda result: None if result.loss is None else 100 * result.loss,
         digits=3,
         metric=LOSS,
+        goal="loss",
         unit="%",
+        offset=_FEW_LOST_PERCENT,
+        changes=True,
         most=(100, "100 %"),
     ),
     FAIRNESS: Measure(

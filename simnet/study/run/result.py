@@ -226,7 +226,13 @@ class Result(_WithColumns):
         flows = _pairs(start.flows, end.flows)
         worked_ps = sum(busy_ps(last) - busy_ps(first) for first, last in cpus)
         payload = sum(last.bytes - first.bytes for first, last in flows)
-        asks = dict(configuration or {}).get("workload", {}).get("test") == _REQUESTS
+        given = dict(configuration or {})
+        asks = given.get("workload", {}).get("test") == _REQUESTS
+        ways = {
+            flow["name"]: "in" if flow["receives"] else "out"
+            for flow in given.get("flows", ())
+            if not asks and not flow["asks"]
+        }
         kinds = latency_kinds or {}
         return cls(
             scenario=scenario,
@@ -245,7 +251,13 @@ class Result(_WithColumns):
             ports=tuple(port_rates(*pair, elapsed_ps) for pair in ports),
             interrupts=tuple(port_interrupts(*pair, elapsed_ps) for pair in ports),
             flows=tuple(
-                flow_rates(*pair, elapsed_ps, asks=asks, latency_kind=kinds.get(pair[1].name, ""))
+                flow_rates(
+                    *pair,
+                    elapsed_ps,
+                    asks=asks,
+                    latency_kind=kinds.get(pair[1].name, ""),
+                    direction=ways.get(pair[1].name, ""),
+                )
                 for pair in flows
             ),
             drops=drops_of(start, end),

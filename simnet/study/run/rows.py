@@ -99,6 +99,9 @@ class FlowRates(Row):
     goodput_bps: Rate
     latency_us: Latency
     transactions_per_s: Rate | None = Field(default=None, description="null for a stream")
+    direction: str = Field(
+        default="", description="of a stream: in, the system receives it, or out, it sends"
+    )
 
 
 def per_s(amount: int, elapsed_ps: int) -> float:
@@ -191,7 +194,13 @@ def port_interrupts(first: PortCounts, last: PortCounts, elapsed_ps: int) -> Por
 
 
 def flow_rates(
-    first: FlowCounts, last: FlowCounts, elapsed_ps: int, *, asks: bool, latency_kind: str
+    first: FlowCounts,
+    last: FlowCounts,
+    elapsed_ps: int,
+    *,
+    asks: bool,
+    latency_kind: str,
+    direction: str = "",
 ) -> FlowRates:
     """Return what a flow delivered; `asks`: by requests and responses."""
     goodput_bps = per_s(8 * (last.bytes - first.bytes), elapsed_ps)
@@ -203,4 +212,5 @@ def flow_rates(
         goodput_bps=goodput_bps,
         latency_us=latency_of(first.latency, last.latency, latency_kind),
         transactions_per_s=per_s(samples, elapsed_ps) if asks else None,
+        direction=direction,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
@@ -13,12 +14,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "WITHIN", "Effect", "Screen", "Screened", "Share", "schema"]
+__all__ = ["SCHEMA", "WITHIN", "Effect", "Screen", "Screened", "Share", "in_percent", "schema"]
 
 SCHEMA: Literal["simnet.screen/1"] = "simnet.screen/1"
 
 WITHIN: Final = 2
 """So many standard deviations of chance matter."""
+
+
+def in_percent(hundredths: float) -> float:
+    """A change in percent, of a hundred times the logarithm of a ratio."""
+    return 100 * math.expm1(hundredths / 100)
 
 
 class Effect(Row):

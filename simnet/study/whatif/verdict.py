@@ -5,32 +5,31 @@ Student interval of the mean difference (95 %) holds only what the tuning adds. 
 holds what is not known about parameters: each draw of the uncertain ones is simulated with
 and without the tuning, and 95 % of the differences lie in it. A third holds how far off the model
 itself is: where ratios of two configurations were left out of the fit, they were missed by up to
-some part of their logarithm, so this change may be, too (`discrepancy_of_changes`). A change of
-nothing is not off by that. The verdict is of the hull of all three.
+some part of their logarithm, so this change may be, too (`discrepancy_of_changes`), and by half a
+percent: a change of nothing is no certainty. The verdict is of the hull of all three.
 
 A metric is more or less when the whole interval is on one side of 0, the same when the interval
 lies within 1 % (less is not worth it, and the model is not that good), else the answer is open.
-What decides, in this order:
+What counts follows from the load, or from a goal (`aim`): criteria in stages. The first stage
+decides, and the next where that does not.
 
-1. Throughput: more, then yes; less, then no.
-2. CPU time per byte, more: no. Its price is certain, and a gain is not.
-3. CPU time per byte, less: yes, unless throughput is expected to fall, and could by over 1 %.
-4. Both the same: no difference.
+1. Something of a stage gains for certain, by more than all prices so far, the certain ones and
+   what may be one: yes. Gains and prices are logarithms, times their weights.
+2. Something gets worse for certain, by more than is tolerated of it: no, whatever else gains.
+3. No stage gains, and something is worse for certain: no. Its price is certain, and a gain is not.
+4. All the same: no difference.
 5. Anything else: cannot tell.
 
-Of jobs, which end, the sum of their real times decides alone: less is yes, more is no.
+A yes is a no where something that counts, or that a goal of one's own lets alone, gets worse by
+more than is tolerated for certain, and open where that is only expected. A limit on p99 of one's
+own is stronger: a yes above it is a no, and so is what is open but above it for certain. Loss and
+fairness can veto, too (`vetoes`). What does not count is shown and does not decide.
 
-More runs may decide by what comes first. So as long as there will be more, nothing decides of which
-what comes before it is expected to say the contrary.
+More runs may decide by what comes first. So as long as there will be more, a price does not make a
+no where a gain that counts more is expected.
 
-Under an open-loop load, whose throughput is given, latency (p99) comes second: less is yes, more
-is no. Elsewhere it does not decide, but it can veto: a yes becomes a no where p99 is more than
-twice as long for certain, and is open where that is only expected. A limit of one's own takes the
-place of that: a yes above it is a no, and so is what is open but above it for certain. Loss and
-fairness can veto, too (`vetoes`). Other latencies and interrupt rates are shown and do not decide.
-
-The change of a latency is the geometric mean over the pairs: a queue that fills in one run and not
-in the next makes it differ by orders of magnitude.
+Means are geometric: a queue that fills in one run and not in the next makes latencies differ by
+orders of magnitude, and what a change makes of one mean is then the other.
 """
 
 from __future__ import annotations
@@ -38,18 +37,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
 from simnet.rows import Row
 from simnet.scenario.core.subject import Measure
-from simnet.study.run.duration_text import late, latency_text
+from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import (
     CPU_PER_BYTE,
+    LOSS,
+    MEDIAN,
     METRICS,
-    RATE,
     REAL_TIME,
     REQUESTS,
     TAIL,
@@ -57,25 +57,31 @@ from simnet.study.run.measures import (
 )
 from simnet.study.run.result import Result
 from simnet.study.validate.intervals import Part, parameters_of_few
+from simnet.study.whatif.aim import Aim, Criterion
 
 Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
 Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
 
 MARGIN_PERCENT = 1.0
-# what p99 may rise by where it has no limit
-TAIL_PERCENT = 100.0
 _ERROR = 0.05
-
+# from a factor of ten on, a number of percent says nothing
+_FACTOR_PERCENT = 900.0
+# of a change, as a logarithm: what the model does not claim to tell apart. Stated and not learned:
+# no change near nothing is among what was measured and left out of fits
+_LEAST_OFF = 0.005
+# what is left of something that is gone, for its logarithm
+_LEAST_RATIO = 1e-3
 
 # of what only some runs have
-_ASKED = frozenset({REAL_TIME, REQUESTS})
+_ASKED = frozenset({REAL_TIME, REQUESTS, LOSS})
 
 
 def _metrics(results: Sequence[Result]) -> tuple[Measure, ...]:
-    """What a tuning may change; real times of jobs, rates of requests only where there are any."""
+    """What a tuning may change; real times, rates of requests, losses only where there are any."""
     jobs = any(result.jobs for result in results)
     asks = not jobs and any(transactions_per_s(result) is not None for result in results)
-    missing = _ASKED - ({REAL_TIME} if jobs else set()) - ({REQUESTS} if asks else set())
+    has = {REAL_TIME: jobs, REQUESTS: asks, LOSS: any(result.loss for result in results)}
+    missing = {name for name in _ASKED if not has[name]}
     return tuple(one for one in METRICS.values() if one.changes and one.metric not in missing)
 
 
@@ -89,10 +95,11 @@ class Interval(Row):
 class Change(Row):
     """What a tuning does to one metric.
 
-    `before` and `after` are means over the seeds, `percent` is the mean of the relative changes.
-    `seeds` is the interval of that mean, `parameters` that of a change over the draws of the
-    uncertain parameters; null where too little was simulated. `model` is how far off the model
-    itself may be; null where nothing is known of that.
+    `before` and `after` are means over the seeds, `percent` is how much more one is than the other:
+    geometric means where every run has some of it. `seeds` is the interval of that change,
+    `parameters` that of a change over the draws of the uncertain parameters; null where too little
+    was simulated. `model` is how far off the model itself may be; null where nothing is known of
+    that.
     """
 
     metric: str
@@ -133,6 +140,7 @@ def changes(
     model: float = 0.0,
     *,
     error: float = _ERROR,
+    deciding: int = 2,
 ) -> tuple[Change, ...]:
     """What every metric does.
 
@@ -144,19 +152,13 @@ def changes(
         model: by which part of its logarithm the model itself may be off a change; 0 if unknown.
         error: how often chance alone may make a verdict wrong. An interval of chance misses by an
             equal share of that, one for each metric that decides (Bonferroni).
+        deciding: how many metrics decide.
     """
-    share = error / _deciding(before)
+    share = error / deciding
     return tuple(
         _change(metric, before, after, (drawn or {}).get(metric.metric, ()), model, share)
-        for metric in _metrics(before)
+        for metric in _metrics((*before, *after))
     )
-
-
-def _deciding(results: Sequence[Result]) -> int:
-    """How many metrics can decide: of jobs, of an open-loop load, of other flows."""
-    if any(result.jobs for result in results):
-        return 1
-    return 3 if any(result.messages for result in results) else 2
 
 
 def _change(
@@ -167,32 +169,56 @@ def _change(
     model: float,
     error: float,
 ) -> Change:
-    found = _ratios(metric, before, after)
-    relative = [100 * (math.log(ratio) if metric.geometric else ratio - 1) for ratio in found]
-    percent = sum(relative) / len(relative) if relative else None
-    seeds = student(relative, error)
-    if metric.geometric and percent is not None:
-        percent = _percent_change(percent)
-        seeds = seeds and Interval(low=_percent_change(seeds.low), high=_percent_change(seeds.high))
+    pairs = _pairs(metric, before, after)
+    means = _geometric(pairs, metric.offset, error) or _arithmetic(pairs, error)
+    percent = means.percent
     parameters = None
     if drawn and percent is not None:
         parameters = _around(percent, parameters_of_few(drawn))
     return Change(
         metric=metric.metric,
         unit=metric.unit,
-        before=_mean(metric.of(result) for result in before),
-        after=_mean(metric.of(result) for result in after),
+        before=means.before,
+        after=means.after,
         percent=percent,
-        seeds=_possible(seeds),
+        seeds=means.seeds,
         parameters=parameters,
         model=_modelled(percent, model) if model and percent is not None else None,
         latency_kind=kind_of(one.latency_kind for one in before) if metric.unit == "us" else "",
     )
 
 
-def _percent_change(logarithm: float) -> float:
-    """Change in percent, of a hundred times the logarithm of a ratio."""
-    return 100 * math.expm1(logarithm / 100)
+class _Means(NamedTuple):
+    """Of pairs of runs: means before and after, their change in percent, and its interval."""
+
+    before: float | None
+    after: float | None
+    percent: float | None
+    seeds: Interval | None
+
+
+def _geometric(pairs: Sequence[tuple[float, float]], offset: float, error: float) -> _Means | None:
+    """Geometric means; None where a value is nothing: that has no logarithm."""
+    logs = [[math.log(v + offset) for v in pair if v + offset > 0] for pair in pairs]
+    if not logs or any(len(pair) < 2 for pair in logs):  # noqa: PLR2004 (before and after)
+        return None
+    before, after = (sum(side) / len(logs) for side in zip(*logs, strict=True))
+    seeds = student([a - b for b, a in logs], error)
+    return _Means(
+        math.exp(before) - offset,
+        math.exp(after) - offset,
+        100 * math.expm1(after - before),
+        seeds and Interval(low=100 * math.expm1(seeds.low), high=100 * math.expm1(seeds.high)),
+    )
+
+
+def _arithmetic(pairs: Sequence[tuple[float, float]], error: float) -> _Means:
+    """Arithmetic means, and differences as parts of the mean before."""
+    before, after = (_mean(side) for side in zip(*pairs, strict=True)) if pairs else (None, None)
+    if not before or after is None:
+        return _Means(before, after, None, None)
+    seeds = student([100 * (a - b) / before for b, a in pairs], error)
+    return _Means(before, after, 100 * (after / before - 1), _possible(seeds))
 
 
 def _around(percent: float, part: Part) -> Interval:
@@ -202,10 +228,10 @@ def _around(percent: float, part: Part) -> Interval:
 
 
 def _modelled(percent: float, part: float) -> Interval:
-    """The interval of a change whose logarithm may be off by a part of itself."""
+    """The interval of a change whose logarithm may be off by a part of itself, and by a little."""
     if percent <= -100:  # noqa: PLR2004 (nothing is left)
         return Interval(low=percent, high=percent)
-    off = part * abs(math.log1p(percent / 100))
+    off = part * abs(math.log1p(percent / 100)) + _LEAST_OFF
     return _around(percent, (-off, off))
 
 
@@ -232,9 +258,17 @@ def _mean(values: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
+def _pairs(
+    metric: Measure, before: Sequence[Result], after: Sequence[Result]
+) -> list[tuple[float, float]]:
+    """The values of the pairs that have both."""
+    pairs = ((metric.of(b), metric.of(a)) for b, a in zip(before, after, strict=True))
+    return [(b, a) for b, a in pairs if b is not None and a is not None]
+
+
 def _ratios(metric: Measure, before: Sequence[Result], after: Sequence[Result]) -> list[float]:
-    pairs = [(metric.of(b), metric.of(a)) for b, a in zip(before, after, strict=True)]
-    return [a / b for b, a in pairs if b and a is not None and (a or not metric.geometric)]
+    pairs = [(b + metric.offset, a + metric.offset) for b, a in _pairs(metric, before, after)]
+    return [a / b for b, a in pairs if b]
 
 
 def student(values: Sequence[float], error: float = _ERROR) -> Interval | None:
@@ -252,7 +286,7 @@ def student(values: Sequence[float], error: float = _ERROR) -> Interval | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer, the metric that decided, and a sentence with its numbers."""
+    """The answer, the metric that decided, and a sentence: what is gained, and at which price."""
 
     answer: Answer
     metric: str
@@ -261,8 +295,8 @@ class Verdict:
 
 def verdict(
     found: Sequence[Change],
+    aim: Aim,
     *,
-    open_loop: bool = False,
     max_p99_us: float | None = None,
     last: bool = True,
 ) -> Verdict:
@@ -270,115 +304,224 @@ def verdict(
 
     `last`: there will be no more runs.
     """
-    real = next((change for change in found if change.metric == REAL_TIME), None)
-    if real:
-        return _of_jobs(real)
-    tail = next(change for change in found if change.metric == TAIL)
-    decided = _of_flows(found, open_loop=open_loop, last=last)
-    return _vetoed(decided, tail, max_p99_us, last=last)
+    if max_p99_us is not None:
+        aim = aim.without_limit(TAIL)
+    decided = _Scales({change.metric: change for change in found}, aim).decided(last=last)
+    tail = next((change for change in found if change.metric == TAIL), None)
+    if tail is None or max_p99_us is None:
+        return decided
+    return _limited(decided, tail, max_p99_us, last=last)
 
 
-def _vetoed(decided: Verdict, tail: Change, max_p99_us: float | None, *, last: bool) -> Verdict:
-    """The same, but a yes that costs too much latency, and what does so for certain."""
+class _Scales:
+    """The changes that count, each with its weight."""
+
+    def __init__(self, found: Mapping[str, Change], aim: Aim) -> None:
+        self._found = found
+        self._aim = aim
+
+    def decided(self, *, last: bool) -> Verdict:
+        """What they say together."""
+        aim = self._aim
+        if LOSS in aim.metrics and LOSS not in self._found and aim.criteria[0].metric == LOSS:
+            return Verdict("no difference", LOSS, "no packet is lost, with it or without")
+        passed: list[Criterion] = []
+        for stage in aim.stages:
+            passed += stage
+            worse = [one for one in passed if self._way(one) == -1 and self._too_much(one)]
+            if worse:
+                return self._verdict("no", worse[0])
+            gains = [one for one in passed if self._way(one) == 1]
+            if any(one in stage for one in gains) and self._worth(passed):
+                return self._kept(self._verdict("yes", max(gains, key=self._value)))
+        prices = [one for one in aim.criteria if self._way(one) == -1]
+        if prices and (last or not self._hoped(prices)):
+            return self._verdict("no", min(prices, key=self._value))
+        if all(self._way(one) == 0 for one in aim.criteria):
+            return self._verdict("no difference", aim.criteria[-1])
+        still_open = [one for one in aim.criteria if self._way(one) is None]
+        return self._verdict("cannot tell", *still_open[:1] or aim.criteria[:1])
+
+    def _change(self, one: Criterion) -> Change | None:
+        return self._found.get(one.metric)
+
+    def _way(self, one: Criterion) -> int | None:
+        """1 better and -1 worse for certain, 0 the same, None open."""
+        change = self._change(one)
+        ways: dict[Direction, int] = {"more": one.better, "less": -one.better, "same": 0}
+        return None if change is None else ways.get(change.direction)
+
+    def _value(self, one: Criterion) -> float:
+        """What is expected, weighed: better is positive."""
+        change = self._change(one)
+        if change is None or change.percent is None:
+            return 0.0
+        ratio = max(1 + change.percent / 100, _LEAST_RATIO)
+        return one.weight * one.better * math.log(ratio)
+
+    def _worse(self, one: Criterion) -> float:
+        """By how many percent it is expected to get worse; 0 or less where it is not."""
+        change = self._change(one)
+        return 0.0 if change is None else -one.better * (change.percent or 0.0)
+
+    def value(self, stage: Sequence[Criterion]) -> float:
+        """What is expected of a stage, weighed: better is positive."""
+        return sum(map(self._value, stage))
+
+    def _too_much(self, one: Criterion) -> bool:
+        """Whether it is expected to get worse by more than is tolerated, beyond 1 % maybe."""
+        change = self._change(one)
+        hull = None if change is None else change.hull
+        if hull is None:
+            return one.tolerated < MARGIN_PERCENT
+        if self._worse(one) <= one.tolerated:
+            return False
+        return max(-one.better * hull.low, -one.better * hull.high) > MARGIN_PERCENT
+
+    def _worth(self, passed: Sequence[Criterion]) -> bool:
+        """Whether what is gained for certain is worth what it costs, and what it may cost."""
+        gain = sum(self._value(one) for one in passed if self._way(one) == 1)
+        price = sum(-self._value(one) for one in passed if self._way(one) == -1)
+        still_open = [one for one in passed if self._way(one) is None]
+        fear = sum(max(-self._value(one), 0.0) for one in still_open)
+        return gain > price + fear and not any(map(self._too_much, still_open))
+
+    def _hoped(self, prices: Sequence[Criterion]) -> bool:
+        """Whether more runs may show a gain that counts more than prices that are certain."""
+        places = {one: number for number, stage in enumerate(self._aim.stages) for one in stage}
+        hopes = {
+            one: self._value(one)
+            for one in self._aim.criteria
+            if self._way(one) is None and self._value(one) > MARGIN_PERCENT / 100
+        }
+        first = min(places[one] for one in prices)
+        if any(places[one] < first for one in hopes):
+            return True
+        gains = sum(self._value(one) for one in self._aim.criteria if self._way(one) == 1)
+        return gains + sum(hopes.values()) > sum(-self._value(one) for one in prices)
+
+    def _kept(self, decided: Verdict) -> Verdict:
+        """A yes, or what it is where something gets too much worse."""
+        for one in (*self._aim.criteria, *self._aim.kept):
+            change = self._change(one)
+            if change is None or self._way(one) == 1 or not self._too_much(one):
+                continue
+            hull = change.hull
+            ends = () if hull is None else (hull.low, hull.high)
+            certain = bool(ends) and min(-one.better * end for end in ends) > one.tolerated
+            sentence = f"{decided.sentence}, but {_called(change)} {change_text(change)}"
+            return Verdict("no" if certain else "cannot tell", one.metric, sentence)
+        return decided
+
+    def _verdict(self, answer: Answer, by: Criterion) -> Verdict:
+        return Verdict(answer, by.metric, self._sentence(answer, by))
+
+    def _sentence(self, answer: Answer, by: Criterion) -> str:
+        """What decides, with its interval; of a yes what it costs, of a no what it gains."""
+        if answer not in {"yes", "no"}:
+            shown = [self._found[one] for one in self._aim.metrics if one in self._found]
+            return ", ".join(f"{_called(one)} {change_text(one)}" for one in shown)
+        way = 1 if answer == "yes" else -1
+        told = [one for one in self._told() if one != by]
+        also, then = (
+            [self._found[one.metric] for one in told if self._way(one) == sign]
+            for sign in (way, -way)
+        )
+        decisive = self._found[by.metric]
+        first = [f"{_called(decisive)} {change_text(decisive)}", *map(_shortly, also)]
+        if not then:
+            return ", ".join(first)
+        what = "costs" if answer == "yes" else "gains"
+        return f"{', '.join(first)}; {what} {', '.join(map(_shortly, then))}"
+
+    def _told(self) -> list[Criterion]:
+        """What a sentence tells of: what counts, and what it costs besides."""
+        told = {one.metric: one for one in (*self._aim.criteria, *self._aim.kept)}
+        if TAIL in told:
+            told.setdefault(MEDIAN, Criterion(MEDIAN))
+        if REAL_TIME not in told:
+            told.setdefault(CPU_PER_BYTE, Criterion(CPU_PER_BYTE))
+        return list(told.values())
+
+
+def _shortly(change: Change) -> str:
+    """A change without its interval: ``throughput -2.9 %``."""
+    return f"{_called(change)} {percent_text(change)}"
+
+
+def _called(change: Change) -> str:
+    """What a change is of: ``round trip p99``."""
+    return METRICS[change.metric].said.format(latency=change.latency_kind or "latency")
+
+
+def _limited(decided: Verdict, tail: Change, max_p99_us: float, *, last: bool) -> Verdict:
+    """The same, but no yes above a limit on p99, and a no where p99 is above it for certain."""
     if tail.percent is None or tail.after is None:
         return decided
-    if max_p99_us is not None:
-        least, most = 0.0, math.inf
-        if tail.hull and tail.before:
-            ends = (tail.hull.low, tail.hull.high)
-            least, most = (tail.before * (1 + percent / 100) for percent in ends)
-        expected = {"yes": tail.after, "cannot tell": least}.get(decided.answer, 0.0)
-        if not last and decided.answer == "yes" and least <= max_p99_us < most:
-            return replace(decided, answer="cannot tell")
-        if expected > max_p99_us:
-            value, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
-            above = f"{_tail(tail)} is {value}, above {limit}"
-            return Verdict("no", TAIL, f"{decided.sentence}; {above}")
-        return decided
-    if decided.answer != "yes" or tail.percent <= TAIL_PERCENT:
-        return decided
-    certain = tail.hull is not None and tail.hull.low > TAIL_PERCENT
-    sentence = f"{decided.sentence}, but {_tail(tail)} {change_text(tail)}"
-    return Verdict("no" if certain else "cannot tell", TAIL, sentence)
-
-
-def _tail(change: Change) -> str:
-    return late(change.latency_kind, "p99")
-
-
-def _of_flows(found: Sequence[Change], *, open_loop: bool, last: bool) -> Verdict:
-    by_name = {change.metric: change for change in found}
-    throughput, tail, cpu = by_name[RATE], by_name[TAIL], by_name[CPU_PER_BYTE]
-    sentence = f"throughput {change_text(throughput)}, CPU time per byte {change_text(cpu)}"
-    carried = throughput.direction
-    if carried in {"more", "less"}:
-        return Verdict("yes" if carried == "more" else "no", RATE, sentence)
-    gains = [throughput.percent or 0.0]
-    if open_loop:
-        sentence = f"throughput {change_text(throughput)}, {_tail(tail)} {change_text(tail)}"
-        longer = _decides(tail.direction, gains, last=last)
-        if longer in {"more", "less"}:
-            return Verdict("yes" if longer == "less" else "no", TAIL, sentence)
-        sentence += f", CPU time per byte {change_text(cpu)}"
-        gains.append(-(tail.percent or 0.0))
-    spent = _decides(cpu.direction, gains, last=last)
-    if spent == "more":
-        return Verdict("no", CPU_PER_BYTE, sentence)
-    if spent == "less" and not _at_risk(throughput):
-        return Verdict("yes", CPU_PER_BYTE, sentence)
-    if carried == spent == "same":
-        return Verdict("no difference", CPU_PER_BYTE, sentence)
-    return Verdict("cannot tell", CPU_PER_BYTE if carried == "same" else RATE, sentence)
-
-
-def _decides(cost: Direction, gains: Sequence[float], *, last: bool) -> Direction:
-    """The direction of a cost; unknown if more runs may decide the contrary by gains before it."""
-    contrary = {"more": max(gains) > MARGIN_PERCENT, "less": min(gains) < -MARGIN_PERCENT}
-    return cost if last or not contrary.get(cost) else "unknown"
-
-
-def _of_jobs(real: Change) -> Verdict:
-    answers: dict[Direction, Answer] = {"less": "yes", "more": "no", "same": "no difference"}
-    answer = answers.get(real.direction, "cannot tell")
-    return Verdict(answer, REAL_TIME, f"real time of the jobs {change_text(real)}")
-
-
-def _at_risk(throughput: Change) -> bool:
-    hull = throughput.hull
-    if hull is None or throughput.percent is None:
-        return True
-    return throughput.percent < 0 and hull.low < -MARGIN_PERCENT
+    least, most = 0.0, math.inf
+    if tail.hull and tail.before:
+        ends = (tail.hull.low, tail.hull.high)
+        least, most = (tail.before * (1 + percent / 100) for percent in ends)
+    expected = {"yes": tail.after, "cannot tell": least}.get(decided.answer, 0.0)
+    if not last and decided.answer == "yes" and least <= max_p99_us < most:
+        return replace(decided, answer="cannot tell")
+    if expected > max_p99_us:
+        value, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
+        above = f"{_called(tail)} is {value}, above {limit}"
+        return Verdict("no", TAIL, f"{decided.sentence}; {above}")
+    return decided
 
 
 def change_text(change: Change) -> str:
-    """A change with its deciding interval: ``+13.3 % (95 %: +9.8 to +16.2)``."""
-    hull = change.hull
-    if change.percent is None or hull is None:
+    """A change with its deciding interval: ``+13.3 % (+9.8 to +16.2)``."""
+    if change.percent is None or change.hull is None:
         return "is not known"
-    return f"{change.percent:+.1f} % (95 %: {hull.low:+.1f} to {hull.high:+.1f})"
+    return f"{percent_text(change)} ({interval_text(change.hull)})"
+
+
+def percent_text(change: Change) -> str:
+    """A change in percent, ``+13.3 %``; beyond a factor of ten what is certain: ``x 12 or more``.
+
+    Nobody can tell a factor of 300 from one of 400 million; that it is more than ten is enough.
+    """
+    if change.percent is None:
+        return "-"
+    if change.percent < _FACTOR_PERCENT:
+        return end_text(change.percent, " %")
+    hull = change.hull
+    least = change.percent if hull is None else hull.low
+    if least < _FACTOR_PERCENT:
+        return end_text(change.percent)
+    return f"x {math.floor(1 + least / 100)} or more"
+
+
+def interval_text(interval: Interval) -> str:
+    """The ends of an interval in percent: ``+9.8 to +16.2``, ``+333.4 to more than x 10``."""
+    low, high = end_text(interval.low), end_text(interval.high)
+    return low if interval.low >= _FACTOR_PERCENT else f"{low} to {high}"
+
+
+def end_text(percent: float, unit: str = "") -> str:
+    """A change of so many percent, bounded: ``+9.8``, ``more than x 10``."""
+    return f"{percent:+.1f}{unit}" if percent < _FACTOR_PERCENT else "more than x 10"
 
 
 _ORDER: tuple[Answer, ...] = ("yes", "no difference", "cannot tell", "no")
 
 
-def rank(
-    answer: Answer, found: Sequence[Change], *, open_loop: bool = False
-) -> tuple[int, int, float]:
-    """Sort key, best first: verdict, throughput in steps of the margin, CPU time per byte.
+def rank(answer: Answer, found: Sequence[Change], aim: Aim) -> tuple[int, int, float]:
+    """Sort key, best first: verdict, the first stage of what counts in steps of 1 %, then the rest.
 
-    For an open-loop load it is verdict, throughput, latency; of jobs it is verdict and real time.
     What is open and expected to be worse stands among what is worse, by how much it is.
     """
-    by_name = {change.metric: change.percent or 0.0 for change in found}
-    if REAL_TIME in by_name:
-        last = by_name[REAL_TIME]
-        worse = round(last / MARGIN_PERCENT)
-    else:
-        last = by_name[TAIL if open_loop else CPU_PER_BYTE]
-        worse = -round(by_name[RATE] / MARGIN_PERCENT)
+    scales = _Scales({change.metric: change for change in found}, aim)
+    first, *rest = aim.stages
+    leading = scales.value(first) / first[0].weight
+    worse = -round(100 * leading / MARGIN_PERCENT)
+    last = sum(scales.value(stage) for stage in rest) if rest else leading
     if answer == "cannot tell" and worse > 0:
         answer = "no"
-    return _ORDER.index(answer), worse, last
+    return _ORDER.index(answer), worse, -last
 
 
 def exit_status(answers: Sequence[Answer]) -> int:

@@ -4,7 +4,9 @@ A yes becomes a no where the share of packets that are dropped rises by more tha
 point for certain, where a flow gets nothing in any run with the tuning and something in every run
 without, or where Jain's index of the flows' rates falls by more than a tenth for certain (Jain,
 Chiu and Hawe, A quantitative measure of fairness and discrimination, DEC-TR-301, 1984: 1 for equal
-rates, 1/n where one of n flows has all). It is open where that is only expected.
+rates, 1/n where one of n flows has all). It is open where that is only expected. Only flows are
+compared that compete (`measures.alike`), and only where the one with least gets less than before:
+that others gain more than it does is no harm.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few
-from simnet.study.run.measures import FAIRNESS, LOSS, fairness
+from simnet.study.run.measures import FAIRNESS, LOSS, alike, fairness
 from simnet.study.whatif.verdict import Verdict, student
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ def vetoed(
     lost = [100 * (a.loss - b.loss) for b, a in pairs if a.loss is not None and b.loss is not None]
     indices = [(fairness(b), fairness(a)) for b, a in pairs]
     fell = [100 * (1 - a / b) for b, a in indices if a and b]
+    if sum(_least(a) for a in after) >= sum(_least(b) for b in before):
+        fell = []
     return (
         _veto(decided, lost, LOSS_POINTS, error, LOSS, "loss of packets rises by", "points")
         or _veto(decided, fell, FAIRNESS_PERCENT, error, FAIRNESS, "Jain's index falls by", "%")
@@ -63,6 +67,11 @@ def _veto(  # noqa: PLR0917 (a limit and how it is told)
     certain = chance is not None and chance.low > limit
     sentence = f"{decided.sentence}, but {what} {mean:.1f} {unit}"
     return Verdict("no" if certain else "cannot tell", metric, sentence)
+
+
+def _least(result: Result) -> float:
+    """What the flows with least get of those that are alike, bit/s."""
+    return sum(min(flow.goodput_bps for flow in flows) for flows in alike(result))
 
 
 def _starved(before: Sequence[Result], after: Sequence[Result]) -> list[str]:

@@ -21,7 +21,6 @@ from simnet.errors import InputError
 from simnet.rows import Row, Study
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
 from simnet.scenario.core.entries import stands_for
-from simnet.scenario.core.knobs import UNREAD
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Names,
@@ -32,12 +31,15 @@ from simnet.study.run.arguments import (
     text_of,
     time_us_of,
 )
+from simnet.study.run.measures import MEDIAN, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
+from simnet.study.whatif.aim import Aim, aim_of, load_of, said
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Look, Plan, fingerprint
+from simnet.study.whatif.same import AS_IT_IS, same, values_read, why_same
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
     Answer,
@@ -102,6 +104,11 @@ class WhatIf(Study):
 
     schema_: Literal["simnet.whatif/1"] = Field(default=SCHEMA, alias="schema")
     base_tunings: tuple[str, ...] = Field(description="tunings that are part of what is")
+    goal: str = Field(default="", description="what was asked for; empty: what the load wants")
+    judged_by: tuple[str, ...] = Field(
+        default=(), description="metrics that count, what decides first at the front"
+    )
+    load: str = Field(default="", description="kind of load, which says what counts")
     seeds: int = Field(description="pairs of runs with equal seeds, of the tuning with most")
     members: int = Field(
         description="pairs of runs with equal draws of uncertain parameters, alike"
@@ -161,6 +168,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     warm_up: str | None = None,
     precision: str | float | None = None,
     max_p99: str | None = None,
+    goal: str = "",
     apply: Names = (),
     jobs: int | None = None,
     progress: Progress | None = None,
@@ -187,7 +195,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         max_p99: no tuning is worth a p99 latency above this, such as `"5 ms"`; when None, none is
-            worth one that is more than twice as long.
+            worth one that is more than twice as long, where latencies count.
+        goal: what decides: `throughput`, `p99`, `cpu` or `loss`; what counts for the load if empty.
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
             `captured`.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
@@ -203,6 +212,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     given = dict.fromkeys(names_of(tunings, "--tuning"))
     plain = Member(base).effective()
     alternatives = [_alternative(base, text) for text in given]
+    aim = aim_of(load_of(plain.workload.test), goal)
     plan = Plan(
         base,
         seed_of(seed),
@@ -223,17 +233,15 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         look = next(all_looks)
         cases = [base, *(one.case for one in left if _differs(plain, one))]
         found = plan.simulate(cases, look, known, jobs=jobs, progress=reported, store=store)
-        judged |= {one.tuning.text: _judged(plain, one, found, base, look, limit) for one in left}
+        rule = _Rule(aim, look, limit)
+        judged |= {one.tuning.text: _judged(plain, one, found, base, rule) for one in left}
         if looked:
             looked(_said(look, judged))
         left = [one for one in left if _unclear(plain, one, judged[one.tuning.text])]
         if look.last or not left:
             break
     first = found.paired[base][0]
-    open_loop = first.messages is not None
-    ranked = sorted(
-        judged.values(), key=lambda one: rank(one.verdict, one.changes, open_loop=open_loop)
-    )
+    ranked = sorted(judged.values(), key=lambda one: rank(one.verdict, one.changes, aim))
     return WhatIf(
         scenario=plain.scenario,
         version=simnet.__version__,
@@ -241,6 +249,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         settings=recorded(base.apply, base.settings),
         options=plan.options,
         base_tunings=plain.tunings,
+        goal=aim.goal,
+        judged_by=aim.metrics,
+        load=aim.load,
         seeds=look.pairs,
         members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),
         simulated_s=first.simulated_s,
@@ -324,33 +335,27 @@ def _differs(base: Effective, alternative: _Alternative) -> bool:
     return bool(values_read(base) != values_read(alternative.effective))
 
 
-def values_read(effective: Effective) -> Any:
-    """Return the values that a simulation reads."""
+@dataclass(frozen=True)
+class _Rule:
+    """What decides, how sure it must be, and a limit on p99 of one's own."""
 
-    def without(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {k: without(v) for k, v in value.items() if k not in UNREAD}
-        return [without(item) for item in value] if isinstance(value, list) else value
-
-    return without(effective.model_dump(mode="json", exclude={"run"}))
+    aim: Aim
+    look: Look
+    max_p99_us: float | None
 
 
 def _judged(
-    base: Effective,
-    alternative: _Alternative,
-    found: Found,
-    base_case: Case,
-    look: Look,
-    max_p99_us: float | None,
+    base: Effective, alternative: _Alternative, found: Found, base_case: Case, rule: _Rule
 ) -> Judged:
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
     model = discrepancy_of_changes(residuals())
     drawn = found.moved(base_case, case)
-    changed = changes(before, after, drawn, model, error=look.error)
-    open_loop = before[0].messages is not None
-    decided = verdict(changed, open_loop=open_loop, max_p99_us=max_p99_us, last=look.last)
+    aim, look = rule.aim, rule.look
+    deciding = len(aim.criteria)
+    changed = changes(before, after, drawn, model, error=look.error, deciding=deciding)
+    decided = verdict(changed, aim, max_p99_us=rule.max_p99_us, last=look.last)
     decided = vetoed(decided, before, after, look.error)
     answer, reason = decided.answer, decided.sentence
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))
@@ -361,7 +366,9 @@ def _judged(
             one.value != one.before for one in changed_knobs(base, tuned)
         )
         answer = "cannot tell" if ignored else "no difference"
-        reason = "nothing of it is modelled" if ignored else "that is how the system is already"
+        reason = "nothing of it is modelled" if ignored else AS_IT_IS
+    elif answer == "no difference" and same(before, after):
+        reason = f"changes nothing here: {why_same(base, [tuned])}"
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
     if unknown:
         answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"
@@ -381,7 +388,7 @@ def _judged(
             *alternative.warnings,
             *_warnings(base, tuned),
             *(text for text in after[0].warnings if text not in (reason, *before[0].warnings)),
-            *_slower(changed, decided),
+            *_slower(changed, decided, aim),
         ),
     )
 
@@ -395,12 +402,14 @@ def _warnings(base: Effective, tuned: Effective) -> list[str]:
     return found + [f"{n}: the driver is reloaded, its ports are down meanwhile" for n in reloaded]
 
 
-def _slower(changed: Sequence[Change], decided: Verdict) -> list[str]:
-    """Latencies that rise for certain, unless that is what decided."""
+def _slower(changed: Sequence[Change], decided: Verdict, aim: Aim) -> list[str]:
+    """Latencies that count and rise for certain, unless that is what decided."""
+    if TAIL not in aim.metrics:
+        return []
     return [
-        f"{change.metric.replace('_', ' ')} rises: {change_text(change)}"
+        f"{said(change.metric, change.latency_kind)} rises: {change_text(change)}"
         for change in changed
-        if change.metric.startswith("latency")
+        if change.metric in {MEDIAN, TAIL}
         and change.metric != decided.metric
         and change.direction == "more"
     ]

@@ -22,8 +22,8 @@ def test_text_and_picture(simnet: Simnet, tmp_path: Path) -> None:
     picture = tmp_path / "tried.svg"
     status, out, err = simnet("recommend", *SHORT, "--goal", "p99", "--out", str(picture))
     assert (status, err) == (0, "")
-    assert out.startswith("For a lower one-way p99 of x460-out-of-box with nodes=1: yes, ")
-    assert "confirmed with seeds that chose nothing" in out
+    assert out.startswith("For a lower one-way p99 of x460-out-of-box with nodes=1: yes: ")
+    assert "simulated again with fresh random numbers" in out
     assert "\nethtool -C eth0 rx-frames " in out
     assert "what changes do to one-way p99" in picture.read_text("utf-8")
 

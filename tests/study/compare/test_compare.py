@@ -255,3 +255,15 @@ def test_what_is_off_says_what_to_look_at(
 def test_the_direction_of_costs() -> None:
     assert meaning([row("cpu.0.softirq", 40, 20)], 0.0)[0].endswith("are too high")
     assert meaning([row("cpu.0.softirq", 20, 40)], 0.0)[0].endswith("are too low")
+
+
+def test_the_direction_of_costs_is_that_of_all_cpus_together() -> None:
+    """The simulation's CPU of RSS is idle on the host, and all others work more than predicted."""
+    chosen, others = row("cpu.10.softirq", 6.0, 0.1), row("cpu.all.softirq", 0.54, 2.08)
+    assert meaning([chosen, others], 0.0)[0].endswith("are too low")
+    same = row("cpu.all.softirq", 0.54, 0.55, inside=True)
+    assert meaning([chosen, same], 0.0) == (
+        "softirq time is on other CPUs than predicted, and together as much",
+    )
+    alone = [chosen, *(row(f"cpu.{n}.softirq", 0.1, 2.0) for n in range(8))]
+    assert meaning(alone, 0.0)[0].endswith("are too low")

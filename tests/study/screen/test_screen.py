@@ -141,7 +141,7 @@ def test_a_knob_within_chance_is_turned_twice_and_a_tuning_each_time() -> None:
 def test_what_changed_nothing_says_why() -> None:
     found = {one.name: one.why for one in screened(SACK, "vm.dirty_ratio", "affinity").factors}
     assert found == {
-        SACK: "what it decides did not come up in these runs",
+        SACK: "nothing in these runs made use of it",
         "vm.dirty_ratio": "nothing of this system reads it",
         "affinity": "",
     }

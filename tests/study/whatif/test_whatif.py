@@ -15,10 +15,11 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.study.run.measures import TAIL
-from simnet.study.run.result import Latency, Messages, Result
+from simnet.study.run.result import Result
 from simnet.study.validate import anchored
 from simnet.study.validate.residuals import Residual
 from simnet.study.whatif import whatif as study
+from simnet.study.whatif.aim import Aim, aim_of
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
 from simnet.study.whatif.plan import looks
 from simnet.study.whatif.tuning import read_tuning
@@ -107,8 +108,8 @@ class TestLooks:
     def test_what_is_not_clear_goes_on_alone(
         self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def undecided(changed: object, **options: Any) -> Verdict:
-            decided = verdict(changed, **options)  # type: ignore[arg-type]
+        def undecided(changed: object, aim: Aim, **options: Any) -> Verdict:
+            decided = verdict(changed, aim, **options)  # type: ignore[arg-type]
             return replace(decided, answer="cannot tell") if decided.answer == "no" else decided
 
         monkeypatch.setattr(study, "verdict", undecided)
@@ -159,45 +160,41 @@ class TestLooks:
         assert [look.last for look in found] == [False] * (len(found) - 1) + [True]
         assert all(look.members <= members for look in found)
 
-    @pytest.mark.parametrize("open_loop", [False, True])
+    @pytest.mark.parametrize("load", ["bulk", "requests", "offered"])
     def test_of_a_hundred_verdicts_on_equal_systems_at_most_five_see_a_difference(
-        self, *, open_loop: bool
+        self, load: str
     ) -> None:
         trials, draw = 1000, np.random.default_rng(1)
         made = draw.standard_normal((200, 3))
-        load = Messages(
-            offered=1, delivered=1, retransmitted=0, offered_per_s=1.0, delivered_per_s=1.0,
-            latency_us=Latency(p50=1.0, p99=1.0),
-        )  # fmt: skip
         runs = [
             result(
                 1e9 * (1 + carried / 20),
                 50 * (1 + worked / 20) * (1 + carried / 20),
                 p99_us=80 * math.exp(late / 2),
-                messages=load if open_loop else None,
             )
             for carried, worked, late in made.tolist()
         ]
 
-        assert _seen(runs, draw, trials, open_loop=open_loop) / trials < 0.05
+        assert _seen(runs, draw, trials, aim_of(load)) / trials < 0.05
 
     @pytest.mark.compiled
     def test_nor_do_more_of_two_hundred_on_real_runs(self) -> None:
         case = Case(SCENARIO, (("nodes", "1"),))
         members = [Member(case, seed=seed, duration="10 ms", warm_up="15 ms") for seed in range(64)]
         runs = simulate_all(members, jobs=1, store=NOWHERE, lean=True)
-        assert _seen(runs, np.random.default_rng(1), 200, open_loop=False) <= 10
+        assert _seen(runs, np.random.default_rng(1), 200, aim_of("bulk")) <= 10
 
 
-def _seen(runs: list[Result], draw: np.random.Generator, trials: int, *, open_loop: bool) -> int:
+def _seen(runs: list[Result], draw: np.random.Generator, trials: int, aim: Aim) -> int:
     """How often two groups of runs of one system are taken for different systems."""
 
     def answer() -> Answer:
         chosen = draw.permutation(len(runs))[:16]
         before, after = ([runs[i] for i in half] for half in (chosen[:8], chosen[8:]))
         for look in looks(8, 0):
-            changed = changes(before[: look.pairs], after[: look.pairs], error=look.error)
-            found = verdict(changed, open_loop=open_loop, last=look.last).answer
+            pairs, deciding = look.pairs, len(aim.criteria)
+            changed = changes(before[:pairs], after[:pairs], error=look.error, deciding=deciding)
+            found = verdict(changed, aim, last=look.last).answer
             if look.last or found != "cannot tell":
                 return found
         raise AssertionError
@@ -288,6 +285,27 @@ def test_what_is_so_already_makes_no_difference() -> None:
     assert found.exit_status == 1
 
 
+@pytest.mark.parametrize(
+    ("tuning", "why"),
+    [
+        ("irqbalance=off", "irqbalance is not simulated here, its map is frozen"),
+        ("net.ipv4.tcp_sack=0", "nothing in these runs made use of it"),
+        ("vm.dirty_ratio=10", "nothing of this system reads it"),
+    ],
+)
+def test_what_changes_nothing_to_the_last_bit_says_why(
+    monkeypatch: pytest.MonkeyPatch, tuning: str, why: str
+) -> None:
+    def still(effective: Effective, **_options: Any) -> Result:
+        seed = effective.run.seed
+        return result(1e9 + seed, seed=seed, configuration=effective.model_dump(mode="json"))
+
+    monkeypatch.setattr(task, "simulate", still)
+    (found,) = _ask(tuning).tunings
+    assert found.verdict == "no difference"
+    assert found.reason.startswith(f"changes nothing here: {why}")
+
+
 def test_settings_and_base_tunings_are_part_of_what_is(made_up: list[Effective]) -> None:
     found = _ask("numactl", settings={"nodes": "2"}, base_tunings=["affinity"])
     assert {e.workload.nodes for e in made_up} == {2}
@@ -304,9 +322,14 @@ def test_a_latency_that_rises_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
         return result(carried, p99_us=p99_us, configuration=effective.model_dump(mode="json"))
 
     monkeypatch.setattr(task, "simulate", slower)
-    affinity = _ask("affinity").tunings[0]
+    affinity = _ask("affinity", settings={"test": "tcp_rr"}).tunings[0]
     assert affinity.verdict == "yes"
-    assert "latency p99 rises: +50.0 % (95 %: +50.0 to +50.0)" in affinity.warnings
+    assert "costs latency p99 +50.0 %, latency p50 +50.0 %" in affinity.reason
+    assert "latency p99 rises: +50.0 % (+50.0 to +50.0)" in affinity.warnings
+    # nobody waits for a packet of a bulk stream
+    affinity = _ask("affinity").tunings[0]
+    assert (affinity.verdict, affinity.warnings) == ("yes", ())
+    assert "latency" not in affinity.reason
 
 
 @pytest.mark.usefixtures("made_up")

@@ -16,7 +16,7 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_case, seen
-from simnet.report.whatif import CHANGE_HEADING, change_rows
+from simnet.report.whatif import MEANING, change_heading, change_rows
 from simnet.scenario.commands.commands import Commands, commands
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import METRICS
@@ -135,13 +135,14 @@ def _changes(name: str, found: WhatIf) -> Section:
     caption = "What each tuning changes, with its 95 % interval"
     drawn = picture(f"{name}-intervals", found.plot, caption, reasons)
     tables = [
-        Table(f"{one.tuning}: {one.description or one.verdict}", CHANGE_HEADING, tuple(rows))
+        Table(f"{one.tuning}: {one.description or one.verdict}", change_heading(), tuple(rows))
         for one in found.tunings
         if (rows := change_rows(found, one))
     ]
     warnings = tuple(f"{one.tuning}: {line}" for one in found.tunings for line in one.warnings)
     notes = [Notes(lines, warning=True) for lines in (found.remarks, warnings) if lines]
-    return Section("What changes, and how sure that is", [drawn, *notes, *tables])
+    meaning = Notes((f"{MEANING[0].upper()}{MEANING[1:]}.",))
+    return Section("What changes, and how sure that is", [drawn, *notes, *tables, meaning])
 
 
 def _typed(judged: Judged, pair: _Pair | None, file: str) -> Iterator[Section]:

@@ -22,6 +22,7 @@ SUBJECT = Subject(
             types=("fio",),
             tests=("fio",),
             doc=", fio reads and writes an NVMe drive",
+            load="requests",
             order=30,
         ),
     ),

@@ -24,6 +24,7 @@ SUBJECT = Subject(
             types=("memcached",),
             tests=("memcached",),
             doc=", memcached answers mutilate",
+            load="offered",
             order=15,
         ),
     ),

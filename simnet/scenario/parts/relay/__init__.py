@@ -16,6 +16,7 @@ SUBJECT = Subject(
             types=("relay",),
             tests=("relay",),
             doc=", relay passes messages on from one port to the other",
+            load="offered",
             order=10,
         ),
     ),

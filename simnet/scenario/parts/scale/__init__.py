@@ -43,6 +43,7 @@ SUBJECT = Subject(
             types=("sas", "gpfsperf"),
             tests=("20-test", "30-test", "create-seq", "read-seq", "mixrw-seq"),
             doc="; of sas, how many jobs run at once on a node; of gpfsperf, what it does",
+            load="jobs",
             order=30,
         ),
     ),

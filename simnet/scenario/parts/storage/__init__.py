@@ -42,6 +42,7 @@ SUBJECT = Subject(
             types=("ffsb",),
             tests=("files",),
             doc=", files are read and written on its disks",
+            load="requests",
             order=20,
         ),
     ),
