@@ -55,6 +55,7 @@ def _heading(found: WhatIf) -> str:
         f"{best.tuning} on {title}: {best.verdict}: {best.reason}",
         f"judged by {judged_by(found)}",
         runs,
+        *(f"refused: {line}" for line in found.refused),
     )
     return "".join(f"{printable(line)}\n" for line in lines)
 

@@ -7,7 +7,7 @@ decides, `plan.Look` for when.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -121,6 +121,9 @@ class WhatIf(Study):
     )
     cpus: int = Field(description="logical CPUs of the system")
     remarks: tuple[str, ...] = Field(description="what to know of the system as it is")
+    refused: tuple[str, ...] = Field(
+        default=(), description="tunings that the system does not take, and why not"
+    )
     exit_status: int = Field(description="0: rank 1 is recommended; 1: none is; 3: cannot tell")
     tunings: tuple[Judged, ...]
 
@@ -211,7 +214,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     base = case_of(scenario, settings, base_tunings, apply)
     given = dict.fromkeys(names_of(tunings, "--tuning"))
     plain = Member(base).effective()
-    alternatives = [_alternative(base, text) for text in given]
+    alternatives, refused = _alternatives(base, given)
     aim = aim_of(load_of(plain.workload.test), goal)
     plan = Plan(
         base,
@@ -224,7 +227,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         (plain, *(one.effective for one in alternatives)),
     )
     limit = None if max_p99 is None else time_us_of(max_p99, "--max-p99")
-    reported = _importing(progress)
+    reported = _importing(_adding_up(progress))
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
@@ -258,12 +261,42 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         model=discrepancy_of_changes(residuals()),
         cpus=len(first.cpus),
         remarks=(*plain.remarks, *plan.remarks),
+        refused=refused,
         exit_status=exit_status([one.verdict for one in ranked]),
         tunings=tuple(
             one.model_copy(update={"rank": number, "reason": _reason(one, ranked)})
             for number, one in enumerate(ranked, start=1)
         ),
     )
+
+
+def _alternatives(base: Case, given: Iterable[str]) -> tuple[list[_Alternative], tuple[str, ...]]:
+    """What can be asked for, and of what cannot why; InputError where nothing can be."""
+    found: list[_Alternative] = []
+    refused: dict[str, InputError] = {}
+    for text in given:
+        try:
+            found.append(_alternative(base, text))
+        except InputError as error:
+            refused[text] = error
+    if not found and refused:
+        raise next(iter(refused.values()))
+    return found, tuple(f"{text}: {error.message}" for text, error in refused.items())
+
+
+def _adding_up(progress: Progress | None) -> Progress | None:
+    """Progress over several batches of simulations, of which each counts from nothing."""
+    if progress is None:
+        return None
+    before = [0, 0]
+
+    def report(done: int, total: int) -> None:
+        if done < before[1]:
+            before[0] += before[1]
+        before[1] = done
+        progress(before[0] + done, before[0] + total)
+
+    return report
 
 
 def _importing(progress: Progress | None) -> Progress:

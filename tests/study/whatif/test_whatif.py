@@ -94,7 +94,7 @@ def test_how_far_off_the_model_was_goes_into_every_change(monkeypatch: pytest.Mo
     assert found.model == pytest.approx(0.2)
     model = found.tunings[0].change("throughput").model
     assert model is not None
-    assert model.low == pytest.approx(100 * (1.1**0.8 - 1))
+    assert model.low == pytest.approx(100 * (1.1**0.8 * math.exp(-0.005) - 1))
     assert "model_low" in found.to_frame().columns
 
 
@@ -283,6 +283,30 @@ def test_what_is_so_already_makes_no_difference() -> None:
     assert _answers(found) == [("net.ipv4.tcp_low_latency=0", "no difference")]
     assert found.tunings[0].reason == "that is how the system is already"
     assert found.exit_status == 1
+
+
+@pytest.mark.usefixtures("made_up")
+def test_one_refused_tuning_does_not_refuse_the_others() -> None:
+    found = _ask("nodes=9", "affinity", "nmactl")
+    assert _answers(found) == [("affinity", "yes")]
+    assert found.refused == (
+        "nodes=9: 9 nodes: ibm-x460 has 4",
+        "nmactl: unknown tuning; did you mean numactl?",
+    )
+    assert found.exit_status == 0
+
+
+def test_progress_never_goes_back(
+    made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(study, "inconclusive", lambda _runs: (True, "too short"))
+    seen: list[tuple[int, int]] = []
+    whatif(
+        SCENARIO, "affinity", members=4, jobs=1, store=NOWHERE,
+        progress=lambda *one: seen.append(one),
+    )  # fmt: skip
+    assert seen == sorted(seen)
+    assert seen[-1] == (len(made_up), len(made_up))
 
 
 @pytest.mark.parametrize(

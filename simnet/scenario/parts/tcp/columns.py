@@ -5,7 +5,7 @@ Nothing simulated depends on these counters, and a run's fingerprint leaves them
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 
 from pydantic import Field
@@ -59,7 +59,7 @@ class TcpCounts:
 
     def plus(self, other: TcpCounts, sign: int = 1) -> TcpCounts:
         """The sum, or the difference."""
-        pairs = zip(astuple(self), astuple(other), strict=True)
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
         return TcpCounts(*(mine + sign * theirs for mine, theirs in pairs))
 
 
