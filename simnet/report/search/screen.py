@@ -111,7 +111,9 @@ def _row(one: Screened) -> tuple[str, ...]:
 
 def _text(effect: Effect) -> str:
     low, high = (end_text(in_percent(end)) for end in (effect.low, effect.high))
-    return f"{end_text(in_percent(effect.size)).lstrip('+')} ({low} to {high})"
+    falls = effect.high <= 0 > effect.low
+    size = -in_percent(-effect.size) if falls else in_percent(effect.size)
+    return f"{end_text(size).lstrip('+')} ({low} to {high})"
 
 
 def _line(what: str, names: list[str]) -> list[str]:
