@@ -45,7 +45,7 @@ def test_a_file_is_part_of_what_is_compared_with(simnet: Simnet, scenario: str) 
         "whatif", scenario, "no -o tcp_nodelayack=1", "--apply", FILE, *times, "--duration", "1 ms"
     )
     assert "10 modelled" in err
-    assert "no difference  that is how the system is already" in out
+    assert "no difference: that is how the system is already" in out
 
 
 def test_a_file_is_applied_to_all_runs_of_a_grid(
