@@ -11,7 +11,10 @@ Sources, by version:
 - 2.6.21 to 2.6.26: genapic.c with `cpu_possible_map`; 2.6.27 to 2.6.31: `max_physical_apicid`;
 - 2.6.32 and later: arch/x86/kernel/apic/probe_64.c, apic_flat_64.c, x2apic_cluster.c, x2apic_phys.c
   of 2.6.32-el6; from 3.6 the x2APIC's cluster is one destination;
-- 4.15 and later: every interrupt has one CPU (commit a31e58e129f7), chosen by kernel/irq/matrix.c;
+- 4.15 and later: every interrupt has one CPU (commit a31e58e129f7), chosen by kernel/irq/matrix.c
+  (`matrix_find_best_cpu`: of the mask the CPU with the fewest vectors). One whose mask is the
+  default goes to a CPU of its device's node if there is any (arch/x86/kernel/apic/vector.c of 4.15
+  `assign_irq_vector_any_locked`). Vectors of devices that are not simulated do not count;
 - 6.12 and later: without x2APIC, physical always (commit 838ba7733e4e).
 """
 
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
 
-__all__ = ["Apic", "ApicMode", "Firmware", "apic_ids", "apic_mode"]
+__all__ = ["Apic", "ApicMode", "Firmware", "apic_ids", "apic_mode", "physical_mode"]
 
 _CLUSTER_SHIFT: Final = 4
 _FLAT_CPUS: Final = 8
@@ -42,6 +45,7 @@ _PROBE: Final = (2, 6, 32)
 _CLUSTER_DOMAIN: Final = (3, 6)
 _ONE_TARGET: Final = (4, 15)
 _NO_FLAT: Final = (6, 12)
+_ANY_NODE: Final = -1
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ def apic_mode(version: str, firmware: Firmware, distribution: str = "") -> ApicM
         firmware: what it finds.
         distribution: ``"rhel"`` for Red Hat's kernel of that version.
     """
-    release = tuple(int(number) for number in re.findall(r"\d+", version)[:3])
+    release = _numbers(version)
     if release < _POSSIBLE_CPUS:
         if distribution == "rhel" and release >= (2, 6, 18):
             return _by_chassis(firmware)
@@ -136,6 +140,15 @@ def apic_mode(version: str, firmware: Firmware, distribution: str = "") -> ApicM
     if physical or firmware.force_physical:
         return ApicMode("physical flat", "fewest" if release >= _ONE_TARGET else "first")
     return ApicMode("flat", "fewest" if release >= _ONE_TARGET else "all")
+
+
+def physical_mode(version: str) -> ApicMode:
+    """Return the mode of a machine whose messages go to one CPU, whatever the kernel probes."""
+    return ApicMode("physical", "fewest" if _numbers(version) >= _ONE_TARGET else "first")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
 def _by_clusters(firmware: Firmware) -> ApicMode:
@@ -197,19 +210,23 @@ class Apic:
         self.ids = tuple(ids or range(len(cpus)))
         self.lines: list[IrqLine] = []
         self._interrupts: Counter[int] = Counter()
+        self._node = _ANY_NODE
 
-    def line(self, irq: int, name: str, mask: int) -> IrqLine:
+    def line(self, irq: int, name: str, mask: int, node: int = _ANY_NODE) -> IrqLine:
         """Return another line of the machine.
 
         Args:
             irq: Linux's number.
             name: as in `/proc/interrupts`.
             mask: smp_affinity as a bit mask.
+            node: of its device; -1 for none.
 
         Raises:
             SimulationError: the mask names no CPU of the machine.
         """
+        self._node = node
         line = IrqLine(irq, name, self.cpus, mask, self)
+        self._node = _ANY_NODE
         self.lines.append(line)
         return line
 
@@ -232,8 +249,14 @@ class Apic:
             cluster = self.ids[first.cpu_id] >> _CLUSTER_SHIFT
             return [c for c in named if self.ids[c.cpu_id] >> _CLUSTER_SHIFT == cluster]
         if self.mode.destination == "fewest":
-            return [self._fewest(named, now)]
+            return [self._fewest(self._near(named), now)]
         return [first]
+
+    def _near(self, named: list[Cpu]) -> list[Cpu]:
+        """Of the default mask, which has all CPUs, those of the device's node when it is set up."""
+        if len(named) < sum(cpu.online for cpu in self.cpus):
+            return named
+        return [cpu for cpu in named if cpu.node == self._node] or named
 
     def _fewest(self, named: list[Cpu], now: Sequence[Cpu]) -> Cpu:
         """`assign_vector_locked`, `matrix_find_best_cpu`: stay, or go where most are free."""

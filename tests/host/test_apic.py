@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import SimulationError
-from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode
+from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode, physical_mode
 from simnet.host.interrupt import ARBITRATIONS, Arbiter
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
@@ -181,6 +181,33 @@ def test_one_target_goes_where_the_fewest_interrupts_are_and_stays() -> None:
         line.route()
     # CPU 1 is in the new mask of line 1; of CPUs 0 and 1 the second has fewer for line 2
     assert [line.current_target().cpu_id for line in lines] == [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("mask", "node", "cpus"),
+    [
+        # the default mask: the node's CPUs, one after the other
+        (0b1111, 1, [2, 3, 2, 3, 2]),
+        (0b1111, 0, [0, 1, 0, 1, 0]),
+        # a device of no node, or of one without CPUs
+        (0b1111, -1, [0, 1, 2, 3, 0]),
+        (0b1111, 7, [0, 1, 2, 3, 0]),
+        # a mask that somebody wrote is obeyed
+        (0b0111, 1, [0, 1, 2, 0, 1]),
+    ],
+)
+def test_new_vectors_go_to_the_cpu_with_the_fewest(mask: int, node: int, cpus: list[int]) -> None:
+    machine = make_machine(Simulator(), nodes=2, cores_per_socket=2)
+    apic = Apic(machine.cpus, physical_mode("4.15"))
+    lines = [apic.line(80 + queue, f"eth0-{queue}", mask, node) for queue in range(5)]
+    assert [line.current_target().cpu_id for line in lines] == cpus
+
+
+def test_an_earlier_kernel_takes_the_first_cpu() -> None:
+    machine = make_machine(Simulator(), nodes=2, cores_per_socket=2)
+    apic = Apic(machine.cpus, physical_mode("4.14"))
+    lines = [apic.line(80 + queue, f"eth0-{queue}", 0b1111, 1) for queue in range(3)]
+    assert [line.current_target().cpu_id for line in lines] == [0, 0, 0]
 
 
 def test_a_new_mask_of_several_is_programmed_at_the_next_interrupt() -> None:

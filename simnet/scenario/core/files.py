@@ -253,7 +253,12 @@ class OtherDevices(_Table):
 class IrqbalanceTable(_BalancerTable):
     """How a running irqbalance is represented: by where it leaves interrupts, or simulated."""
 
-    map: Annotated[str, Field(description="a map below, or daemon: simulate the daemon")]
+    map: Annotated[
+        str,
+        Field(
+            description="a map below; daemon: simulate the daemon; none: where the kernel puts them"
+        ),
+    ] = "none"
     maps: dict[str, IrqMap] = Field(default={})
     other_devices: OtherDevices | None = None
 
@@ -323,7 +328,7 @@ else:
 class ScenarioFile(_Tables):
     """A scenario: models, workload, tuning."""
 
-    irqbalance: IrqbalanceTable
+    irqbalance: IrqbalanceTable = Field(default_factory=IrqbalanceTable)
     tuning: Annotated[
         dict[str, Annotated[Setting, _BareSetting()]],
         Field(description="knobs by the names that an administrator types"),

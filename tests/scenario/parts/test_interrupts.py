@@ -24,6 +24,41 @@ def mode(effective: Effective, **machine: object) -> ApicMode:
     return apic_mode_of(changed, effective.cpu, effective.kernel)
 
 
+OWN = """\
+kind = "scenario"
+description = "a host of one's own, and nothing said of interrupts"
+
+[system]
+server = "epyc-9004-e810"
+kernel = "linux-6.12"
+switch = "ethernet-25g"
+
+[[system.peers]]
+server = "epyc-9004-e810"
+kernel = "linux-6.12"
+
+[workload]
+type = "netperf-tcp-stream"
+test = "tcp_rr"
+message = "1 B"
+nodes = 1
+peers_simulated = "machines"
+
+[run]
+warm_up = "1 ms"
+duration = "1 ms"
+seed = 1
+"""
+
+
+def test_nothing_said_of_interrupts_leaves_them_where_the_kernel_puts_them(tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(OWN, "utf-8")
+    system = build(load(path), seed=1)
+    (port,) = system.nics
+    assert [line.current_target().cpu_id for line in port.lines] == list(range(32))
+
+
 class TestMode:
     def test_the_x460_is_physical_by_its_kernel_s_rule(self) -> None:
         assert mode(load(SCENARIO)) == ApicMode("clustered", "first")

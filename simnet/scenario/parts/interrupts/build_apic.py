@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode
+from simnet.host.apic import Apic, ApicMode, Firmware, apic_ids, apic_mode, physical_mode
 from simnet.host.interrupt import Arbiter
 from simnet.kernel.random import stream
 
@@ -18,7 +18,7 @@ __all__ = ["apic_mode_of", "make_apic"]
 def apic_mode_of(machine: Machine, cpu: Cpu, kernel: Kernel) -> ApicMode:
     """Return how a host's interrupts find their CPU: the kernel's choice, unless the model says."""
     if machine.apic == "physical":
-        return ApicMode("physical", "first")
+        return physical_mode(kernel.version)
     if machine.apic == "logical":
         return ApicMode("logical", "all")
     ids = _ids(machine, cpu)

@@ -98,7 +98,8 @@ def make_nic(
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
     queue_above(nic, host, port, queue=queue or 0, seed=seed)
-    nic.line = machine.apic.line(port.irq_of(queue or 0), name, sum(1 << cpu for cpu in cpus))
+    mask = sum(1 << cpu for cpu in cpus)
+    nic.line = machine.apic.line(port.irq_of(queue or 0), name, mask, port.node)
     return nic
 
 
