@@ -16,6 +16,7 @@ from simnet.importing.named_ports import not_simulated
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing import bonding, guest, neutral
 from simnet.importing.writing.file_list import FILES, files_of
+from simnet.importing.writing.idle_states import set_idle_states
 from simnet.importing.writing.lines import number_interrupts, place_interrupts, spread
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import (
@@ -292,6 +293,8 @@ def _imported(
     places = nodes_of(host, chosen, len(nodes))
     lines = number_interrupts(host, chosen)
     drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}
+    model = host.facts.get("cpu_model")
+    set_idle_states(drafts["cpu.toml"], host, str(model.value) if model is not None else "")
     for nic in chosen:
         drafts[f"nic-{nic.name}.toml"] = nic_draft(nic, lines[nic.name].most, guest=below)
     if not below:

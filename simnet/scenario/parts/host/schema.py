@@ -152,7 +152,7 @@ class Cpu(Section):
         int, time("from having nothing to do to halting (C1)", "0 us", "100 us")
     ] = 0
     idle_exit_ps: Annotated[
-        int, time("from an interrupt to its handler, on a CPU that halts (C1)", "0 us", "100 us")
+        int, time("from an interrupt to its handler, on a CPU that halts (C1)", "0 us", "1 ms")
     ] = 0
     deep_idle_exit_ps: Annotated[
         int, time("likewise in the deeper state (C2); 0: there is none", "0 us", "10 ms")
