@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.errors import InputError
 from simnet.files import open_to_read
 from simnet.importing.files.archive import ArchiveFiles
-from simnet.importing.files.files import MOST_BYTES
+from simnet.importing.files.files import MOST_BYTES, UTF_16
 from simnet.importing.files.folder import FolderFiles
 from simnet.importing.files.live import LiveFiles
 from simnet.importing.files.together import ListedFiles, TogetherFiles
@@ -30,6 +30,8 @@ _MOST: Final = 100
 _MOST_SOURCES: Final = 1000
 _PASTED: Final = "standard-input.txt"
 _ARCHIVES: Final = (".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz")
+# in which a terminal may have left anything
+_TEXTS: Final = frozenset({".txt", ".log", ".out"})
 _PACKED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 _HEAD: Final = 4096
 _UNPRINTED: Final = b"\0"
@@ -106,7 +108,8 @@ def _text(path: Path, shown: str) -> bytes | None:
         return None
     with open_to_read(path, shown=shown) as file:
         head = file.read(_HEAD)
-        if not head or _UNPRINTED in head or head.startswith(_PACKED):
+        called_text = path.suffix.lower() in _TEXTS or head.startswith(UTF_16)
+        if head.startswith(_PACKED) or (_UNPRINTED in head and not called_text):
             return None
         return head + file.read(MOST_BYTES)
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from simnet.diagnose.sources import pages_of
 from simnet.errors import InputError
 from simnet.importing.bounded import bounded
 from simnet.importing.files import archive as archive_module
@@ -183,7 +184,7 @@ def test_an_import_has_a_bound_of_processor_time(tmp_path: Path) -> None:
     assert time.process_time() - began_s < 2
 
 
-@pytest.mark.parametrize("data", [b"", b"he\0llo", b"\x1f\x8bnot gzip", b"\xfd7zXZ\x00", b"BZh9"])
+@pytest.mark.parametrize("data", [b"he\0llo", b"\x1f\x8bnot gzip", b"\xfd7zXZ\x00", b"BZh9"])
 def test_what_is_no_archive_is_one_line(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "host").write_bytes(data)
     with pytest.raises(InputError, match="cannot be read as a tar archive"):
@@ -214,3 +215,19 @@ def test_damaged_archives_are_read_or_refused(
     except InputError as error:
         message = str(error)
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le"])
+def test_a_text_in_either_encoding_is_one_text(tmp_path: Path, encoding: str) -> None:
+    text = "Architecture: x86_64\nCPU(s): 4\nThread(s) per core: 1\nModel name: something\n"
+    mark = b"\xff\xfe" if encoding == "utf-16-le" else b""
+    (tmp_path / "lscpu.txt").write_bytes(mark + text.encode(encoding))
+    assert len(read_source(str(tmp_path / "lscpu.txt")).topology.cpus) == 4
+    assert len(read_source(str(tmp_path)).topology.cpus) == 4
+    assert [page.text for page in pages_of([str(tmp_path / "lscpu.txt")])] == [text.rstrip("\n")]
+
+
+def test_an_empty_file_is_a_text_of_which_nothing_is_understood(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    with pytest.raises(InputError, match="nothing here is understood"):
+        read_source(str(tmp_path / "empty.txt"))

@@ -12,7 +12,10 @@ import posixpath
 from abc import ABC, abstractmethod
 from typing import Final
 
-__all__ = ["MOST_BYTES", "MOST_NAMES", "Files"]
+__all__ = ["MOST_BYTES", "MOST_NAMES", "UTF_16", "Files"]
+
+UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+"""What a text in UTF-16 begins with."""
 
 MOST_BYTES: Final = 16 << 20
 MOST_NAMES: Final = 2_000_000
@@ -49,9 +52,7 @@ class Files(ABC):
         """Return a file's text without its last line break; None if there is none."""
         real = self.real(name)
         data = None if real is None else self.data(real)
-        return (
-            None if data is None else data.decode("utf-8", "replace").replace("\0", "").rstrip("\n")
-        )
+        return None if data is None else _decoded(data).rstrip("\n")
 
     def number(self, name: str) -> int | None:
         """Return the integer that a file holds; None if it holds none."""
@@ -82,3 +83,10 @@ class Files(ABC):
                 done = ""
             parts += [piece for piece in reversed(target.split("/")) if piece not in {"", "."}]
         return done
+
+
+def _decoded(data: bytes) -> str:
+    """Return a text: UTF-16 where it begins with that mark, as PowerShell writes it, else UTF-8."""
+    if data.startswith(UTF_16):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8", "replace").replace("\0", "")

@@ -64,7 +64,7 @@ KINDS = {
     "vlan-half-cpu": Kind("mtu-9000", ("60 ms", "0 s"), _NO_RATE),
     "vm-outside": Kind(times=("10 ms", "10 ms"), refused=_NO_RATE),
     "vscsi-parallel": Kind("client-noop", ("1 s", "5 s"), _NO_RATE),
-    "wan-transfer": Kind("send-buffer", ("200 ms", "400 ms"), _NO_RATE),
+    "wan-transfer": Kind("send-buffer", ("200 ms", "600 ms"), _NO_RATE),
     "web-25g": Kind("fixed-50us", refused=_NO_RATE),
     "x460-bonding": Kind("affinity", refused=_NO_RATE),
 }
