@@ -1,0 +1,50 @@
+"""What a stream carries over a long way: by its buffers, the round trip, and what is lost."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from simnet.study.run.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["carried_mbit", "law_mbit"]
+
+_SCENARIO: Final = "wan-transfer"
+_MSS: Final = 1448
+# a window that doubles with every round trip fills any of these ways, and finds its rhythm
+_TRIPS: Final = 16
+_LEAST_MS: Final = 300
+_LONG_MS: Final = 4000
+
+
+def carried_mbit(trip_ms: float, tunings: Iterable[str] = (), *, loss_percent: float = 0) -> float:
+    """Simulate the stream of `wan-transfer`, and return its throughput in Mbit/s.
+
+    Args:
+        trip_ms: round trip of the way.
+        tunings: of the scenario.
+        loss_percent: frames that are lost in each direction, each by itself.
+    """
+    settings = {"netem.delay": f"{trip_ms / 2:g} ms"}
+    if loss_percent:
+        settings["netem.loss"] = f"{loss_percent:g} %"
+    # losses are rare: the window needs some of them to find its mean, and the mean some more
+    least = _LONG_MS if loss_percent else _LEAST_MS
+    warm_up, duration = max(_TRIPS * trip_ms, least // 2), max(2 * trip_ms, least)
+    result = run(
+        _SCENARIO,
+        settings=settings,
+        tunings=tuple(tunings),
+        warm_up=f"{warm_up:g} ms",
+        duration=f"{duration:g} ms",
+    )
+    return result.throughput_bps / 1e6
+
+
+def law_mbit(trip_ms: float, loss_percent: float) -> float:
+    """Throughput by the law of Mathis, Semke, Mahdavi and Ott, 1997, in Mbit/s."""
+    window = math.sqrt(1.5 / (loss_percent / 100))
+    return 8 * _MSS * window / (trip_ms / 1e3) / 1e6
