@@ -101,7 +101,10 @@ def _locked(parent: Path, prefix: str) -> tuple[Path, int]:
     """Make a folder; return it open and locked."""
     while True:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
-        descriptor = os.open(path, _LOOK)
+        try:
+            descriptor = os.open(path, _LOOK)
+        except FileNotFoundError:
+            continue  # another process found it before it was opened, and removed it
         with contextlib.suppress(OSError):  # not every file system has locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:

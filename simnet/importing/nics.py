@@ -205,7 +205,8 @@ def _from_ethtool(nic: ReadNic, outputs: Outputs, name: str, driver: dict[str, s
         numbers = current_settings(told.text)
         combined = numbers.get("Combined", 0)
         largest = most(told.text)
-        nic.put("most_queues", largest.get("Combined", largest.get("RX", 0)) or None, told.name)
+        can = largest.get("Combined") or largest.get("RX") or None
+        nic.put("most_queues", can, told.name)
         for way, key in (("rx", "RX"), ("tx", "TX")):
             nic.put(f"{way}_queues", combined + numbers.get(key, 0) or None, told.name)
     told = outputs.one("ethtool -x", name)

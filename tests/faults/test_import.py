@@ -99,3 +99,20 @@ def test_a_full_disk_does_not_stop_the_next_import(failing_os: FailingOs, tmp_pa
     assert {"IMPORT.md", "models", "scenario.toml"} == {
         path.name for path in (tmp_path / "imp").iterdir()
     }
+
+
+def test_a_scratch_folder_that_another_import_removes_at_once_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    make = tempfile.mkdtemp
+    made: list[str] = []
+
+    def raced(**where: str) -> str:
+        made.append(make(**where))
+        if len(made) == 1:
+            Path(made[0]).rmdir()
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", raced)
+    with scratch_folder(tmp_path, "simnet-import-") as scratch:
+        assert [str(scratch)] == made[1:]

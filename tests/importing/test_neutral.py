@@ -189,6 +189,17 @@ def test_the_peer_of_a_card_with_one_queue_has_several(tmp_path: Path) -> None:
     assert {one["state"] for one in of_peer} == {"assumed"}
 
 
+def test_queues_that_do_not_come_in_pairs_can_be_added_one_way(tmp_path: Path) -> None:
+    listed = _CHANNELS.format("p1", 0).replace("RX:\t\t0\nTX:\t\t0", "RX: 6\nTX: 6")
+    listed = listed.replace("Combined:\t8", "Combined: 0")
+    listed = "RX: 4\nTX: 2".join(listed.rsplit("RX: 6\nTX: 6", 1))
+    made(tmp_path, _of("p1", "qede", l=listed))
+    scenario = tmp_path / "out" / "scenario.toml"
+    for settings, queues in (({}, (4, 2)), ({"ethtool -L p1 rx": "6"}, (6, 2))):
+        nic: Any = load(scenario, settings=settings).host.ports[0].nic
+        assert (nic.rx_queues, nic.tx_queues) == queues
+
+
 def test_more_queues_than_files_tell_of_are_refused(tmp_path: Path) -> None:
     made(tmp_path, R8169)
     with pytest.raises(InputError, match="enp3s0 has 1 queues"):
