@@ -34,9 +34,10 @@ MECHANISMS = {
     "copy_misses": "payload that the last-level cache has lost",
     "storage": "block layer, page cache and virtual SCSI",
     "hypervisor": "hypervisor calls",
+    "udp_receive": "UDP receive",
 }
 # of machines that have it: the others' listings do not name it
-_WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor")
+_WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor", "udp_receive")
 #: what profiles of a kernel sort its functions into
 KINDS = ("copy", "tcpip", "netdev", "skb", "mm", "lock", "sched", "other")
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
@@ -71,6 +72,7 @@ class Ledger:
     application: Public[cython.longlong] = 0
     storage: Public[cython.longlong] = 0
     hypervisor: Public[cython.longlong] = 0
+    udp_receive: Public[cython.longlong] = 0
     pages: Public[cython.longlong] = 0
     copy_misses: Public[cython.longlong] = 0
     skb: Public[cython.longlong] = 0
@@ -91,7 +93,12 @@ class Ledger:
         received = self.driver - self.skb - self.ip
         parts = (
             self.copy + self.copy_lines + self.copy_misses,
-            self.tcp_receive - self.skb_freed + self.tcp_ack + self.tcp_send + self.ip,
+            self.tcp_receive
+            - self.skb_freed
+            + self.tcp_ack
+            + self.tcp_send
+            + self.ip
+            + self.udp_receive,
             received + self.softirq + self.completion + self.device_lines,
             self.skb + self.skb_freed + self.skb_lines,
             self.pages,

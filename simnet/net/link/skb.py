@@ -112,7 +112,7 @@ class Header:
     Args:
         source, destination: Ethernet addresses.
         source_ip, destination_ip: 32 bits.
-        source_port, destination_port: of TCP.
+        source_port, destination_port: of TCP or UDP.
 
     Attributes:
         rss_hash: the receiving NIC's hash of the connection, 32 bits; -1 until it is computed.
@@ -183,6 +183,7 @@ class Skb:
         sack: the SACK option: (first byte, last plus one) of up to four blocks, D-SACK first; None
             if there is none.
         tsval, tsecr: the timestamps option, in jiffies of the host that set the clock; -1 if none.
+            Of a datagram, when it was sent and when its socket queued it, in ps.
         push: TCP PSH flag.
         segment_bytes: payload of one segment where a NIC's driver has merged several.
         msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.

@@ -1,4 +1,4 @@
-"""What waking a process that sleeps for a socket costs: `try_to_wake_up`, as TCP sees it."""
+"""What waking a process that sleeps for a socket costs: `try_to_wake_up`."""
 
 from __future__ import annotations
 

@@ -101,8 +101,9 @@ class DropCount:
     """Packets that one place has dropped, cumulative.
 
     Attributes:
-        place: backlog, qdisc, socket or switch; what a port's ring drops is in `PortCounts`.
-        at: which of them: a port's name, or a CPU as in `cpu3`.
+        place: wire, switch, backlog, qdisc, socket or memory; what a port's ring drops is in
+            `PortCounts`.
+        at: which of them: a port's name, a CPU as in `cpu3`, a socket.
         packets: how many.
     """
 

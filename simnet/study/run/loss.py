@@ -37,7 +37,7 @@ __all__ = [
 
 _PS_PER_S = 10**12
 _PS_PER_US = 10**6
-_RING = "ring"
+_RING, _WIRE = "ring", "wire"
 
 Count = Annotated[int, Field(ge=0)]
 
@@ -58,7 +58,7 @@ class Latency(Row):
 class Drops(Row):
     """Packets that one place dropped while measured; a place that dropped none has no entry."""
 
-    place: str = Field(description="ring, backlog, qdisc, socket or switch")
+    place: str = Field(description="wire, switch, ring, backlog, qdisc, socket or memory")
     at: str = Field(description="which: the port, or the CPU as in cpu3")
     packets: int = Field(ge=1)
 
@@ -146,9 +146,14 @@ def drops_of(start: Snapshot, end: Snapshot) -> tuple[Drops, ...]:
 
 
 def loss_of(start: Snapshot, end: Snapshot) -> float | None:
-    """Packets dropped anywhere as a share of those that came to the ports; None if none came."""
-    dropped = sum(drop.packets for drop in drops_of(start, end))
+    """Packets dropped anywhere as a share of those that came to the ports; None if none came.
+
+    Those that were dropped before the port, on the wire, would have come, too.
+    """
+    drops = drops_of(start, end)
+    dropped = sum(drop.packets for drop in drops)
     came = _came(end.ports) - _came(start.ports)
+    came += sum(drop.packets for drop in drops if drop.place == _WIRE)
     return min(dropped / came, 1.0) if came else None
 
 

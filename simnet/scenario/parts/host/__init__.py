@@ -16,9 +16,7 @@ SUBJECT = Subject(
         ModelFiles("kernel", "kernels", Kernel, order=60),
     ),
     unread=(
-        "memory_per_node_bytes",
         "io_bandwidth_bps",
-        "rmem_default_bytes",
         "wmem_default_bytes",
         "tcp_app_win",
         "prequeue_timer_ps",

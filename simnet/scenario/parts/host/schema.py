@@ -17,6 +17,7 @@ from simnet.scenario.core.specs import (
     Edges,
     Feature,
     Flag,
+    Quantity,
     count,
     cycles,
     frequency,
@@ -294,6 +295,17 @@ class Kernel(NetworkOptions):
     rmem_max_bytes: Annotated[int, size("net.core.rmem_max", "256 B", "2 GiB")]
     wmem_default_bytes: Annotated[int, size("net.core.wmem_default", "256 B", "2 GiB")]
     wmem_max_bytes: Annotated[int, size("net.core.wmem_max", "256 B", "2 GiB")]
+    udp_mem_pages: Annotated[
+        tuple[int, int, int],
+        Quantity(
+            "pages of all UDP sockets: from the first on a socket keeps its least, beyond the third"
+            " nothing is queued; 0: by the memory of the host",
+            "count",
+            "0",
+            "1000000000",
+            3,
+        ),
+    ] = (0, 0, 0)
     tcp_rmem_bytes: Annotated[
         tuple[int, int, int], size("receive buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
     ]

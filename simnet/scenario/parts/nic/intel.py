@@ -19,6 +19,8 @@ __all__ = ["Throttled"]
 _US_PS = 10**6
 # of Ethernet and a VLAN
 _FRAME_HEADER_BYTES = 18
+_DATAGRAM_HEADERS = 14 + 20 + 8
+_SHARED_INFO_BYTES = 320
 _UNIT_US = 2
 _LIMIT_UNIT_US = 4
 
@@ -36,6 +38,7 @@ class Throttled(Channels):
     limit_needs_fixed: ClassVar[bool] = False
     one_input_set: ClassVar[bool] = True
     rules_need_ntuple: ClassVar[bool] = True
+    charges_datagrams: ClassVar[bool] = True
 
     ntuple: Annotated[bool, value_spec(FlowSteering, "ntuple")] = True
     rx_usecs_high_ps: Annotated[int, time("least time between interrupts", "0 us", "236 us")]
@@ -71,6 +74,14 @@ class Throttled(Channels):
         """As many halves of pages as a full frame takes."""
         full = self.mtu_bytes + _FRAME_HEADER_BYTES
         return -(-full // self.rx_buffer_bytes) * self.rx_buffer_bytes
+
+    def datagram_truesize(self, length: int, overhead: int) -> int:
+        """Halves of pages and an `sk_buff`; `skb_shared_info` lies in the first half.
+
+        Source: i40e_txrx.c `i40e_build_skb`, ice_txrx.c `ice_build_skb`, `truesize` of half a page.
+        """
+        halves = -(-(length + _DATAGRAM_HEADERS) // self.rx_buffer_bytes)
+        return halves * self.rx_buffer_bytes + overhead - _SHARED_INFO_BYTES
 
     def throttles(self, slot: Slot) -> dict[str, Any]:
         """Return what the mechanisms of both drivers take; registers count in units."""

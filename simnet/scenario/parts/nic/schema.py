@@ -122,11 +122,15 @@ class Nic(Section):
     Attributes:
         network: what its link belongs to: `ethernet`, `infiniband`, `hypervisor` or `bridge`.
         unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
+        charges_datagrams: what a datagram's socket is charged with is known.
+        ring_counter: what `ethtool -S` calls frames that found no posted buffer.
     """
 
     by: ClassVar[str] = "driver"
     network: ClassVar[str] = "ethernet"
     unmoderated: ClassVar[str] = ""
+    charges_datagrams: ClassVar[bool] = False
+    ring_counter: ClassVar[str] = ""
 
     driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]
@@ -184,6 +188,15 @@ class Nic(Section):
     @property
     def frame_buffer_bytes(self) -> int:
         """The buffer that a full frame is received in."""
+        raise NotImplementedError
+
+    def datagram_truesize(self, length: int, overhead: int) -> int:
+        """What a socket is charged with for a datagram (`truesize`), where that is known.
+
+        Args:
+            length: of its payload, bytes.
+            overhead: `sk_buff` and `skb_shared_info`, bytes.
+        """
         raise NotImplementedError
 
     @property

@@ -18,6 +18,8 @@ class I40e(Throttled):
 
     most_descriptors: ClassVar[int] = 4096
 
+    ring_counter: ClassVar[str] = "port.rx_dropped"
+
     driver: Literal["i40e"]
 
     def make(self, slot: Slot) -> Device:

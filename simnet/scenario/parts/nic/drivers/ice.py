@@ -30,6 +30,8 @@ class Ice(Throttled):
     limit_needs_fixed: ClassVar[bool] = True
     arfs_since: ClassVar[tuple[int, int] | None] = (5, 8)
 
+    ring_counter: ClassVar[str] = "rx_dropped.nic"
+
     driver: Literal["ice"]
     command_latency_ps: Annotated[
         int, time("from a choice of DIM or aRFS to what the device does", "0 us", "100 ms")

@@ -18,10 +18,14 @@ __all__ = ["DRIVER"]
 
 # of Ethernet and a VLAN; headroom and skb_shared_info of a frame in one piece; mlx5 of Linux 5.4
 _FRAME_HEADER_BYTES: Final = 18
-_AROUND_LINEAR_BYTES: Final = 64 + 320
+_HEADROOM_BYTES: Final = 64
+_SHARED_INFO_BYTES: Final = 320
+_AROUND_LINEAR_BYTES: Final = _HEADROOM_BYTES + _SHARED_INFO_BYTES
+_DATAGRAM_HEADERS: Final = 14 + 20 + 8
 _STRIDE_BYTES: Final = 64
 # en.h: MLX5E_RX_MAX_HEAD, what is copied into the sk_buff
 _MAX_HEAD_BYTES: Final = 256
+_HEAD_BYTES: Final = 1024
 
 
 class Mlx5(RxModeration, Channels):
@@ -30,6 +34,8 @@ class Mlx5(RxModeration, Channels):
     # the largest period of a completion queue, in 12 bits
     most_usecs: ClassVar[int] = 4095
     arfs_since: ClassVar[tuple[int, int] | None] = (4, 7)
+    charges_datagrams: ClassVar[bool] = True
+    ring_counter: ClassVar[str] = "rx_out_of_buffer"
 
     driver: Literal["mlx5"]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
@@ -66,7 +72,19 @@ class Mlx5(RxModeration, Channels):
         full = self.mtu_bytes + _FRAME_HEADER_BYTES
         if full + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
             return self.rx_buffer_bytes
-        return -(-full // _STRIDE_BYTES) * _STRIDE_BYTES + _MAX_HEAD_BYTES
+        return _strides(full) + _MAX_HEAD_BYTES
+
+    def datagram_truesize(self, length: int, overhead: int) -> int:
+        """A frame in one piece, as long as it is (`mlx5e_skb_from_cqe_mpwrq_linear`).
+
+        What does not fit into a stride is a head (`page_frag_alloc_1k` of `napi_alloc_skb`) and
+        parts of pages (`mlx5e_skb_from_cqe_mpwrq_nonlinear`).
+        """
+        frame = length + _DATAGRAM_HEADERS
+        if self.mtu_bytes + _FRAME_HEADER_BYTES + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
+            return _strides(frame + _HEADROOM_BYTES) + overhead
+        rest = _strides(max(frame - _MAX_HEAD_BYTES, 0))
+        return _HEAD_BYTES + overhead - _SHARED_INFO_BYTES + rest
 
     def _arfs(self, version: str) -> ArfsDriver:  # noqa: ARG002 - the same in all that have it
         """Return the single-threaded work queue of firmware commands."""
@@ -93,6 +111,11 @@ class Mlx5(RxModeration, Channels):
         )
         self.configure(made.instance, slot)
         return made
+
+
+def _strides(length: int) -> int:
+    """A length rounded up to whole strides."""
+    return -(-length // _STRIDE_BYTES) * _STRIDE_BYTES
 
 
 DRIVER = Mlx5

@@ -1,0 +1,1 @@
+"""UDP: what a datagram socket does with what has come, and who reads it."""

@@ -1,0 +1,53 @@
+"""What of UDP's receive path has changed from kernel to kernel.
+
+Source: net/ipv4/udp.c (`__udp_enqueue_schedule_skb`, `udp_rmem_release`, `__skb_recv_udp`):
+
+| from | what changed |
+| --- | --- |
+| 4.13 | a queue of the reader's own, and memory given back in batches: the path that is modelled |
+| 6.18 | what comes counts, too, when room is looked for; until then only what waits |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from simnet.errors import InputError
+from simnet.host.release import release, values_in
+
+__all__ = ["FIRST", "UdpRules", "udp_rules"]
+
+FIRST: Final = (4, 13)
+"""The first version whose receive path this is."""
+
+
+@dataclass(frozen=True)
+class UdpRules:
+    """Which rules hold; the defaults are those of 4.13.
+
+    Attributes:
+        counts_new: the datagram that comes counts when it is asked whether the buffer is full.
+    """
+
+    counts_new: bool = False
+
+
+#: Versions from which on a rule has a value, in order.
+_CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, Any]], ...]] = (
+    ((6, 18), {"counts_new": True}),
+)
+
+
+@cache
+def udp_rules(version: str) -> UdpRules:
+    """The receive path of Linux `version`, as in "6.6" or "6.18.44-amd64".
+
+    Raises:
+        InputError: that is not a version, or one from before 4.13.
+    """
+    if release(version) < FIRST:
+        message = f"UDP of Linux {version} is not modelled: expected 4.13 or later"
+        raise InputError(message)
+    return UdpRules(**values_in(version, _CHANGES))

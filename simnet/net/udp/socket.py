@@ -1,0 +1,292 @@
+"""A UDP socket: where datagrams wait for who reads them, or are dropped.
+
+Source: net/ipv4/udp.c of Linux 6.12 and 6.18 (`__udp_queue_rcv_skb`, `__udp_enqueue_schedule_skb`,
+`__skb_recv_udp`, `udp_recvmsg`). The softirq charges a datagram and appends it to the receive
+queue, whose lines it shares with the reader. The reader takes that queue as a whole when its own is
+empty. A socket that is bound and not connected records no hash, so that RFS does not follow it.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.buffers import Buffers
+from simnet.host.cache import CacheWays
+from simnet.host.costs import Costs, Spread
+from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
+from simnet.host.memory import Memory, SharedLines
+from simnet.host.scheduler import Task
+from simnet.kernel.compiled import Public
+from simnet.kernel.histogram import LogHistogram
+from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import Endpoint, Skb, SkbQueue
+from simnet.net.tcp.wakeups import Wakeups
+from simnet.net.udp.memory import SocketMemory
+
+__all__ = ["UdpCosts", "UdpSocket"]
+
+_PERMILLE: cython.longlong = 1000
+
+
+@cython.final
+@cython.cclass
+class UdpCosts:
+    """What receiving a datagram costs a host, beside what its CPU's costs say.
+
+    Args:
+        costs, memory, buffers: of the host.
+        rx_ps: in the softirq: the lookup of the socket, the charge, queueing.
+        recv_ps: in recvmsg, beside the system call and the copy.
+        checksum_by_cpu: the device verifies none.
+        page_bytes: of a page of receive buffers, 0 where pages are not told apart from other work.
+    """
+
+    costs: Costs = None
+    ledger: Ledger = None
+    memory: Memory = None
+    buffers: Buffers = None
+    rx_ps: cython.longlong = 0
+    recv_ps: cython.longlong = 0
+    checksum_by_cpu: cython.bint = False
+    page_bytes: cython.int = 0
+
+    def __init__(
+        self,
+        costs: Costs,
+        memory: Memory,
+        buffers: Buffers,
+        *,
+        rx_ps: int,
+        recv_ps: int,
+        checksum_by_cpu: bool,
+        page_bytes: int,
+    ) -> None:
+        self.costs = costs
+        self.ledger = costs.ledger
+        self.memory = memory
+        self.buffers = buffers
+        self.rx_ps = rx_ps
+        self.recv_ps = recv_ps
+        self.checksum_by_cpu = checksum_by_cpu
+        self.page_bytes = page_bytes
+
+    @cython.cfunc
+    def read_ps(self, skb: Skb, cpu: Cpu, waiting: cython.longlong) -> cython.longlong:
+        """Copy a datagram to the user and free it; `waiting`: bytes that wait behind it."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        lines: cython.longlong = self.costs.lines(length)
+        work: cython.longlong = self.recv_ps + self.costs.skb_free_ps
+        pages: cython.longlong
+        pages_ps: cython.longlong
+        self.ledger.udp_receive += work
+        self.ledger.copy += lines * self.costs.copy_line_ps
+        work += lines * self.costs.copy_line_ps + self._fetched_ps(skb, cpu, lines, waiting)
+        if self.checksum_by_cpu:
+            work += self.costs.checksum_ps(length)
+        if self.page_bytes > 0:
+            pages = (skb.wire_bytes + self.page_bytes - 1) // self.page_bytes
+            pages_ps = pages * self.costs.rx_page_ps // 2
+            if skb.toucher is not cpu:
+                pages_ps += pages * self.costs.page_zone_ps
+                pages_ps += self.memory.dirty_lines_ps(cpu, skb.toucher, pages)
+            self.ledger.pages += pages_ps
+            work += pages_ps
+        return work + self.buffers.freed_ps(cpu, skb.toucher)
+
+    def _fetched_ps(
+        self, skb: Skb, cpu: Cpu, lines: cython.longlong, waiting: cython.longlong
+    ) -> cython.longlong:
+        """What the copy waits for lines that are far, or that no cache has any more."""
+        far_ps: cython.longlong = self.memory.beyond_ps(cpu, skb.home_node, skb.writer_node)
+        extra: cython.longlong
+        lost: cython.longlong
+        cache: CacheWays
+        if len(self.memory.caches) == 0:
+            extra = self.costs.overlapping_ps(lines * far_ps)
+            self.memory.fetched(cpu, skb.home_node, skb.end_seq - skb.seq, self.costs.copy_overlap)
+            self.ledger.copy_lines += extra
+            return extra
+        cache = self.memory.caches[skb.writer_node]
+        cache.waiting += waiting
+        if skb.home_node != cpu.node:
+            extra = self.costs.overlapping_ps(lines * (far_ps + cache.miss_ps))
+            self.memory.fetched(
+                cpu, skb.home_node, lines * self.costs.line_bytes, self.costs.copy_overlap
+            )
+            self.ledger.copy_lines += extra
+        else:
+            lost = _PERMILLE
+            if skb.writer_node == cpu.node:
+                lost = cache.lost_permille()
+            extra = self.costs.overlapping_ps(lines * lost // _PERMILLE * cache.miss_ps)
+            self.ledger.copy_misses += extra
+        return extra
+
+
+@cython.final
+@cython.cclass
+class UdpSocket(Endpoint):
+    """A socket that is bound to a port.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        costs: of the host.
+        memory: of the socket.
+        truesize: what a datagram is charged with, bytes.
+        lines: cache lines of the socket that the softirq writes for a datagram, and the reader when
+            it takes the queue or gives memory back.
+        wakeups: what waking its reader costs.
+        spread: of the softirq's work on a datagram.
+
+    Attributes:
+        reader: the process that receives.
+        waiting: it sleeps in recvmsg.
+        enqueued: datagrams that came into the queue.
+        rcvbuf_errors, mem_errors: dropped for want of room, or of the host's pages; their sum is
+            `sk_drops`.
+        received: datagrams that have been read (`InDatagrams`), of `received_bytes`.
+        latency: histogram of the time from being sent to being read, in ps.
+        waited: likewise, from the socket's queue to being taken out of it.
+    """
+
+    costs: UdpCosts = None
+    memory: SocketMemory = None
+    truesize: cython.longlong = 0
+    lines: SharedLines = None
+    wakeups: Wakeups = None
+    spread: Spread = None
+    reader: Public[Task] = None
+    waiting: Public[cython.bint] = False
+    queue: SkbQueue = None
+    reader_queue: SkbQueue = None
+    queue_bytes: cython.longlong = 0
+    counted_bytes: cython.longlong = 0
+    enqueued: cython.longlong = 0
+    rcvbuf_errors: cython.longlong = 0
+    mem_errors: cython.longlong = 0
+    received: cython.longlong = 0
+    received_bytes: cython.longlong = 0
+    latency: LogHistogram = None
+    waited: LogHistogram = None
+
+    needs = ("reader",)
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        costs: UdpCosts,
+        memory: SocketMemory,
+        truesize: int,
+        lines: SharedLines,
+        wakeups: Wakeups,
+        spread: Spread,
+    ) -> None:
+        super().__init__(sim, path)
+        self.costs = costs
+        self.memory = memory
+        self.truesize = truesize
+        self.lines = lines
+        self.wakeups = wakeups
+        self.spread = spread
+        self.queue = SkbQueue()
+        self.reader_queue = SkbQueue()
+        self.latency = LogHistogram()
+        self.waited = LogHistogram()
+
+    def disconnect(self) -> cython.int:
+        """See `Target`: thousands of datagrams may wait."""
+        self.queue = SkbQueue()
+        self.reader_queue = SkbQueue()
+        return 0
+
+    @property
+    def depth(self) -> int:
+        """Datagrams that wait."""
+        return int(self.queue.count + self.reader_queue.count)
+
+    # -- softirq --------------------------------------------------------------------------
+
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """`udp_queue_rcv_skb`: queue a datagram or drop it; return the work caused on `cpu`."""
+        costs: UdpCosts = self.costs
+        work: cython.longlong = self.spread.vary(costs.rx_ps)
+        lines_ps: cython.longlong
+        costs.ledger.udp_receive += work
+        if skb.toucher is not cpu:
+            work += costs.buffers.freed_ps(cpu, skb.toucher)
+            skb.toucher = cpu
+        lines_ps = self.lines.touch(cpu)
+        costs.ledger.socket_lines += lines_ps
+        work += lines_ps
+        if self.memory.full(self.truesize):
+            self.rcvbuf_errors += 1
+            return work + self._dropped_ps(cpu)
+        if not self.memory.charge(self.truesize):
+            self.mem_errors += 1
+            return work + self._dropped_ps(cpu)
+        skb.tsecr = self.sim.now
+        self.queue.append(skb)
+        self.queue_bytes += skb.end_seq - skb.seq
+        self.enqueued += 1
+        if self.sim.tracer is not None:
+            self._trace()
+        if self.waiting and self.reader.wake_on(cpu):
+            self.waiting = False
+            work += self.wakeups.woken_ps(cpu, self.reader)
+        return work
+
+    def _dropped_ps(self, cpu: Cpu) -> cython.longlong:
+        """`kfree_skb` on the CPU that has allocated it."""
+        self.freer = cpu
+        self.costs.ledger.udp_receive += self.costs.costs.skb_free_ps
+        return self.costs.costs.skb_free_ps
+
+    # -- the reader -----------------------------------------------------------------------
+
+    def touch(self, cpu: Cpu) -> cython.longlong:
+        """Cost of bringing what the softirq has written to `cpu`."""
+        work: cython.longlong = self.lines.touch(cpu)
+        self.costs.ledger.socket_lines += work
+        return work
+
+    def refill(self) -> cython.bint:
+        """The reader's queue is empty: take what has come; False if that is nothing."""
+        emptied: SkbQueue = self.reader_queue
+        if self.queue.count == 0:
+            return False
+        self.reader_queue = self.queue
+        self.queue = emptied
+        return True
+
+    def take(self) -> Skb:
+        """Take the next datagram out of the reader's queue, which has one."""
+        skb: Skb = self.reader_queue.pop()
+        self.queue_bytes -= skb.end_seq - skb.seq
+        self.waited.add(self.sim.now - skb.tsecr)
+        return skb
+
+    def release(self) -> cython.bint:
+        """What was taken need not be charged; whether the reader gives memory back now."""
+        return self.memory.release(self.truesize, self.reader_queue.count > 0)
+
+    def read_ps(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """Work of recvmsg on a datagram."""
+        more: cython.longlong = self.queue_bytes - self.counted_bytes
+        self.counted_bytes = self.queue_bytes
+        self.freer = cpu
+        return self.costs.read_ps(skb, cpu, more)
+
+    def read(self, skb: Skb) -> cython.int:
+        """Recvmsg has returned with a datagram."""
+        self.received += 1
+        self.received_bytes += skb.end_seq - skb.seq
+        self.latency.add(self.sim.now - skb.tsval)
+        return 0
+
+    def _trace(self) -> None:
+        """Report to the tracer how many datagrams wait."""
+        self.sim.tracer.counter(self.path, "datagrams in socket", self.sim.now, self.depth)

@@ -1,0 +1,29 @@
+"""Datagrams: senders that wait for nothing, and workers that receive."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Part, Setup, Subject, late
+from simnet.scenario.parts.udp.schema import Udp
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject(
+    "udp",
+    order=95,
+    parts=(
+        Part("udp", Udp, key="udp", doc="senders and receivers, with test = udp_stream", order=116),
+    ),
+    knobs=late("udp.knobs:KNOBS"),
+    setups=(
+        Setup(
+            late("udp.build:build"),
+            types=("udp",),
+            tests=("udp_stream",),
+            doc=", udp_stream receives datagrams from senders that wait for nothing",
+            order=16,
+        ),
+    ),
+    check=late("udp.checks:check_udp"),
+    needs=late("udp.checks:needs"),
+    columns=late("udp.columns:COLUMNS"),
+)

@@ -1,0 +1,268 @@
+"""Build what receives datagrams: sockets, workers, and the senders behind the port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.memory import SharedLines
+from simnet.kernel.random import stream
+from simnet.net.link.skb import Header, Station
+from simnet.net.remote.hosts import RemoteHosts
+from simnet.net.tcp.wakeups import Wakeups
+from simnet.net.udp.memory import SocketMemory, UdpPages
+from simnet.net.udp.reader import UdpReader
+from simnet.net.udp.reuseport import chosen
+from simnet.net.udp.rules import udp_rules
+from simnet.net.udp.socket import UdpCosts, UdpSocket
+from simnet.net.udp.source import DatagramSource
+from simnet.scenario.parts.host.build import PS, join, make_buffers, make_spread
+from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.parts.udp.columns import UdpCounts
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.workload.netperf import Start
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.parts.steering.build import HostSteering
+    from simnet.scenario.parts.udp.schema import Udp
+
+__all__ = ["UdpBuilt", "build", "rcvbuf_bytes"]
+
+_HEADERS: Final = 28
+_SHORTEST_FRAME: Final = 84
+_LEAST_RCVBUF: Final = 2304
+_PAGE_BYTES: Final = 4096
+_OWN: Final = 0x0A000001
+_FIRST_SENDER: Final = 0x0A010001
+_FIRST_PORT: Final = 5000
+_SENDER_PORT: Final = 40000
+
+
+def rcvbuf_bytes(host: Host, asked: int) -> int:
+    """`sk_rcvbuf` of a socket: net.core.rmem_default, or twice what SO_RCVBUF is cut to.
+
+    Source: net/core/sock.c `sock_setsockopt`; never less than SOCK_MIN_RCVBUF.
+    """
+    if not asked:
+        return host.kernel.rmem_default_bytes
+    return max(2 * min(asked, host.kernel.rmem_max_bytes), _LEAST_RCVBUF)
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """What a worker has got, as a flow."""
+
+    socket: UdpSocket
+    latency_kind: str = "one-way"
+
+    @property
+    def delivered(self) -> int:
+        return self.socket.received_bytes
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        return self.socket.latency.buckets()
+
+
+@dataclass(frozen=True)
+class UdpBuilt:
+    """What was made, and its counters.
+
+    Attributes:
+        sockets, readers: of the workers.
+        sources: of the flows.
+        nic: the port.
+        steering: of the machine.
+    """
+
+    sockets: tuple[UdpSocket, ...]
+    readers: tuple[UdpReader, ...]
+    sources: tuple[DatagramSource, ...]
+    nic: Any
+    steering: HostSteering | None
+
+    def backlogs(self) -> dict[str, int]:
+        """Packets dropped by CPUs' backlogs, by the CPU's name."""
+        found = self.steering.drops() if self.steering else {}
+        return {path.split(".")[-2]: count for path, count in found.items()}
+
+    def drops(self) -> tuple[DropCount, ...]:
+        """What was dropped outside the rings, on the way from the wire to the workers."""
+        wire = sum(source.dropped for source in self.sources)
+        sockets = [(one.path.rpartition(".")[2], one) for one in self.sockets]
+        return (
+            DropCount("wire", self.nic.name, wire),
+            *(DropCount("backlog", cpu, count) for cpu, count in self.backlogs().items()),
+            *(DropCount("socket", name, one.rcvbuf_errors) for name, one in sockets),
+            *(DropCount("memory", name, one.mem_errors) for name, one in sockets),
+        )
+
+    def messages(self) -> MessageCounts:
+        """Datagrams."""
+        counts = self.counts()
+        return MessageCounts(counts.sent, counts.received, 0)
+
+    def counts(self) -> UdpCounts:
+        """All counters."""
+        return UdpCounts(
+            sent=sum(one.sent for one in self.sources),
+            sent_bytes=sum(one.sent_bytes for one in self.sources),
+            received=sum(one.received for one in self.sockets),
+            received_bytes=sum(one.received_bytes for one in self.sockets),
+            wire=sum(one.dropped for one in self.sources),
+            ring=self.nic.drops,
+            backlog=sum(self.backlogs().values()),
+            rcvbuf_errors=sum(one.rcvbuf_errors for one in self.sockets),
+            mem_errors=sum(one.mem_errors for one in self.sockets),
+            waiting=sum(one.depth for one in self.sockets),
+        )
+
+
+def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put senders, sockets and workers together; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    given = effective.udp
+    if given is None:
+        message = "a configuration without datagrams"
+        raise ValueError(message)
+    far_rate = effective.peers[0].ports[0].nic.link_rate_bps
+    far = RemoteHosts(ground.sim, "senders", far_rate)
+    join(ground.sim, effective.lan, ground.ports[0], far, far, per_frame=per_frame)
+    steering = steering_of(ground, ground.machine, effective.host)
+    sockets = _sockets(ground, given)
+    built = UdpBuilt(
+        sockets,
+        _readers(ground, given, sockets),
+        _sources(ground, given, sockets, far),
+        ground.ports[0],
+        steering,
+    )
+    path = NetworkPath(effective, ground.machine, ground.ports)
+    path.far_links.append(("senders", far, far_rate, None))
+    counter = effective.host.ports[0].nic.ring_counter
+    return System(
+        ground.env,
+        ground.machine,
+        ground.ports,
+        [(f"worker{k}", built.nic.name, _Worker(one)) for k, one in enumerate(sockets)],
+        {"udp": built},
+        drops=built.drops,
+        messages=built.messages,
+        offers=path,
+        counters={"udp": built.counts, "udp_ring_counter": lambda: counter},
+        ground=ground,
+    )
+
+
+def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
+    """The sockets, one a worker."""
+    host, machine = ground.effective.host, ground.machine
+    kernel, port = host.kernel, host.ports[0]
+    cycle_ps = PS / host.cpu.clock_hz
+    costs = UdpCosts(
+        machine.costs,
+        machine.memory,
+        make_buffers(host, machine),
+        rx_ps=_whole_ns(given.receive_cycles * cycle_ps),
+        recv_ps=_whole_ns(given.recvmsg_cycles * cycle_ps),
+        checksum_by_cpu=port.nic.checksum_by_cpu,
+        page_bytes=port.nic.page_bytes,
+    )
+    pages = _pages(host)
+    rules = udp_rules(kernel.version)
+    truesize = port.nic.datagram_truesize(given.size_bytes, kernel.skb_truesize_overhead_bytes)
+    return tuple(
+        UdpSocket(
+            ground.sim,
+            f"udp.socket{number}",
+            costs=costs,
+            memory=SocketMemory(rules, pages, rcvbuf_bytes(host, given.rcvbuf_bytes)),
+            truesize=truesize,
+            lines=SharedLines(machine.memory, given.socket_lines),
+            wakeups=Wakeups(machine.costs, machine.memory, kernel.runqueue_lines),
+            spread=make_spread(host, f"udp.socket{number}", ground.seed),
+        )
+        for number in range(given.workers)
+    )
+
+
+def _pages(host: Host) -> UdpPages:
+    """`udp_mem`: as set, or by the memory of the host (`udp_init`)."""
+    low, _, most = host.kernel.udp_mem_pages
+    if not most:
+        memory = host.machine.nodes * host.machine.memory_per_node_bytes
+        limit = max(memory // _PAGE_BYTES // 8, 128)
+        low = limit // 4 * 3
+        most = 2 * low
+    return UdpPages(low, most)
+
+
+def _readers(ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...]) -> tuple[UdpReader, ...]:
+    """The workers; each begins where it is pinned, or where the scheduler puts it."""
+    cpus = ground.machine.cpus
+    found = []
+    for number, socket in enumerate(sockets):
+        cpu = (given.first_cpu + number) % len(cpus)
+        allowed = frozenset({cpu}) if given.placement == "pinned" else None
+        path = f"udp.worker{number}"
+        reader = UdpReader(
+            ground.machine.scheduler,
+            path,
+            cpus[cpu],
+            socket,
+            service_ps=given.service_ps // 1000 * 1000,
+            allowed=allowed,
+        )
+        Start(ground.sim, f"{path}.start", reader, number * 1000)
+        found.append(reader)
+    return tuple(found)
+
+
+def _sources(
+    ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...], far: RemoteHosts
+) -> tuple[DatagramSource, ...]:
+    """The flows: each to the socket that its worker has, or that the hash chooses."""
+    here, there = Station(0), Station(1)
+    secret = stream(ground.seed, "udp.ehash_secret").below(1 << 32)
+    gap_ps = gap_of(given)
+    found = []
+    for number in range(given.flows):
+        path = f"udp.flow{number}"
+        turn = number % given.workers
+        port = _FIRST_PORT if given.reuseport else _FIRST_PORT + turn
+        header = Header(
+            there, here, _FIRST_SENDER + number, _OWN, _SENDER_PORT + number % 1000, port
+        )
+        if given.reuseport:
+            turn = chosen(header, secret, given.workers)
+        found.append(
+            DatagramSource(
+                ground.sim,
+                path,
+                link=far.uplink.link,
+                socket=sockets[turn],
+                header=header,
+                size_bytes=given.size_bytes,
+                overhead_bytes=ground.effective.host.ports[0].nic.link_overhead_bytes + _HEADERS,
+                least_wire_bytes=_SHORTEST_FRAME,
+                burst=given.burst,
+                gap_ps=gap_ps,
+                random=given.arrivals == "poisson",
+                buffer_bytes=ground.effective.lan.buffer_per_port_bytes,
+                luck=stream(ground.seed, path),
+            )
+        )
+    return tuple(found)
+
+
+def gap_of(given: Udp) -> int:
+    """From burst to burst of a flow, in ps."""
+    if given.rate:
+        return PS * given.burst // given.rate
+    return PS * 8 * given.size_bytes * given.burst // given.bit_rate_bps
+
+
+def _whole_ns(time_ps: float) -> int:
+    return round(time_ps / 1000) * 1000

@@ -1,0 +1,145 @@
+"""What became of datagrams: the kernel's counters, and shares lost by place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from simnet.rows import Row
+from simnet.scenario.core.subject import Column, Measure
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
+
+__all__ = ["COLUMNS", "UdpCounts", "UdpUse"]
+
+_PS_PER_S: Final = 10**12
+_PS_PER_US: Final = 10**6
+_PERCENT: Final = 100
+Count = Annotated[int, Field(ge=0)]
+Percent = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
+@dataclass(frozen=True)
+class UdpCounts:
+    """Cumulative counters.
+
+    Attributes:
+        sent, sent_bytes: datagrams, and their payload.
+        received, received_bytes: likewise, read by the workers (`InDatagrams`).
+        wire: dropped by the switch.
+        ring: dropped for want of a posted buffer.
+        backlog: dropped by backlogs of CPUs (`softnet_stat`, second column).
+        rcvbuf_errors, mem_errors: dropped by sockets.
+        waiting: in sockets now.
+    """
+
+    sent: int
+    sent_bytes: int
+    received: int
+    received_bytes: int
+    wire: int
+    ring: int
+    backlog: int
+    rcvbuf_errors: int
+    mem_errors: int
+    waiting: int
+
+
+class UdpUse(Row):
+    """Datagrams that were sent while measured, and what became of datagrams meanwhile.
+
+    Counters have the kernel's names: `/proc/net/snmp`, the second column of
+    `/proc/net/softnet_stat`, and of the driver what `ethtool -S` shows as `ring_counter`.
+    """
+
+    sent: Count
+    received: Count = Field(description="InDatagrams")
+    wire: Count = Field(description="dropped by the switch's port to the system")
+    ring: Count = Field(description="dropped by the receive rings")
+    ring_counter: str = Field(description="what the driver calls these")
+    backlog: Count = Field(description="dropped by CPUs' backlogs: softnet_stat, second column")
+    rcvbuf_errors: Count = Field(description="RcvbufErrors: dropped by a full socket")
+    mem_errors: Count = Field(description="MemErrors: dropped, net.ipv4.udp_mem")
+    in_errors: Count = Field(description="InErrors: the sum of these two")
+    waiting: Count = Field(description="in sockets at the end")
+    delivered_percent: Percent = Field(
+        description="share of those sent that was not dropped; null without any"
+    )
+
+    @property
+    def lost(self) -> dict[str, int]:
+        """Datagrams lost by place."""
+        return {
+            "wire": self.wire,
+            "ring": self.ring,
+            "backlog": self.backlog,
+            "socket": self.rcvbuf_errors,
+            "memory": self.mem_errors,
+        }
+
+
+def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
+    """Counts between two snapshots; None for another system."""
+    first, last = start.more.get("udp"), end.more.get("udp")
+    if first is None or last is None:
+        return None
+
+    def more(name: str) -> int:
+        count: Any = getattr(last, name) - getattr(first, name)
+        return int(count)
+
+    sent = more("sent")
+    places = ("wire", "ring", "backlog", "rcvbuf_errors", "mem_errors")
+    lost = sum(map(more, places))
+    return UdpUse(
+        sent=sent,
+        received=more("received"),
+        **{name: more(name) for name in places},
+        ring_counter=end.more["udp_ring_counter"],
+        in_errors=more("rcvbuf_errors") + more("mem_errors"),
+        waiting=last.waiting,
+        delivered_percent=_PERCENT * max(1 - lost / max(sent, 1), 0.0),
+    )
+
+
+def _of(name: str) -> Any:
+    def of(result: Any) -> float | None:
+        return None if result.udp is None else float(getattr(result.udp, name))
+
+    return of
+
+
+def _lost_at(name: str) -> Measure:
+    label = {"rcvbuf_errors": "socket", "mem_errors": "udp_mem"}.get(name, name)
+    return Measure(f"datagrams lost in the {label} (number)", f"lost {label}", _of(name))
+
+
+COLUMNS: Final = (
+    Column(
+        "udp",
+        UdpUse | None,
+        "of datagrams",
+        _use,
+        default=None,
+        measures={
+            "datagrams_delivered_percent": Measure(
+                "datagrams not lost (%)",
+                "not lost %",
+                _of("delivered_percent"),
+                digits=3,
+                largest=True,
+                metric="delivered",
+                unit="%",
+                most=(100, "100 %"),
+            ),
+            **{
+                f"datagrams_lost_{name}": _lost_at(name)
+                for name in ("wire", "ring", "backlog", "rcvbuf_errors", "mem_errors")
+            },
+        },
+        order=61,
+    ),
+)

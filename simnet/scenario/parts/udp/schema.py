@@ -1,0 +1,67 @@
+"""The datagrams of a scenario: who sends how many, and who receives them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from simnet.scenario.core.section import Section
+from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
+from simnet.scenario.core.specs import rate as bits
+
+__all__ = ["Udp"]
+
+
+class Udp(Section):
+    """Flows of datagrams to the first port, and workers that read them.
+
+    The peer stands for all senders: of them only the datagrams are simulated, which leave the
+    switch by its port to the system. Each worker has a socket of its own.
+    """
+
+    flows: Annotated[int, count("senders, each with an address and a port", 1, 100_000)]
+    rate: Annotated[
+        int, count("datagrams a second of each flow; 0: by bit_rate", 0, 100_000_000)
+    ] = 0
+    bit_rate_bps: Annotated[
+        int, bits("payload of each flow, in place of rate", "0 bit/s", "1 Tbit/s")
+    ] = 0
+    size_bytes: Annotated[int, size("payload of a datagram", "1 B", "65507 B")]
+    burst: Annotated[int, count("datagrams that a flow sends back to back", 1, 100_000)] = 1
+    arrivals: Annotated[
+        str,
+        Choice(
+            "how the bursts of a flow come: one each period, or at random (Poisson)",
+            ("periodic", "poisson"),
+        ),
+    ] = "periodic"
+    workers: Annotated[int, count("worker threads, each with a socket", 1, 1024)] = 1
+    reuseport: Annotated[
+        bool,
+        Flag(
+            "sockets share a port (SO_REUSEPORT), and a hash chooses; else each has a port of its"
+            " own, and flows go to each in turn"
+        ),
+    ] = False
+    placement: Annotated[
+        str,
+        Choice(
+            "where workers run: worker k on CPU first_cpu + k, or where the scheduler puts them",
+            ("pinned", "scheduler"),
+        ),
+    ] = "scheduler"
+    first_cpu: Annotated[int, count("worker k begins on this CPU + k", 0, 4095)] = 0
+    service_ps: Annotated[
+        int, time("a worker's own work on a datagram, at full speed", "0 us", "1 s")
+    ] = 0
+    rcvbuf_bytes: Annotated[
+        int, size("SO_RCVBUF of each socket; 0: not set, net.core.rmem_default", "0 B", "1 GiB")
+    ] = 0
+    receive_cycles: Annotated[
+        int, cycles("softirq: finding the socket of a datagram, charging and queueing it")
+    ]
+    recvmsg_cycles: Annotated[
+        int, cycles("recvmsg of a datagram, beside the system call, the copy and freeing it")
+    ]
+    socket_lines: Annotated[
+        int, count("cache lines of a socket that softirq and reader both write", 0, 64)
+    ]
