@@ -50,7 +50,7 @@ def main() -> int:
         _END[given.end](given.seconds)
         return 0
     try:
-        with _namespaces() as (host, peer):
+        with namespaces() as (host, peer):
             for load, test in _LOADS.items():
                 _measure(given.out / load, test, host, peer, given.seconds)
     except (OSError, subprocess.CalledProcessError) as error:
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def _namespaces() -> Iterator[tuple[str, str]]:
+def namespaces() -> Iterator[tuple[str, str]]:
     """Two namespaces with a veth pair between them; they are gone afterwards."""
     names = [f"simnet-{os.getpid()}-{end}" for end in ("host", "peer")]
     devices = [f"sn{os.getpid()}{end}"[-15:] for end in ("a", "b")]

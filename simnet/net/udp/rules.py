@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final
 
 from simnet.errors import InputError
-from simnet.host.release import release, values_in
+from simnet.host.release import release_in, values_in
 
 __all__ = ["FIRST", "UdpRules", "udp_rules"]
 
@@ -47,7 +47,7 @@ def udp_rules(version: str) -> UdpRules:
     Raises:
         InputError: that is not a version, or one from before 4.13.
     """
-    if release(version) < FIRST:
+    if release_in(version) < FIRST:
         message = f"UDP of Linux {version} is not modelled: expected 4.13 or later"
         raise InputError(message)
     return UdpRules(**values_in(version, _CHANGES))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.priority import WIRE
 from simnet.kernel.random import RandomStream
@@ -55,7 +56,7 @@ class DatagramSource(Component):
     random: cython.bint = False
     buffer_bytes: cython.longlong = 0
     luck: RandomStream = None
-    bursts: cython.longlong = 0
+    bursts: Public[cython.longlong] = 0
     sent: cython.longlong = 0
     sent_bytes: cython.longlong = 0
     dropped: cython.longlong = 0
