@@ -34,7 +34,7 @@ def text(result: Result) -> str:
         return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _way(result), _drops(result)]
     parts += [_flows(result) + _stalls(result)]
-    parts += [_key_value(result), _messages(result)]
+    parts += [_key_value(result), _messages(result) + _datagrams(result)]
     return "\n".join(part for part in parts if part)
 
 
@@ -157,6 +157,11 @@ def _messages(result: Result) -> str:
             )
         ],
     )
+
+
+def _datagrams(result: Result) -> str:
+    """Where datagrams were lost, by the kernel's counters."""
+    return "" if result.udp is None else f"# {result.udp.sentence}\n"
 
 
 def _key_value(result: Result) -> str:

@@ -175,7 +175,7 @@ class Setup:
         doc: what the file's schema says of these tests, after those of streams.
         load: what kind of load it is, which says by what its runs are judged: ``bulk`` carries as
             much as it can, ``requests`` each wait for an answer, ``offered`` comes whether or not
-            it is answered, ``jobs`` end.
+            it is answered, ``media`` is not sent again when it is lost, ``jobs`` end.
         order: where its tests stand among all.
     """
 

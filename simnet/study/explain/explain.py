@@ -326,7 +326,11 @@ def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -
         delivered = None
         if messages is not None:
             delivered = messages.delivered / messages.offered if messages.offered else 1.0
-        return (limit_of(None, result.throughput_bps, resources, (), delivered=delivered),)
+        found = limit_of(None, result.throughput_bps, resources, (), delivered=delivered)
+        if result.udp is not None:
+            sentence = f"{result.udp.sentence}; {found.sentence}"
+            found = found.model_copy(update={"sentence": sentence})
+        return (found,)
     return merged(
         limit_of(
             flow.name,

@@ -4,7 +4,7 @@ A workload declares what kind of load it is (`Setup.load`); `_LOADS` says what t
 The delay of a bulk stream's packets is that of a queue nobody waits for, so none of its latencies
 count. A closed loop of requests is fast when each answer is: rate and p99 are weighed together. A
 load that is offered whether or not it is answered has a rate of its own: where that is carried, p99
-counts, then CPU time.
+counts, then CPU time. Media is not sent again: first counts what is lost, then how old it is.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.scenario.core.files import LOADS
 from simnet.spelling import nearest
-from simnet.study.run.measures import CPU_PER_BYTE, METRICS, RATE, REAL_TIME, TAIL
+from simnet.study.run.measures import CPU_PER_BYTE, LOSS, METRICS, RATE, REAL_TIME, TAIL
 
 __all__ = ["GOALS", "LOADS_SAID", "Aim", "Criterion", "aim_of", "load_of", "said"]
 
@@ -100,6 +100,7 @@ LOADS_SAID: Final = {
     "bulk": "a load that carries as much as it can",
     "requests": "a load of requests that wait for their answers",
     "offered": "a load that comes whether or not it is answered",
+    "media": "a load that is not sent again when it is lost",
     "jobs": "a load of jobs that end",
 }
 """What each kind of load is, as a person says it."""
@@ -114,6 +115,10 @@ _LOADS: Final = {
     "offered": Aim(
         "offered",
         ((Criterion(RATE, tolerated=1.0),), (Criterion(TAIL, tolerated=100.0),), _CPU),
+    ),
+    "media": Aim(
+        "media",
+        ((Criterion(LOSS, tolerated=0.0),), (Criterion(TAIL, tolerated=100.0),), _CPU),
     ),
     "jobs": Aim("jobs", ((Criterion(REAL_TIME, tolerated=0.0),),)),
 }

@@ -323,7 +323,10 @@ class _Scales:
     def decided(self, *, last: bool) -> Verdict:
         """What they say together."""
         aim = self._aim
-        if LOSS in aim.metrics and LOSS not in self._found and aim.criteria[0].metric == LOSS:
+        if LOSS not in self._found and aim.criteria[0].metric == LOSS:
+            if len(aim.stages) > 1:
+                rest = _Scales(self._found, replace(aim, stages=aim.stages[1:]))
+                return rest.decided(last=last)
             return Verdict("no difference", LOSS, "no packet is lost, with it or without")
         passed: list[Criterion] = []
         for stage in aim.stages:

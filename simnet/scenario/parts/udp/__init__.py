@@ -20,6 +20,7 @@ SUBJECT = Subject(
             types=("udp",),
             tests=("udp_stream",),
             doc=", udp_stream receives datagrams from senders that wait for nothing",
+            load="media",
             order=16,
         ),
     ),

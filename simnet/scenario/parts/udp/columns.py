@@ -80,6 +80,24 @@ class UdpUse(Row):
             "memory": self.mem_errors,
         }
 
+    @property
+    def sentence(self) -> str:
+        """What was lost, and where, the place with most first, each with its counter."""
+        lost = sorted(self.lost.items(), key=lambda item: -item[1])
+        total = sum(count for _, count in lost)
+        if not total:
+            return "no datagram is lost"
+        counters = {
+            "wire": "a full port of the switch",
+            "ring": self.ring_counter,
+            "backlog": "softnet_stat, second column",
+            "socket": "RcvbufErrors",
+            "memory": "MemErrors, net.ipv4.udp_mem",
+        }
+        places = [f"{count:,} in {at} ({counters[at]})" for at, count in lost if count]
+        share = _PERCENT - self.delivered_percent
+        return f"{share:.3f} % of the datagrams are lost: {', '.join(places)}"
+
 
 def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
     """Counts between two snapshots; None for another system."""
@@ -131,9 +149,6 @@ COLUMNS: Final = (
                 _of("delivered_percent"),
                 digits=3,
                 largest=True,
-                metric="delivered",
-                unit="%",
-                most=(100, "100 %"),
             ),
             **{
                 f"datagrams_lost_{name}": _lost_at(name)

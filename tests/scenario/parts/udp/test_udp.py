@@ -15,7 +15,7 @@ from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 
 RECORDED: dict[str, Any] = json.loads(
-    (Path(__file__).parents[3] / "validation" / "live" / "udp-6.18.json").read_text("utf-8")
+    (Path(__file__).parents[4] / "validation" / "live" / "udp-6.18.json").read_text("utf-8")
 )
 MS = 10**9
 RPS = "/sys/class/net/eth0/queues/rx-*/rps_cpus"
