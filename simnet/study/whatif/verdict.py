@@ -306,7 +306,11 @@ def verdict(
     """
     if max_p99_us is not None:
         aim = aim.without_limit(TAIL)
-    decided = _Scales({change.metric: change for change in found}, aim).decided(last=last)
+    by_name = {change.metric: change for change in found}
+    if LOSS not in by_name and aim.criteria[0].metric == LOSS and len(aim.stages) > 1:
+        # nothing is lost, with it or without: what comes next decides
+        aim = replace(aim, stages=aim.stages[1:])
+    decided = _Scales(by_name, aim).decided(last=last)
     tail = next((change for change in found if change.metric == TAIL), None)
     if tail is None or max_p99_us is None:
         return decided
@@ -323,10 +327,7 @@ class _Scales:
     def decided(self, *, last: bool) -> Verdict:
         """What they say together."""
         aim = self._aim
-        if LOSS not in self._found and aim.criteria[0].metric == LOSS:
-            if len(aim.stages) > 1:
-                rest = _Scales(self._found, replace(aim, stages=aim.stages[1:]))
-                return rest.decided(last=last)
+        if LOSS in aim.metrics and LOSS not in self._found and aim.criteria[0].metric == LOSS:
             return Verdict("no difference", LOSS, "no packet is lost, with it or without")
         passed: list[Criterion] = []
         for stage in aim.stages:
