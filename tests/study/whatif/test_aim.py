@@ -165,6 +165,30 @@ def test_rate_and_p99_of_requests_are_weighed(
     assert verdict(found, aim_of("requests")).answer == answer
 
 
+@pytest.mark.parametrize(
+    ("lost", "tail", "answer", "metric"),
+    [
+        # less is lost, and what was lost before is late now
+        ((-99.9, -100.0, -80.0), (25.0, 10.0, 40.0), "yes", LOSS),
+        ((30.0, 10.0, 50.0), (-50.0, -60.0, -40.0), "no", LOSS),
+        ((0.0, -0.5, 0.5), (-20.0, -47.0, -4.0), "yes", TAIL),
+        # nothing is lost, with it or without
+        (None, (47.0, 8.0, 90.0), "no", TAIL),
+        (None, (-20.0, -30.0, -10.0), "yes", TAIL),
+    ],
+)
+def test_media_is_judged_by_loss_and_then_by_age(
+    lost: tuple[float, float, float] | None,
+    tail: tuple[float, float, float],
+    answer: Answer,
+    metric: str,
+) -> None:
+    rows = [(CPU_PER_BYTE, 1.0, 1.0, 0.0, -0.2, 0.2), (TAIL, 1.0, 1.0, *tail)]
+    rows += [] if lost is None else [(LOSS, 1.0, 1.0, *lost)]
+    decided = verdict(table(*rows, kind=ONE_WAY), aim_of("media"))
+    assert (decided.answer, decided.metric) == (answer, metric)
+
+
 def test_a_goal_leaves_what_else_counts_alone() -> None:
     changes = table(
         (RATE, 1e9, 0.8e9, -20.0, -22.0, -18.0),
