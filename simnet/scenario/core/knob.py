@@ -316,6 +316,8 @@ class Knob:
         items = value if isinstance(value, tuple) else (value,)
         if isinstance(self.spec, Quantity) and self.unit:
             return " ".join(_number(item, self._unit_in_base) for item in items)
+        if isinstance(self.spec, Quantity) and self.spec.kind == "count" and self.spec.length:
+            return " ".join(map(str, items))
         if isinstance(self.spec, Flag) and self.command.startswith(_NUMERIC_FLAGS):
             return "1" if value else "0"
         return self.spec.text(value)

@@ -40,9 +40,9 @@ def test_what_is_modelled() -> None:
     [
         ("nic.tx_wake_threshold", "100", ""),
         (
-            "net.core.rmem_default",
+            "net.core.wmem_default",
             "512 B",
-            "; a TCP socket begins with the second value of net.ipv4.tcp_rmem",
+            "; a TCP socket begins with the second value of net.ipv4.tcp_wmem",
         ),
     ],
 )
@@ -51,6 +51,16 @@ def test_a_value_that_nothing_reads_is_reported(name: str, value: str, why: str)
     assert configuration.remarks == (
         f"{name}: accepted, but not modelled: it changes nothing here{why}",
     )
+
+
+@pytest.mark.parametrize("name", ["net.core.rmem_default", "net.ipv4.udp_mem"])
+def test_what_only_datagrams_read_says_so(name: str) -> None:
+    value = "512 512 512" if name.endswith("mem") else "512"
+    (remark,) = load(SCENARIO, settings={name: value}).remarks
+    assert remark.startswith(f"{name}: has no effect in this scenario, because it is")
+    assert "UDP" in remark
+    read = load("media-udp", settings={name: value})
+    assert not any(remark.startswith(name) for remark in read.remarks)
 
 
 @pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)

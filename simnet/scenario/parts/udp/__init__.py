@@ -27,4 +27,5 @@ SUBJECT = Subject(
     check=late("udp.checks:check_udp"),
     needs=late("udp.checks:needs"),
     columns=late("udp.columns:COLUMNS"),
+    idle=late("udp.idle:idle"),
 )

@@ -1,0 +1,28 @@
+"""Which settings only sockets of UDP read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["idle"]
+
+_OF_SOCKETS: Final = {
+    "rmem_default_bytes": "it is for sockets of UDP: TCP's begin with the second of tcp_rmem",
+    "udp_mem_pages": "it is for sockets of UDP",
+}
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
+    if effective.udp is None:
+        hosts.append("host")
+        yield "host.machine.memory_per_node_bytes", "it limits what sockets of UDP may have"
+    for host in hosts:
+        for field, why in _OF_SOCKETS.items():
+            yield f"{host}.kernel.{field}", why
