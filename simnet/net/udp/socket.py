@@ -148,7 +148,6 @@ class UdpSocket(Endpoint):
             `sk_drops`.
         received: datagrams that have been read (`InDatagrams`), of `received_bytes`.
         latency: histogram of the time from being sent to being read, in ps.
-        waited: likewise, from the socket's queue to being taken out of it.
     """
 
     costs: UdpCosts = None
@@ -169,7 +168,6 @@ class UdpSocket(Endpoint):
     received: cython.longlong = 0
     received_bytes: cython.longlong = 0
     latency: LogHistogram = None
-    waited: LogHistogram = None
 
     needs = ("reader",)
 
@@ -195,7 +193,6 @@ class UdpSocket(Endpoint):
         self.queue = SkbQueue()
         self.reader_queue = SkbQueue()
         self.latency = LogHistogram()
-        self.waited = LogHistogram()
 
     def disconnect(self) -> cython.int:
         """See `Target`: thousands of datagrams may wait."""
@@ -228,7 +225,6 @@ class UdpSocket(Endpoint):
         if not self.memory.charge(self.truesize):
             self.mem_errors += 1
             return work + self._dropped_ps(cpu)
-        skb.tsecr = self.sim.now
         self.queue.append(skb)
         self.queue_bytes += skb.end_seq - skb.seq
         self.enqueued += 1
@@ -266,7 +262,6 @@ class UdpSocket(Endpoint):
         """Take the next datagram out of the reader's queue, which has one."""
         skb: Skb = self.reader_queue.pop()
         self.queue_bytes -= skb.end_seq - skb.seq
-        self.waited.add(self.sim.now - skb.tsecr)
         return skb
 
     def release(self) -> cython.bint:

@@ -149,4 +149,4 @@ def test_what_the_reader_is_busy_with_is_taken_as_a_whole() -> None:
     assert (socket.queue.count, socket.reader_queue.count) == (0, 2)
     wire.sim.run_until(MS)
     assert reader.sleeps == 2
-    assert socket.waited.count == 4
+    assert socket.received == 4
