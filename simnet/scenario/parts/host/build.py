@@ -1,8 +1,8 @@
-"""Build the machine of one host, and the links of its ports."""
+"""Build the machine of one host."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
@@ -13,8 +13,6 @@ from simnet.host.machine import Layout, Machine, Place
 from simnet.host.memory import Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import first_raw
-from simnet.net.link.wire import Port as PeerPort
-from simnet.net.link.wire import SwitchedPath
 from simnet.scenario.parts.interrupts.build_apic import make_apic
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host
     from simnet.scenario.parts.host.schema import Cpu
     from simnet.scenario.parts.host.schema import Machine as MachineModel
-    from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
     "PS",
@@ -157,19 +154,3 @@ def _places(machine: MachineModel) -> tuple[Place, ...]:
             for cpu in cpus:
                 found.setdefault(cpu, []).append(number)
     return tuple(Place(*found.get(cpu, ())) for cpu in range(max(found, default=-1) + 1))
-
-
-def join(
-    sim: Simulator, switch: Switch, nic: Any, far: PeerPort, outlet: Any, *, per_frame: bool
-) -> None:
-    """Link a port and a far one through a switch; `outlet` is what the far one sends by."""
-    for source, name, destination in ((nic, nic.path, far), (outlet, far.path, nic)):
-        source.path_out = SwitchedPath(
-            sim,
-            f"{name}.to.{destination.path}",
-            destination,
-            switch.link_rate_bps,
-            switch.cable_delay_ps,
-            switch.latency_ps,
-            per_frame,
-        )

@@ -12,11 +12,10 @@ from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
-from simnet.scenario.parts.host.build import join as link
 from simnet.scenario.parts.host.build import make_idle_states, make_machine
 from simnet.scenario.parts.interrupts.settings import OF_RECEIVE_QUEUES
 from simnet.scenario.parts.kvm.columns import counts_of
-from simnet.scenario.parts.netem.build import lay
+from simnet.scenario.parts.network.join import join as link
 from simnet.scenario.parts.nic.build import make_port
 from simnet.scenario.system.resource import busy, carried
 
@@ -181,8 +180,7 @@ def _uplink(
         seed=ground.seed,
         per_frame=ground.per_frame,
     )
-    link(ground.sim, ground.effective.lan, made, far, far, per_frame=ground.per_frame)
-    lay(ground, made, far)
+    link(ground, made, far, far)
     rings = made.queues if isinstance(made, MultiqueuePort) else [made]
     for ring in rings:
         ring.steering = FromUplink(tap, machine.costs, hypervisor.costs().bridge_ps)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from simnet.kernel.histogram import LogHistogram
 from simnet.net.link.skb import Station
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.scenario.parts.host.build import PS, join
-from simnet.scenario.parts.netem.build import lay
+from simnet.scenario.parts.host.build import PS
+from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.nic.build import send_by, tx_rules
 from simnet.scenario.parts.tcp.build import (
     frame_overhead_bytes,
@@ -65,8 +65,7 @@ class HostsBehind:
         self._rules = tx_rules(self.host)
         self.here, self.there = Station(2 * number), Station(2 * number + 1)
         self.far = RemoteHosts(ground.sim, path, self.far_port.nic.link_rate_bps)
-        join(ground.sim, effective.lan, self.nic, self.far, self.far, per_frame=ground.per_frame)
-        lay(ground, self.nic, self.far)
+        join(ground, self.nic, self.far, self.far)
 
     def header(self, connection: int) -> Header:
         """Addresses of the frames that come from there."""

@@ -17,12 +17,12 @@ from simnet.net.tcp.receive.receiver import new_receiver
 from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
-from simnet.scenario.parts.host.build import PS, join, make_costs, make_spread
+from simnet.scenario.parts.host.build import PS, make_costs, make_spread
 from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.kvm.build import connect_by_vhost
-from simnet.scenario.parts.netem.build import lay
 from simnet.scenario.parts.network.addresses import sent_addresses
+from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
@@ -220,7 +220,7 @@ class _Builder(Ground):
         elif self.effective.kvm:
             connect_by_vhost(self, near, self.effective.host, far, far_host)
         elif not self._enslaved(flows[0]):
-            self._connect(near, far, far)
+            join(self, near, far, far)
 
     def _transactions(
         self, flow: Flow, peer: Machine, mine: TcpSocket, other: TcpSocket
@@ -279,20 +279,11 @@ class _Builder(Ground):
                 BondedFlow(flow, sockets[flow.name], ends[flow.receives]) for flow in flows
             ]
         elif len(ends) > 1:
-            self._connect(
-                self.ports[port], RemotePort(self.sim, name, ends[True], ends[False]), link
-            )
+            both = RemotePort(self.sim, name, ends[True], ends[False])
+            join(self, self.ports[port], both, link)
         else:
-            self._connect(self.ports[port], ends[flows[0].receives], link)
+            join(self, self.ports[port], ends[flows[0].receives], link)
         return receivers
-
-    def _connect(
-        self, nic: Nic | MultiqueuePort, far: Port, outlet: Nic | MultiqueuePort | RemoteLink
-    ) -> None:
-        """Link both ports through the switch; `outlet` is what the far one sends by."""
-        switch = self.effective.lan
-        join(self.sim, switch, nic, far, outlet, per_frame=self.per_frame)
-        lay(self, nic, outlet)
 
     def _note_halves(self, flow: Flow, *halves: tuple[TcpSender, Host]) -> None:
         self.path.halves += [

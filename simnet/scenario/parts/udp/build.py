@@ -16,7 +16,8 @@ from simnet.net.udp.reuseport import chosen
 from simnet.net.udp.rules import udp_rules
 from simnet.net.udp.socket import UdpCosts, UdpSocket
 from simnet.net.udp.source import DatagramSource
-from simnet.scenario.parts.host.build import PS, join, make_buffers, make_spread
+from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
+from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.parts.udp.columns import UdpCounts
@@ -129,7 +130,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         raise ValueError(message)
     far_rate = effective.peers[0].ports[0].nic.link_rate_bps
     far = RemoteHosts(ground.sim, "senders", far_rate)
-    join(ground.sim, effective.lan, ground.ports[0], far, far, per_frame=per_frame)
+    join(ground, ground.ports[0], far, far)
     steering = steering_of(ground, ground.machine, effective.host)
     sockets = _sockets(ground, given)
     built = UdpBuilt(
