@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 SEEDS = 8
 MEMBERS = 24
 # pairs with equal seeds and draws of parameters before each look but the last
-_EARLY = ((3, 4), (6, 14))
+_EARLY = ((3, 4), (6, 14), (6, 24))
 _ERROR = 0.05
 _FIRST_MEMBER_SEED = 1000
 
@@ -67,8 +68,10 @@ class Look:
 
     To look several times and stop at the first clear answer is wrong more often than each look
     alone, but not more often than the errors of all looks together. So the 5 % are shared: half for
-    the last look, the rest in equal parts for those before. Source: Jennison and Turnbull, Group
-    Sequential Methods (2000), chapter 9: repeated confidence intervals; Bonferroni's shares.
+    the last look, the rest in equal parts for those before. A look that has more draws than the one
+    before it, and no more pairs, says nothing new of chance and has no part of its own. Source:
+    Jennison and Turnbull, Group Sequential Methods (2000), chapter 9: repeated confidence
+    intervals; Bonferroni's shares.
 
     Attributes:
         pairs: pairs of runs with equal seeds.
@@ -88,11 +91,11 @@ class Look:
 
 def looks(seeds: int, members: int, *, short: bool = False) -> tuple[Look, ...]:
     """The looks at up to `seeds` pairs and `members` draws; all but the last may be `short`."""
-    early = [(pairs, min(drawn, members)) for pairs, drawn in _EARLY if pairs < seeds]
+    early = dict.fromkeys((pairs, min(drawn, members)) for pairs, drawn in _EARLY if pairs < seeds)
     if not early:
         return (Look(seeds, members),)
     half = _ERROR / 2
-    share = half / len(early)
+    share = half / len({pairs for pairs, _ in early})
     found = [Look(*numbers, share, last=False, short=short) for numbers in early]
     return (*found, Look(seeds, members, error=half))
 
@@ -230,19 +233,30 @@ class Plan:
 
     def _times(self, look: Look) -> Times:
         """Those of a look, with warm-ups as long as what acts late needs."""
-        times = SHORT_TIMES if look.short else self._usual
+        times = self._as_said(SHORT_TIMES if look.short else self._usual)
         late = self.effectives
         return times._replace(
             warm_up=lengthened(times.warm_up, late)[0],
             drawn_warm_up=lengthened(times.drawn_warm_up, late)[0],
         )
 
+    def _as_said(self, times: Times) -> Times:
+        """The same with warm-ups no longer than the scenario has its own."""
+        said_ps = Member(self.base).effective().run.warm_up_ps
+        said = format_quantity(said_ps, KINDS["time"])
+        short = {
+            name: said
+            for name in ("warm_up", "drawn_warm_up")
+            if 0 < said_ps < parse_quantity(getattr(times, name), KINDS["time"])
+        }
+        return times._replace(**short)
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """What made warm-ups longer that were not chosen by the user."""
         if self.warm_up or self.precision or runs_to_completion(self.base):
             return ()
-        return lengthened(self._usual.warm_up, self.effectives)[1]
+        return lengthened(self._as_said(self._usual).warm_up, self.effectives)[1]
 
     def _paired(self, case: Case, times: Times) -> list[Member]:
         given = Member(case, None, self.duration, self.warm_up, precision=self.precision)

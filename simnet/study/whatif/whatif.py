@@ -321,7 +321,8 @@ def _unclear(base: Effective, alternative: _Alternative, judged: Judged) -> bool
 def _said(look: Look, judged: Mapping[str, Judged]) -> str:
     """What is clear after a look."""
     verdicts = ", ".join(f"{name}: {one.verdict}" for name, one in judged.items())
-    return f"after {look.pairs} pairs of runs: {verdicts}"
+    drawn = f", {look.members} with other values" if look.members else ""
+    return f"after {look.pairs} pairs of runs{drawn}: {verdicts}"
 
 
 def _reason(judged: Judged, ranked: Sequence[Judged]) -> str:
