@@ -2,7 +2,8 @@
 
 A workload declares what kind of load it is (`Setup.load`); `_LOADS` says what that is judged by.
 The delay of a bulk stream's packets is that of a queue nobody waits for, so none of its latencies
-count. A closed loop of requests is fast when each answer is: rate and p99 are weighed together. A
+count. A closed loop of requests is fast when each answer is: rate, p99 and p50 are weighed
+together, and a percent of the rate is worth three of p99, as one of p99 is worth two of p50. A
 load that is offered whether or not it is answered has a rate of its own: where that is carried, p99
 counts, then CPU time. Media is not sent again: first counts what is lost, then how old it is.
 """
@@ -17,7 +18,15 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.scenario.core.files import LOADS
 from simnet.spelling import nearest
-from simnet.study.run.measures import CPU_PER_BYTE, LOSS, METRICS, RATE, REAL_TIME, TAIL
+from simnet.study.run.measures import (
+    CPU_PER_BYTE,
+    LOSS,
+    MEDIAN,
+    METRICS,
+    RATE,
+    REAL_TIME,
+    TAIL,
+)
 
 __all__ = ["GOALS", "LOADS_SAID", "Aim", "Criterion", "aim_of", "load_of", "said"]
 
@@ -107,6 +116,7 @@ LOADS_SAID: Final = {
 _REQUESTS: Final = (
     Criterion(RATE, weight=3.0, tolerated=5.0),
     Criterion(TAIL, tolerated=100.0),
+    Criterion(MEDIAN, weight=0.5),
 )
 _CPU: Final = (Criterion(CPU_PER_BYTE),)
 _LOADS: Final = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simnet.study.run.measures import CPU_PER_BYTE, RATE, REAL_TIME, TAIL
+from simnet.study.run.measures import CPU_PER_BYTE, MEDIAN, RATE, REAL_TIME, TAIL
 from simnet.study.run.result import Result
 from simnet.study.whatif.aim import Aim, aim_of
 from simnet.study.whatif.verdict import (
@@ -43,7 +43,12 @@ def _changes(
             seeds=Interval(low=low, high=high),
             parameters=None,
         )
-        for name, (low, high) in ((RATE, throughput), (CPU_PER_BYTE, cpu), (TAIL, tail))
+        for name, (low, high) in (
+            (RATE, throughput),
+            (CPU_PER_BYTE, cpu),
+            (MEDIAN, (0.0, 0.0)),
+            (TAIL, tail),
+        )
     )
 
 
