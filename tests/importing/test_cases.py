@@ -38,7 +38,10 @@ READ: Final[dict[str, dict[str, str]]] = {
     },
     "16-fio-nvme-numa-opposite": {},
     "17-pfring-e810-3-queues-two-thirds-lost": {},
-    "18-haproxy-quic-rmem": {"net.core.rmem_max": "212992"},
+    "18-haproxy-quic-rmem": {
+        "net.core.rmem_max": "212992",
+        "net.core.rmem_default": "212992",
+    },
     "20-bnx2-centos54-coalescing": {},
     "21-ubuntu-10.04-two-interfaces-one-address": {"mtu": "1500 B"},
     "23-igb-netdev-budget-vs-usecs": {

@@ -57,6 +57,7 @@ KINDS = {
         },
     ),
     "ipoib-sunway": Kind("delack-1ms", ("20 ms", "20 ms"), _NO_RATE),
+    "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), _NO_RATE),
     "memcached-100g": Kind("defer10", refused=_NO_RATE),
     "nvme-local": Kind("short-queue", refused=_NO_RATE),
     "relay-untuned": Kind("affinity"),
