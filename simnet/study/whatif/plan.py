@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
@@ -233,30 +232,19 @@ class Plan:
 
     def _times(self, look: Look) -> Times:
         """Those of a look, with warm-ups as long as what acts late needs."""
-        times = self._as_said(SHORT_TIMES if look.short else self._usual)
+        times = SHORT_TIMES if look.short else self._usual
         late = self.effectives
         return times._replace(
             warm_up=lengthened(times.warm_up, late)[0],
             drawn_warm_up=lengthened(times.drawn_warm_up, late)[0],
         )
 
-    def _as_said(self, times: Times) -> Times:
-        """The same with warm-ups no longer than the scenario has its own."""
-        said_ps = Member(self.base).effective().run.warm_up_ps
-        said = format_quantity(said_ps, KINDS["time"])
-        short = {
-            name: said
-            for name in ("warm_up", "drawn_warm_up")
-            if 0 < said_ps < parse_quantity(getattr(times, name), KINDS["time"])
-        }
-        return times._replace(**short)
-
     @property
     def remarks(self) -> tuple[str, ...]:
         """What made warm-ups longer that were not chosen by the user."""
         if self.warm_up or self.precision or runs_to_completion(self.base):
             return ()
-        return lengthened(self._as_said(self._usual).warm_up, self.effectives)[1]
+        return lengthened(self._usual.warm_up, self.effectives)[1]
 
     def _paired(self, case: Case, times: Times) -> list[Member]:
         given = Member(case, None, self.duration, self.warm_up, precision=self.precision)

@@ -13,7 +13,6 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.study.run.measures import TAIL
 from simnet.study.run.result import Result
@@ -132,17 +131,6 @@ class TestLooks:
         assert simulated(seeds=3) == {(500, 300), (80, 80)}
         assert simulated(duration="50 ms") == {(50, 300), (50, 80)}
         assert simulated(warm_up="50 ms") == {(500, 50), (80, 50)}
-
-    def test_a_warm_up_is_no_longer_than_the_scenario_has_it(
-        self, made_up: list[Effective], tmp_path: Path
-    ) -> None:
-        text = find_scenario(SCENARIO).read_text("utf-8")
-        own = tmp_path / "own.toml"
-        own.write_text(text.replace('warm_up = "500 ms"', 'warm_up = "60 ms"'), "utf-8")
-        whatif(own, "affinity", members=4, jobs=1, store=NOWHERE)
-        runs = [effective.run for effective in made_up]
-        times = {(run.duration_ps // MS, run.warm_up_ps // MS) for run in runs}
-        assert times == {(160, 60), (80, 60)}
 
     def test_what_short_looks_cannot_tell_is_told_by_long_runs(
         self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
