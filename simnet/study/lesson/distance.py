@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["carried_mbit", "law_mbit"]
 
-_SCENARIO: Final = "wan-transfer"
 _MSS: Final = 1448
 # a window that doubles with every round trip fills any of these ways, and finds its rhythm
 _TRIPS: Final = 16
@@ -35,7 +34,7 @@ def carried_mbit(trip_ms: float, tunings: Iterable[str] = (), *, loss_percent: f
     least = _LONG_MS if loss_percent else _LEAST_MS
     warm_up, duration = max(_TRIPS * trip_ms, least // 2), max(2 * trip_ms, least)
     result = run(
-        _SCENARIO,
+        scenario,
         settings=settings,
         tunings=tuple(tunings),
         warm_up=f"{warm_up:g} ms",
