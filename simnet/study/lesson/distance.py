@@ -19,10 +19,13 @@ _LEAST_MS: Final = 300
 _LONG_MS: Final = 4000
 
 
-def carried_mbit(trip_ms: float, tunings: Iterable[str] = (), *, loss_percent: float = 0) -> float:
-    """Simulate the stream of `wan-transfer`, and return its throughput in Mbit/s.
+def carried_mbit(
+    scenario: str, trip_ms: float, tunings: Iterable[str] = (), *, loss_percent: float = 0
+) -> float:
+    """Simulate a stream over a way, and return its throughput in Mbit/s.
 
     Args:
+        scenario: with one stream.
         trip_ms: round trip of the way.
         tunings: of the scenario.
         loss_percent: frames that are lost in each direction, each by itself.
