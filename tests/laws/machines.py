@@ -17,7 +17,7 @@ from simnet.net.link.wire import SwitchedPath
 from simnet.net.tcp.writer import TcpWriter
 from simnet.scenario.core.effective import Effective, Flow, Host, Port
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.host import build as build_host
+from simnet.scenario.parts.network import join as joining
 from simnet.scenario.parts.network import streams
 from simnet.scenario.system import build as building
 from simnet.scenario.system.system import System
@@ -392,7 +392,7 @@ class Lab:
             mock.patch.object(streams, "Netperf", writer),
             # streams start within 1 ms of each other, so that short runs have something to show
             mock.patch.object(streams, "_START_SPREAD_PS", MS),
-            mock.patch.object(build_host, "SwitchedPath", _Cables()),
+            mock.patch.object(joining, "SwitchedPath", _Cables()),
         ):
             self.system: System = building.build(
                 effective(plan), seed=plan.seed, per_frame=per_frame, tracer=tracer
