@@ -57,7 +57,6 @@ class Netem:
     stream: RandomStream = None
     waiting: Any = None
     delay_ps: cython.longlong = 0
-    rate_bps: cython.longlong = 0
     byte_ps: cython.longlong = 0
     limit: cython.longlong = 0
     loss_ppb: cython.longlong = 0
@@ -90,7 +89,6 @@ class Netem:
         self.stream = stream
         self.waiting = deque()
         self.delay_ps = delay_ps
-        self.rate_bps = rate_bps
         self.byte_ps = 8 * 10**12 // rate_bps if rate_bps > 0 else 0
         self.limit = limit
         self.loss_ppb = loss_ppb

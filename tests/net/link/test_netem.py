@@ -30,7 +30,9 @@ def _sent(way: Netem, gaps_ps: list[int], length: int = 1514) -> list[tuple[int,
 def test_a_frame_leaves_after_the_delay_and_behind_the_one_before() -> None:
     # `netem_enqueue`: 1250 bytes at 10 Mbit/s take 1 ms; the delay runs while frames wait
     way = Netem("way", None, delay_ps=5 * MS, rate_bps=10_000_000)
-    assert [left // MS for _, left in _sent(way, [0, 0, 0, 10 * MS], 1250)] == [6, 7, 8, 16]
+    found = [left for _, left in _sent(way, [0, 0, 0, 10 * MS], 1250)]
+    assert found == [6 * MS, 7 * MS, 8 * MS, 16 * MS]
+    assert way.bytes == 4 * 1250
 
 
 def test_frames_above_the_limit_are_dropped_and_those_under_way_count() -> None:

@@ -141,12 +141,30 @@ def test_copy_and_call_cost_what_the_processor_s_costs_say() -> None:
     assert socket.latency.largest == (200 + 50 + 40) * NS
 
 
+def test_a_datagram_that_is_dropped_costs_its_way_and_its_release() -> None:
+    costs = make_costs(user_recv=100, skb_free=50)
+    socket, _, wire = made([US] * 6, costs=costs, rcvbuf=TRUESIZE, service_ps=MS)
+    wire.sim.run_until(2 * US)
+    assert socket.rcvbuf_errors > 0
+    kept = 6 - socket.rcvbuf_errors
+    assert wire.work_ps == [300 * NS] * kept + [350 * NS] * socket.rcvbuf_errors
+    booked = socket.costs.ledger.udp_receive
+    assert booked >= 6 * 300 * NS + socket.rcvbuf_errors * 50 * NS
+
+
+def test_the_application_s_time_is_booked() -> None:
+    socket, _, wire = made([US, 2 * US], service_ps=7 * US)
+    wire.sim.run_until(MS)
+    assert socket.costs.ledger.application == 2 * (100 * NS + 7 * US)
+
+
 def test_what_the_reader_is_busy_with_is_taken_as_a_whole() -> None:
     socket, reader, wire = made([US, 2 * US, 3 * US, 4 * US], service_ps=20 * US)
     wire.sim.run_until(10 * US)
     assert socket.queue.count == 3
     wire.sim.run_until(30 * US)
     assert (socket.queue.count, socket.reader_queue.count) == (0, 2)
+    assert (socket.depth, socket.queue_bytes) == (2, 2 * SIZE)
     wire.sim.run_until(MS)
     assert reader.sleeps == 2
     assert socket.received == 4
