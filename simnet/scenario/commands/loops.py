@@ -60,13 +60,15 @@ def _loop(lines: Sequence[str]) -> list[str] | None:
 
 
 def _typed(items: Sequence[str], body: str) -> Iterator[str]:
-    """Yield the lines of a loop, no wider than a screen."""
+    """Yield the lines of a loop, no wider than a screen but for a long word."""
     whole = f"for each in {' '.join(items)}; do {body}; done"
     if len(whole) <= _WIDTH:
         yield whole
         return
     yield "for each in \\"
-    fold = textwrap.wrap(" ".join(items), _WIDTH - 4, break_on_hyphens=False)
+    fold = textwrap.wrap(
+        " ".join(items), _WIDTH - 4, break_long_words=False, break_on_hyphens=False
+    )
     for number, line in enumerate(fold, start=1):
         yield f"  {line}" if number == len(fold) else f"  {line} \\"
     yield f"do {body}; done"

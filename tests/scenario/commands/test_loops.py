@@ -42,6 +42,13 @@ def test_many_lines_of_one_shape_become_few() -> None:
     assert max(map(len, found)) <= 100
 
 
+def test_a_mask_of_many_cpus_stays_whole() -> None:
+    every = ",".join(["ffffffff"] * 32)
+    lines = [f"echo {every} > /proc/irq/{irq}/smp_affinity" for irq in range(64, 80)]
+    lines += [f"echo {every[:-1]}{irq % 8} > /proc/irq/{irq}/smp_affinity" for irq in range(80, 96)]
+    assert _said(looped(lines)) == _said(lines)
+
+
 @pytest.mark.parametrize("line", ["echo $(id) > /x/{}", "# note {}", "for i in {}; do id; done"])
 def test_what_a_shell_reads_otherwise_in_a_loop_stays_as_it_is(line: str) -> None:
     lines = [line.format(number) for number in range(20)]
