@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import SimulationError
-from simnet.host.interrupt import Arbiter, IrqLine
+from simnet.host.interrupt import NO_NODE, Arbiter, IrqLine
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,6 @@ _PROBE: Final = (2, 6, 32)
 _CLUSTER_DOMAIN: Final = (3, 6)
 _ONE_TARGET: Final = (4, 15)
 _NO_FLAT: Final = (6, 12)
-_ANY_NODE: Final = -1
 
 
 @dataclass(frozen=True)
@@ -210,9 +209,8 @@ class Apic:
         self.ids = tuple(ids or range(len(cpus)))
         self.lines: list[IrqLine] = []
         self._interrupts: Counter[int] = Counter()
-        self._node = _ANY_NODE
 
-    def line(self, irq: int, name: str, mask: int, node: int = _ANY_NODE) -> IrqLine:
+    def line(self, irq: int, name: str, mask: int, node: int = NO_NODE) -> IrqLine:
         """Return another line of the machine.
 
         Args:
@@ -224,19 +222,18 @@ class Apic:
         Raises:
             SimulationError: the mask names no CPU of the machine.
         """
-        self._node = node
-        line = IrqLine(irq, name, self.cpus, mask, self)
-        self._node = _ANY_NODE
+        line = IrqLine(irq, name, self.cpus, mask, self, node)
         self.lines.append(line)
         return line
 
-    def program(self, irq: int, mask: int, now: Sequence[Cpu]) -> list[Cpu]:
+    def program(self, irq: int, mask: int, now: Sequence[Cpu], node: int = NO_NODE) -> list[Cpu]:
         """Return the CPUs that a mask of an interrupt is programmed to.
 
         Args:
             irq: Linux's number, for the error.
             mask: smp_affinity as a bit mask.
             now: the CPUs that the interrupt is programmed to; none when it is new.
+            node: of its device; -1 for none.
         """
         named = [cpu for cpu in self.cpus if cpu.online and mask >> cpu.cpu_id & 1]
         if not named:
@@ -249,14 +246,14 @@ class Apic:
             cluster = self.ids[first.cpu_id] >> _CLUSTER_SHIFT
             return [c for c in named if self.ids[c.cpu_id] >> _CLUSTER_SHIFT == cluster]
         if self.mode.destination == "fewest":
-            return [self._fewest(self._near(named), now)]
+            return [self._fewest(named if now else self._near(named, node), now)]
         return [first]
 
-    def _near(self, named: list[Cpu]) -> list[Cpu]:
-        """Of the default mask, which has all CPUs, those of the device's node when it is set up."""
+    def _near(self, named: list[Cpu], node: int) -> list[Cpu]:
+        """Of the default mask, which has all CPUs, those of the node of a device."""
         if len(named) < sum(cpu.online for cpu in self.cpus):
             return named
-        return [cpu for cpu in named if cpu.node == self._node] or named
+        return [cpu for cpu in named if cpu.node == node] or named
 
     def _fewest(self, named: list[Cpu], now: Sequence[Cpu]) -> Cpu:
         """`assign_vector_locked`, `matrix_find_best_cpu`: stay, or go where most are free."""

@@ -21,7 +21,10 @@ from simnet.errors import SimulationError
 from simnet.host.cpu import Cpu
 from simnet.kernel.compiled import Public
 
-__all__ = ["ARBITRATIONS", "Arbiter", "IrqLine"]
+__all__ = ["ARBITRATIONS", "NO_NODE", "Arbiter", "IrqLine"]
+
+NO_NODE: cython.int = -1
+"""The node of a device that is attached to none."""
 
 #: one CPU of the mask after the other, whichever line it is for; always the first; any
 ARBITRATIONS = ("rotating", "first", "random")
@@ -77,6 +80,7 @@ class IrqLine:
         cpus: the machine's CPUs by number.
         mask: smp_affinity as a bit mask.
         apic: programs masks; by default the first CPU of each.
+        node: of its device.
 
     Attributes:
         affinity_notify: called with each mask that is written (`irq_set_affinity_notifier`).
@@ -86,6 +90,7 @@ class IrqLine:
     name: str = None
     cpus: list[Any] = None
     apic: Any = None
+    node: cython.int = -1
     arbiter: Arbiter = None
     targets: list[Cpu] = None
     target: Cpu = None
@@ -96,11 +101,20 @@ class IrqLine:
     total: Public[cython.longlong] = 0
     affinity_notify: Public[Any] = None
 
-    def __init__(self, irq: int, name: str, cpus: list[Cpu], mask: int, apic: Any = None) -> None:
+    def __init__(
+        self,
+        irq: int,
+        name: str,
+        cpus: list[Cpu],
+        mask: int,
+        apic: Any = None,
+        node: int = NO_NODE,
+    ) -> None:
         self.irq = irq
         self.name = name
         self.cpus = cpus
         self.apic = apic
+        self.node = node
         self.arbiter = apic.arbiter if apic is not None else None
         self.targets = []
         self.counts = [0] * len(cpus)
@@ -137,7 +151,7 @@ class IrqLine:
         if self.apic is None:
             self.targets = [self.cpus[_first_cpu(mask, len(self.cpus), self.irq)]]
         else:
-            self.targets = self.apic.program(self.irq, self.mask, self.targets)
+            self.targets = self.apic.program(self.irq, self.mask, self.targets, self.node)
         self.target = self.targets[0]
         self.several = len(self.targets) > 1
 
