@@ -17,7 +17,7 @@ from simnet.importing.lookup import nearest_nic
 from simnet.importing.read_nic import Read
 from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.models import Draft, plain
-from simnet.importing.writing.tuning import knob_of
+from simnet.importing.writing.tuning import LIKE, knob_of
 from simnet.scenario.parts.nic.drivers.neutral import DRIVER
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ _ONE_QUEUE: Final = (
     " e100 3c59x natsemi ns83820 sis190 sis900 pcnet32 ne2k-pci tulip via-rhine via_velocity"
     " sky2 skge forcedeth b44 bgmac jme atl1 atl1e atl2 smsc911x dm9000 ftgmac100 virtio_net"
 )
-_LIKE: Final = "the peer is taken for a machine like this one"
 _CHECKSUMS: Final = ("ethtool -K {port} rx", "ethtool -K {port} tx")
 
 
@@ -176,7 +175,7 @@ def _likened(draft: Draft, description: str) -> Draft:
     made = Draft(draft.document["kind"], description)
     for key, value in draft.document.items():
         if isinstance(value, dict) and value.get("state") == "measured":
-            made.assume(key, value["value"], _LIKE)
+            made.assume(key, value["value"], LIKE)
         elif key not in {"kind", "description", "ports"}:
             made.document[key] = value
     return made

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.knob import Knob
 
-__all__ = ["NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "knob_of", "settle"]
+__all__ = ["LIKE", "NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "knob_of", "settle"]
 
-_LIKE: Final = "the peer is taken for a machine like this one"
+LIKE: Final = "the peer is taken for a machine like this one"
 SCENARIO: Final = "scenario.toml"
 NOT_MODELLED: Final = "no simulation depends on it"
 # of a folder's name in TMPDIR
@@ -148,7 +148,7 @@ class Tuning:
             if healthy is not None and one not in placed and self._may_be_wrong(one):
                 continue
             if found is not None and found[0].scope not in _OWN and not lacks(name):
-                why = _LIKE if healthy is None or one not in placed else one.source
+                why = LIKE if healthy is None or one not in placed else one.source
                 self.settings[PEER + name] = Told(PEER + name, one.raw, why, "assumed")
 
     def _may_be_wrong(self, one: Told) -> bool:
