@@ -15,10 +15,11 @@ from simnet.scenario.commands.ready import READY, ready_tuning
 from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.library import find_scenario, read_scenario
-from simnet.scenario.core.load import load, unknown_tuning
-from simnet.study.work.cases import Case
+from simnet.scenario.core.load import unknown_tuning
+from simnet.study.work.cases import Case, Member
 
 if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.subject import Proposal
 
 __all__ = ["Tuning", "read_tuning"]
@@ -89,7 +90,12 @@ def read_tuning(scenario: str, text: str) -> Tuning:
 
 def _ready(scenario: str, name: str) -> Proposal | None:
     """What the system has ready under a name."""
-    return ready_tuning(name, load(scenario)) if READY.fullmatch(name) else None
+    return ready_tuning(name, _plain(scenario)) if READY.fullmatch(name) else None
+
+
+def _plain(scenario: str) -> Effective:
+    """The system as it is, which other questions ask for as well."""
+    return Member(Case(scenario)).effective()
 
 
 def _unknown(name: str, text: str, scenario: str, known: Mapping[str, object]) -> InputError:
@@ -98,7 +104,7 @@ def _unknown(name: str, text: str, scenario: str, known: Mapping[str, object]) -
         return InputError(message, key=text or "TUNING")
     if any(knob.match(name) is not None for knob in KNOBS):
         return InputError("expected a value: KNOB=VALUE", key=name)
-    message = unknown_tuning(name, known, load(scenario)).message
+    message = unknown_tuning(name, known, _plain(scenario)).message
     hint = "" if "did you mean" in message else "; else KNOB=VALUE, or a command"
     return InputError(f"{message}{hint}", key=name)
 
