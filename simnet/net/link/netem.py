@@ -6,7 +6,7 @@ rate serialises them. A frame has the length that a queueing discipline sees, Et
 included. Its times are arithmetic: frames keep their order, so nothing is an event.
 
 Loss is random, each frame by itself, or in bursts by the model of Gilbert and Elliott: in its good
-state a frame is lost with `burst_good`, in its bad one with `burst_bad`.
+state a frame is lost by `good_ppb`, in its bad one by `bad_ppb`.
 
 Sources: ``net/sched/sch_netem.c`` of Linux 6.6 (`netem_enqueue`, `loss_event`, `loss_gilb_ell`,
 `packet_time_ns`); tc-netem(8).

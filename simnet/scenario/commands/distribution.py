@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["STYLES", "Distribution", "distribution_of"]
 
 _NAME: Final = "simnet-tuning"
-# kernels of RHEL 7, SLES 12 and, of kernel.org's, Debian 8
+# kernels of RHEL 7 and SLES 12; of others the first that may be a distribution with systemd
 _FIRST_WITH_SYSTEMD: Final = {"rhel": (3, 10), "sles": (3, 12), "": (3,)}
 _SCRIPT: Final = """\
 #!/bin/sh

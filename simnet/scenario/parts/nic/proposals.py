@@ -31,13 +31,13 @@ def proposals(effective: Effective) -> Iterator[Proposal]:
     """Fewer queues, the largest ring, no GRO, large packets at both ends."""
     ports = effective.host.ports
     several = [port for port in ports if len(port.queue_affinity) > 1]
-    names = [(port, _of_queues(effective, port)) for port in several]
-    if any(found for _, found in names):
+    queues = [knob for port in several for knob in _of_queues(effective, port)]
+    if queues:
         for name, number, doc in (
             ("one-queue", "1", "one queue a port"),
             ("queues", "{number}", "as many queues a port"),
         ):
-            settings = tuple((knob, number) for _, found in names for knob in found)
+            settings = tuple((knob, number) for knob in queues)
             yield Proposal(name, doc, settings, numbered=number != "1", searched=False)
     rings = tuple(
         (_of(_RING, port), str(ring.rx_ring))
