@@ -9,6 +9,11 @@ from simnet.scenario.core.specs import time
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.nic.channels import Channels, ethtool
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
+from simnet.scenario.parts.nic.schema import (
+    DATAGRAM_HEADERS_BYTES,
+    FRAME_HEADER_BYTES,
+    SHARED_INFO_BYTES,
+)
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -17,10 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Throttled"]
 
 _US_PS = 10**6
-# of Ethernet and a VLAN
-_FRAME_HEADER_BYTES = 18
-_DATAGRAM_HEADERS = 14 + 20 + 8
-_SHARED_INFO_BYTES = 320
 _UNIT_US = 2
 _LIMIT_UNIT_US = 4
 
@@ -72,16 +73,15 @@ class Throttled(Channels):
     @property
     def frame_buffer_bytes(self) -> int:
         """As many halves of pages as a full frame takes."""
-        full = self.mtu_bytes + _FRAME_HEADER_BYTES
-        return -(-full // self.rx_buffer_bytes) * self.rx_buffer_bytes
+        return self.whole_buffers_bytes(self.mtu_bytes + FRAME_HEADER_BYTES)
 
     def datagram_truesize(self, length: int, overhead: int) -> int:
         """Halves of pages and an `sk_buff`; `skb_shared_info` lies in the first half.
 
         Source: i40e_txrx.c `i40e_build_skb`, ice_txrx.c `ice_build_skb`, `truesize` of half a page.
         """
-        halves = -(-(length + _DATAGRAM_HEADERS) // self.rx_buffer_bytes)
-        return halves * self.rx_buffer_bytes + overhead - _SHARED_INFO_BYTES
+        halves = self.whole_buffers_bytes(length + DATAGRAM_HEADERS_BYTES)
+        return halves + overhead - SHARED_INFO_BYTES
 
     def throttles(self, slot: Slot) -> dict[str, Any]:
         """Return what the mechanisms of both drivers take; registers count in units."""

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.network.schema import Switch
 
 __all__ = [
+    "DATAGRAM_HEADERS_BYTES",
+    "FRAME_HEADER_BYTES",
     "MOST_QUEUES",
     "OF_QUEUES",
+    "SHARED_INFO_BYTES",
     "Coalescing",
     "Ethernet",
     "Given",
@@ -53,6 +56,12 @@ _THREADED: Final = (5, 12)
 # MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
 _FIRST_NAPI_ID: Final = 8193
 _US_PS: Final = 10**6
+FRAME_HEADER_BYTES: Final = 18
+"""Of Ethernet and a VLAN."""
+DATAGRAM_HEADERS_BYTES: Final = 14 + 20 + 8
+"""Of Ethernet, IP and UDP."""
+SHARED_INFO_BYTES: Final = 320
+"""`skb_shared_info`, which lies behind the data of a buffer."""
 # preamble, header, FCS and gap
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 
@@ -252,6 +261,10 @@ class Rings(Nic):
     def frame_buffer_bytes(self) -> int:
         """The buffer that a full frame is received in."""
         return self.rx_buffer_bytes
+
+    def whole_buffers_bytes(self, length: int) -> int:
+        """As many whole receive buffers as so many bytes take."""
+        return -(-length // self.rx_buffer_bytes) * self.rx_buffer_bytes
 
 
 class Ethernet(Rings):

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from simnet.scenario.core.specs import Flag, count, time
 from simnet.scenario.parts.nic.channels import Channels, ethtool
-from simnet.scenario.parts.nic.schema import RxModeration
+from simnet.scenario.parts.nic.schema import (
+    DATAGRAM_HEADERS_BYTES,
+    FRAME_HEADER_BYTES,
+    SHARED_INFO_BYTES,
+    RxModeration,
+)
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -16,12 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DRIVER"]
 
-# of Ethernet and a VLAN; headroom and skb_shared_info of a frame in one piece; mlx5 of Linux 5.4
-_FRAME_HEADER_BYTES: Final = 18
+# headroom and skb_shared_info of a frame in one piece; mlx5 of Linux 5.4
 _HEADROOM_BYTES: Final = 64
-_SHARED_INFO_BYTES: Final = 320
-_AROUND_LINEAR_BYTES: Final = _HEADROOM_BYTES + _SHARED_INFO_BYTES
-_DATAGRAM_HEADERS: Final = 14 + 20 + 8
+_AROUND_LINEAR_BYTES: Final = _HEADROOM_BYTES + SHARED_INFO_BYTES
 _STRIDE_BYTES: Final = 64
 # en.h: MLX5E_RX_MAX_HEAD, what is copied into the sk_buff
 _MAX_HEAD_BYTES: Final = 256
@@ -69,7 +71,7 @@ class Mlx5(RxModeration, Channels):
     @property
     def frame_buffer_bytes(self) -> int:
         """A stride that holds a full frame, or as many as it takes (`mlx5e_skb_from_cqe_mpwrq`)."""
-        full = self.mtu_bytes + _FRAME_HEADER_BYTES
+        full = self.mtu_bytes + FRAME_HEADER_BYTES
         if full + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
             return self.rx_buffer_bytes
         return _strides(full) + _MAX_HEAD_BYTES
@@ -80,11 +82,11 @@ class Mlx5(RxModeration, Channels):
         What does not fit into a stride is a head (`page_frag_alloc_1k` of `napi_alloc_skb`) and
         parts of pages (`mlx5e_skb_from_cqe_mpwrq_nonlinear`).
         """
-        frame = length + _DATAGRAM_HEADERS
-        if self.mtu_bytes + _FRAME_HEADER_BYTES + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
+        frame = length + DATAGRAM_HEADERS_BYTES
+        if self.mtu_bytes + FRAME_HEADER_BYTES + _AROUND_LINEAR_BYTES <= self.rx_buffer_bytes:
             return _strides(frame + _HEADROOM_BYTES) + overhead
         rest = _strides(max(frame - _MAX_HEAD_BYTES, 0))
-        return _HEAD_BYTES + overhead - _SHARED_INFO_BYTES + rest
+        return _HEAD_BYTES + overhead - SHARED_INFO_BYTES + rest
 
     def _arfs(self, version: str) -> ArfsDriver:  # noqa: ARG002 - the same in all that have it
         """Return the single-threaded work queue of firmware commands."""

@@ -9,7 +9,13 @@ from pydantic import Field
 from simnet.scenario.core.specs import Choice, time
 from simnet.scenario.parts.nic.channels import COMBINED, RSS_KNOBS
 from simnet.scenario.parts.nic.queues import Multiqueue
-from simnet.scenario.parts.nic.schema import BusLatency, Ethernet, Polled, ReceiveOffload
+from simnet.scenario.parts.nic.schema import (
+    FRAME_HEADER_BYTES,
+    BusLatency,
+    Ethernet,
+    Polled,
+    ReceiveOffload,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["DRIVER"]
 
-# of Ethernet and a VLAN
-_FRAME_HEADER_BYTES: Final = 18
 _CALLED: Final = {"-C": "moderation", "-N": "a flow rule"}
 
 
@@ -55,8 +59,7 @@ class Neutral(BusLatency, ReceiveOffload, Polled, Multiqueue, Ethernet):
     @property
     def frame_buffer_bytes(self) -> int:
         """As many buffers as a full frame takes."""
-        full = self.mtu_bytes + _FRAME_HEADER_BYTES
-        return -(-full // self.rx_buffer_bytes) * self.rx_buffer_bytes
+        return self.whole_buffers_bytes(self.mtu_bytes + FRAME_HEADER_BYTES)
 
     @property
     def interrupt_gap_ps(self) -> int:
