@@ -54,6 +54,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "sw1621-t520": Configuration("sw1621-t520"),
     "stream-100g": Configuration("stream-100g"),
     "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
+    "media-udp": Configuration("media-udp", ms=8),
     "wan-transfer, losses in bursts": Configuration(
         "wan-transfer",
         {"netem.delay": "1 ms", "netem.gemodel_p": "0.1 %", "netem.gemodel_r": "20 %"},

@@ -47,7 +47,6 @@ SYSCTLS: Final = (
         "wmem_max_bytes",
         note="it limits SO_SNDBUF, which iperf -w sets; net.ipv4.tcp_wmem limits the rest",
     ),
-    sysctl("net.ipv4.udp_mem", "udp_mem_pages"),
     sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes"),
     sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes"),
     sysctl("net.ipv4.tcp_low_latency", "tcp_low_latency"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host.costs import whole_ns
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
@@ -21,6 +22,7 @@ from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.steering.build import steering_of
 from simnet.scenario.parts.udp.columns import UdpCounts
+from simnet.scenario.parts.udp.schema import HEADERS_BYTES
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.netperf import Start
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UdpBuilt", "build", "rcvbuf_bytes"]
 
-_HEADERS: Final = 28
 _SHORTEST_FRAME: Final = 84
 _LEAST_RCVBUF: Final = 2304
 _PAGE_BYTES: Final = 4096
@@ -161,13 +162,13 @@ def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
     """The sockets, one a worker."""
     host, machine = ground.effective.host, ground.machine
     kernel, port = host.kernel, host.ports[0]
-    cycle_ps = PS / host.cpu.clock_hz
+    clock_hz = host.cpu.clock_hz
     costs = UdpCosts(
         machine.costs,
         machine.memory,
         make_buffers(host, machine),
-        rx_ps=_whole_ns(given.receive_cycles * cycle_ps),
-        recv_ps=_whole_ns(given.recvmsg_cycles * cycle_ps),
+        rx_ps=whole_ns(given.receive_cycles * PS // clock_hz),
+        recv_ps=whole_ns(given.recvmsg_cycles * PS // clock_hz),
         checksum_by_cpu=port.nic.checksum_by_cpu,
         page_bytes=port.nic.page_bytes,
     )
@@ -213,7 +214,7 @@ def _readers(ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...]) -> tupl
             path,
             cpus[cpu],
             socket,
-            service_ps=given.service_ps // 1000 * 1000,
+            service_ps=whole_ns(given.service_ps),
             allowed=allowed,
         )
         Start(ground.sim, f"{path}.start", reader, number * 1000)
@@ -246,7 +247,8 @@ def _sources(
                 socket=sockets[turn],
                 header=header,
                 size_bytes=given.size_bytes,
-                overhead_bytes=ground.effective.host.ports[0].nic.link_overhead_bytes + _HEADERS,
+                overhead_bytes=ground.effective.host.ports[0].nic.link_overhead_bytes
+                + HEADERS_BYTES,
                 least_wire_bytes=_SHORTEST_FRAME,
                 burst=given.burst,
                 gap_ps=gap_ps,
@@ -263,7 +265,3 @@ def gap_of(given: Udp) -> int:
     if given.rate:
         return PS * given.burst // given.rate
     return PS * 8 * given.size_bytes * given.burst // given.bit_rate_bps
-
-
-def _whole_ns(time_ps: float) -> int:
-    return round(time_ps / 1000) * 1000

@@ -9,6 +9,7 @@ from simnet.net.udp.rules import FIRST
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.parts.udp.schema import HEADERS_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_udp", "needs"]
 
-_HEADERS: Final = 28
 # as measured: what a build of so many more has taken
 _FLOW_BYTES: Final = 3 << 10
 _FLOW_PS: Final = 30 * 10**6
@@ -39,7 +39,7 @@ def check_udp(tree: Tree, table: Table) -> None:
         message = "expected either rate or bit_rate"
         raise table.error(("udp", "rate"), "udp.rate", message, ("udp", "bit_rate_bps"))
     nic = tree.get(("host", "ports", 0, "nic"))
-    room = nic["mtu_bytes"] - _HEADERS
+    room = nic["mtu_bytes"] - HEADERS_BYTES
     if given["size_bytes"] > room:
         message = f"a packet has room for {room} B, and fragments are not modelled"
         place = ("host", "ports", 0, "nic", "mtu_bytes")

@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 
 __all__ = ["COLUMNS", "UdpCounts", "UdpUse"]
 
-_PS_PER_S: Final = 10**12
-_PS_PER_US: Final = 10**6
 _PERCENT: Final = 100
+# field of each place where datagrams are lost
+_PLACES: Final = {
+    "wire": "wire",
+    "ring": "ring",
+    "backlog": "backlog",
+    "socket": "rcvbuf_errors",
+    "memory": "mem_errors",
+}
 Count = Annotated[int, Field(ge=0)]
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
@@ -72,13 +78,7 @@ class UdpUse(Row):
     @property
     def lost(self) -> dict[str, int]:
         """Datagrams lost by place."""
-        return {
-            "wire": self.wire,
-            "ring": self.ring,
-            "backlog": self.backlog,
-            "socket": self.rcvbuf_errors,
-            "memory": self.mem_errors,
-        }
+        return {place: getattr(self, field) for place, field in _PLACES.items()}
 
     @property
     def sentence(self) -> str:
@@ -110,12 +110,11 @@ def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
         return int(count)
 
     sent = more("sent")
-    places = ("wire", "ring", "backlog", "rcvbuf_errors", "mem_errors")
-    lost = sum(map(more, places))
+    lost = sum(map(more, _PLACES.values()))
     return UdpUse(
         sent=sent,
         received=more("received"),
-        **{name: more(name) for name in places},
+        **{field: more(field) for field in _PLACES.values()},
         ring_counter=end.more["udp_ring_counter"],
         in_errors=more("rcvbuf_errors") + more("mem_errors"),
         waiting=last.waiting,
@@ -150,10 +149,7 @@ COLUMNS: Final = (
                 digits=3,
                 largest=True,
             ),
-            **{
-                f"datagrams_lost_{name}": _lost_at(name)
-                for name in ("wire", "ring", "backlog", "rcvbuf_errors", "mem_errors")
-            },
+            **{f"datagrams_lost_{field}": _lost_at(field) for field in _PLACES.values()},
         },
         order=61,
     ),

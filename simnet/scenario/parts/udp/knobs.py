@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
+from simnet.scenario.parts.host.knobs import sysctl
 from simnet.scenario.parts.udp.schema import Udp
 
 __all__ = ["KNOBS"]
@@ -31,5 +32,6 @@ KNOBS: Final = (
         unset="in the program: no setsockopt of SO_RCVBUF",
     ),
     _asked("SO_REUSEPORT", "reuseport", "SO_REUSEPORT {value}, and all bound to one port"),
+    sysctl("net.ipv4.udp_mem", "udp_mem_pages"),
 )
-"""What a program asks of its UDP sockets."""
+"""What a program asks of its UDP sockets, and what the host grants."""
