@@ -15,11 +15,14 @@ import cython
 
 from simnet.errors import SimulationError
 from simnet.host.cache import CacheWays
+from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.interconnect import Interconnect
 from simnet.kernel.compiled import Array, Public
 
 __all__ = ["Memory", "SharedLines", "distances"]
+
+_ALL_PERMILLE: cython.longlong = 1000
 
 
 def distances(nodes: int, links: list[tuple[int, int]]) -> list[list[int]]:
@@ -160,6 +163,45 @@ class Memory:
         if home_node != cpu.node and self.interconnect is not None:
             self.interconnect.fetch(cpu.bus, home_node, size, batch)
         return 0
+
+    def received_ps(
+        self,
+        cpu: Cpu,
+        costs: Costs,
+        cache: CacheWays,
+        length: cython.longlong,
+        home_node: cython.int,
+        writer_node: cython.int,
+    ) -> cython.longlong:
+        """What a copy waits for bytes that a device has put there, beyond its own work.
+
+        Args:
+            cpu: that copies.
+            costs: of the host, in whose ledger it is booked.
+            cache: the part of the last-level cache that the device writes to; None if caches are
+                not modelled. It may have lost some of the lines.
+            length: bytes.
+            home_node: whose memory holds them.
+            writer_node: of the device.
+        """
+        lines: cython.longlong = costs.lines(length)
+        far_ps: cython.longlong = self.beyond_ps(cpu, home_node, writer_node)
+        extra: cython.longlong
+        lost: cython.longlong
+        if cache is None:
+            extra = costs.overlapping_ps(lines * far_ps)
+            self.fetched(cpu, home_node, length, costs.copy_overlap)
+            costs.ledger.copy_lines += extra
+        elif home_node != cpu.node:
+            extra = costs.overlapping_ps(lines * (far_ps + cache.miss_ps))
+            self.fetched(cpu, home_node, lines * costs.line_bytes, costs.copy_overlap)
+            costs.ledger.copy_lines += extra
+        else:
+            # what a device writes to another node's memory is in no cache
+            lost = cache.lost_permille() if writer_node == cpu.node else _ALL_PERMILLE
+            extra = costs.overlapping_ps(lines * lost // _ALL_PERMILLE * cache.miss_ps)
+            costs.ledger.copy_misses += extra
+        return extra
 
     def transferred(
         self, device_node: cython.int, home_node: cython.int, size: cython.longlong

@@ -26,8 +26,6 @@ from simnet.net.udp.memory import SocketMemory
 
 __all__ = ["UdpCosts", "UdpSocket"]
 
-_PERMILLE: cython.longlong = 1000
-
 
 @cython.final
 @cython.cclass
@@ -79,9 +77,16 @@ class UdpCosts:
         work: cython.longlong = self.recv_ps + self.costs.skb_free_ps
         pages: cython.longlong
         pages_ps: cython.longlong
+        cache: CacheWays = None
         self.ledger.udp_receive += work
         self.ledger.copy += lines * self.costs.copy_line_ps
-        work += lines * self.costs.copy_line_ps + self._fetched_ps(skb, cpu, lines, waiting)
+        work += lines * self.costs.copy_line_ps
+        if len(self.memory.caches) > 0:
+            cache = self.memory.caches[skb.writer_node]
+            cache.waiting += waiting
+        work += self.memory.received_ps(
+            cpu, self.costs, cache, length, skb.home_node, skb.writer_node
+        )
         if self.checksum_by_cpu:
             work += self.costs.checksum_ps(length)
         if self.page_bytes > 0:
@@ -93,35 +98,6 @@ class UdpCosts:
             self.ledger.pages += pages_ps
             work += pages_ps
         return work + self.buffers.freed_ps(cpu, skb.toucher)
-
-    def _fetched_ps(
-        self, skb: Skb, cpu: Cpu, lines: cython.longlong, waiting: cython.longlong
-    ) -> cython.longlong:
-        """What the copy waits for lines that are far, or that no cache has any more."""
-        far_ps: cython.longlong = self.memory.beyond_ps(cpu, skb.home_node, skb.writer_node)
-        extra: cython.longlong
-        lost: cython.longlong
-        cache: CacheWays
-        if len(self.memory.caches) == 0:
-            extra = self.costs.overlapping_ps(lines * far_ps)
-            self.memory.fetched(cpu, skb.home_node, skb.end_seq - skb.seq, self.costs.copy_overlap)
-            self.ledger.copy_lines += extra
-            return extra
-        cache = self.memory.caches[skb.writer_node]
-        cache.waiting += waiting
-        if skb.home_node != cpu.node:
-            extra = self.costs.overlapping_ps(lines * (far_ps + cache.miss_ps))
-            self.memory.fetched(
-                cpu, skb.home_node, lines * self.costs.line_bytes, self.costs.copy_overlap
-            )
-            self.ledger.copy_lines += extra
-        else:
-            lost = _PERMILLE
-            if skb.writer_node == cpu.node:
-                lost = cache.lost_permille()
-            extra = self.costs.overlapping_ps(lines * lost // _PERMILLE * cache.miss_ps)
-            self.ledger.copy_misses += extra
-        return extra
 
 
 @cython.final

@@ -19,8 +19,6 @@ from simnet.net.tcp.receive.receiver import TcpReceiver
 
 __all__ = ["ReceiveCosts"]
 
-_ALL_PERMILLE: cython.longlong = 1000
-
 
 @cython.final
 @cython.cclass
@@ -154,45 +152,16 @@ class ReceiveCosts:
         writer_node: cython.int,
     ) -> cython.longlong:
         """Copy `length` bytes that a device of `writer_node` put into `home_node`'s memory."""
-        lines: cython.longlong = self.costs.lines(length)
-        extra: cython.longlong
+        lines_ps: cython.longlong = self.costs.lines(length) * self.costs.copy_line_ps
+        waiting: cython.longlong
         if self.cache is not None:
-            return self._cached_copy_ps(cpu, lines, home_node, writer_node)
-        extra = self.costs.overlapping_ps(
-            lines * self.memory.beyond_ps(cpu, home_node, writer_node)
+            waiting = self._waiting()
+            self.cache.waiting += waiting - self.waiting
+            self.waiting = waiting
+        self.ledger.copy += lines_ps
+        return lines_ps + self.memory.received_ps(
+            cpu, self.costs, self.cache, length, home_node, writer_node
         )
-        self.memory.fetched(cpu, home_node, length, self.costs.copy_overlap)
-        self.ledger.copy_lines += extra
-        self.ledger.copy += lines * self.costs.copy_line_ps
-        return lines * self.costs.copy_line_ps + extra
-
-    def _cached_copy_ps(
-        self,
-        cpu: Cpu,
-        lines: cython.longlong,
-        home_node: cython.int,
-        writer_node: cython.int,
-    ) -> cython.longlong:
-        """Copy lines of which the writer's last-level cache may have lost some."""
-        far_ps: cython.longlong = self.memory.beyond_ps(cpu, home_node, writer_node)
-        extra: cython.longlong
-        lost: cython.longlong
-        waiting: cython.longlong = self._waiting()
-        self.cache.waiting += waiting - self.waiting
-        self.waiting = waiting
-        if home_node != cpu.node:
-            extra = self.costs.overlapping_ps(lines * (far_ps + self.cache.miss_ps))
-            self.memory.fetched(
-                cpu, home_node, lines * self.costs.line_bytes, self.costs.copy_overlap
-            )
-            self.ledger.copy_lines += extra
-        else:
-            # what a device writes to another node's memory is in no cache
-            lost = self.cache.lost_permille() if writer_node == cpu.node else _ALL_PERMILLE
-            extra = self.costs.overlapping_ps(lines * lost // _ALL_PERMILLE * self.cache.miss_ps)
-            self.ledger.copy_misses += extra
-        self.ledger.copy += lines * self.costs.copy_line_ps
-        return lines * self.costs.copy_line_ps + extra
 
     def _waiting(self) -> cython.longlong:
         """Bytes that have come and wait to be copied, the backlog's included."""
