@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 from simnet.study.run.run import run
@@ -10,9 +9,8 @@ from simnet.study.run.run import run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["carried_mbit", "law_mbit"]
+__all__ = ["carried_mbit"]
 
-_MSS: Final = 1448
 # a window that doubles with every round trip fills any of these ways, and finds its rhythm
 _TRIPS: Final = 16
 _LEAST_MS: Final = 300
@@ -44,9 +42,3 @@ def carried_mbit(
         duration=f"{duration:g} ms",
     )
     return result.throughput_bps / 1e6
-
-
-def law_mbit(trip_ms: float, loss_percent: float) -> float:
-    """Throughput by the law of Mathis, Semke, Mahdavi and Ott, 1997, in Mbit/s."""
-    window = math.sqrt(1.5 / (loss_percent / 100))
-    return 8 * _MSS * window / (trip_ms / 1e3) / 1e6

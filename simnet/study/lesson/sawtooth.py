@@ -76,7 +76,15 @@ def goodput_mbit(congestion: str, loss: float) -> float:
     return 8 * (run.right.delivered - before) / 120 / 1e6
 
 
-def mathis_mbit(losses: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Return what the law says of the same path: C MSS / (RTT sqrt(loss))."""
+def mathis_mbit(
+    losses: npt.ArrayLike, *, trip_ms: float = _RTT_MS, constant: float = _C
+) -> npt.NDArray[np.float64]:
+    """Return what the law says: C MSS / (RTT sqrt(loss)); by default of the same path.
+
+    Args:
+        losses: shares of packets, from 0 to 1.
+        trip_ms: round trip.
+        constant: C; sqrt(3/2) where every segment is acknowledged.
+    """
     shares = np.asarray(losses, dtype=np.float64)
-    return _C * 8 * _MSS / (_RTT_MS / 1e3) / np.sqrt(shares) / 1e6
+    return constant * 8 * _MSS / (trip_ms / 1e3) / np.sqrt(shares) / 1e6
