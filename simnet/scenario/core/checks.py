@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_BYTES",
+    "asks_for",
     "check_hosts",
     "check_message",
     "check_streams",
@@ -26,6 +27,20 @@ __all__ = [
 _GIB: Final = 1 << 30
 MOST_BYTES: Final = 4 * _GIB
 """That a system may take before its first event, by what subjects estimate."""
+
+
+def asks_for(tree: Tree, table: Table, test: str, part: str) -> bool:
+    """Return whether a test is asked for, which a part's table has to describe.
+
+    Raises:
+        InputError: the scenario has no such table.
+    """
+    if tree.get(("workload", "test")) != test:
+        return False
+    if part not in tree.values:
+        message = f"{test}: the scenario has no table [{part}]"
+        raise table.error(("workload", "test"), "workload.test", message)
+    return True
 
 
 def peer_ports(tree: Tree) -> list[tuple[int, int]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.scenario.core.tree import Path, Table, Tree
+    from simnet.scenario.core.tree import Table, Tree
 
 
 __all__ = ["check_memcached", "needs"]
@@ -23,15 +24,11 @@ _MULTIPLIED: Final = ("hosts", "threads", "connections")
 
 def check_memcached(tree: Tree, table: Table) -> None:
     """Refuse a server without its table, the hosts that ask it, or the CPUs of its workers."""
-    if tree.get(("workload", "test")) != "memcached":
+    if not asks_for(tree, table, "memcached", "memcached"):
         return
-    path: Path = ("workload", "test")
-    if "memcached" not in tree.values:
-        message = "memcached: the scenario has no table [memcached]"
-        raise table.error(path, "workload.test", message)
     if len(tree.get(("peers",))) != 1:
         message = "memcached: expected one peer, which stands for the clients' hosts"
-        raise table.error(path, "workload.test", message)
+        raise table.error(("workload", "test"), "workload.test", message)
     cpus = Places(tree).cpu_count(("host",))
     last = tree.get(("memcached", "first_cpu")) + tree.get(("memcached", "workers")) - 1
     if last >= cpus:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.subject import Need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.scenario.core.tree import Path, Table, Tree
+    from simnet.scenario.core.tree import Table, Tree
 
 
 __all__ = ["check_relay", "needs"]
@@ -23,14 +24,11 @@ _CONNECTION_PS: Final = 30 * 10**6
 
 def check_relay(tree: Tree, table: Table) -> None:
     """Refuse a relay without a load, two ports, or the hosts behind them."""
-    if tree.get(("workload", "test")) != "relay":
+    if not asks_for(tree, table, "relay", "relay"):
         return
-    path: Path = ("workload", "test")
-    if "relay" not in tree.values:
-        raise table.error(path, "workload.test", "relay: the scenario has no table [relay]")
     if len(tree.get(("host", "ports"))) < _PORTS or len(tree.get(("peers",))) != _PORTS:
         message = "relay: expected two ports, and a peer behind each"
-        raise table.error(path, "workload.test", message)
+        raise table.error(("workload", "test"), "workload.test", message)
 
 
 def needs(tree: Tree) -> Iterator[Need]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
 from simnet.net.udp.rules import FIRST
+from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.nic.schema import Nic
@@ -25,12 +26,9 @@ _FLOW_PS: Final = 30 * 10**6
 
 def check_udp(tree: Tree, table: Table) -> None:
     """Refuse a load without its table, its peer or its CPUs, and what is not modelled of UDP."""
-    if tree.get(("workload", "test")) != "udp_stream":
+    if not asks_for(tree, table, "udp_stream", "udp"):
         return
     path: Path = ("workload", "test")
-    if "udp" not in tree.values:
-        message = "udp_stream: the scenario has no table [udp]"
-        raise table.error(path, "workload.test", message)
     if len(tree.get(("peers",))) != 1:
         message = "udp_stream: expected one peer, which stands for the senders"
         raise table.error(path, "workload.test", message)
