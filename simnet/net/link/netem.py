@@ -50,13 +50,14 @@ class Netem:
 
     Attributes:
         sent, lost, dropped: frames that came, that were lost by chance, and that exceeded `limit`.
-        bytes: of the frames that left.
+        rate_bps, bytes: of the bottleneck, and of the frames that it took.
     """
 
     name: Public[Any] = None
     stream: RandomStream = None
     waiting: Any = None
     delay_ps: cython.longlong = 0
+    rate_bps: cython.longlong = 0
     byte_ps: cython.longlong = 0
     limit: cython.longlong = 0
     loss_ppb: cython.longlong = 0
@@ -89,6 +90,7 @@ class Netem:
         self.stream = stream
         self.waiting = deque()
         self.delay_ps = delay_ps
+        self.rate_bps = rate_bps
         self.byte_ps = 8 * 10**12 // rate_bps if rate_bps > 0 else 0
         self.limit = limit
         self.loss_ppb = loss_ppb
@@ -119,6 +121,11 @@ class Netem:
             self.waiting.append(leaves)
         self.bytes += length
         return leaves
+
+    def carried_bytes(self, now_ps: cython.longlong) -> cython.longlong:
+        """What the bottleneck has served by a time, of frames that come at a steady rate."""
+        left_ps: cython.longlong = self.last_ps - self.delay_ps - now_ps
+        return self.bytes - (left_ps // self.byte_ps if left_ps > 0 else 0)
 
     def _is_lost(self) -> cython.bint:
         """Draw whether a frame is lost; the state changes first, as in `loss_gilb_ell`."""

@@ -142,3 +142,20 @@ def test_tables_and_picture(fast: Explanation) -> None:
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names[:2] == ["this system", fast.resources[0].name]
     assert "cpu0" in names[: names.index("its peers")]
+
+
+def test_a_bottleneck_between_the_hosts_is_what_is_full() -> None:
+    found = explain(
+        "wan-transfer",
+        tunings=["both-buffers"],
+        settings={"netem.delay": "1 ms"},
+        duration="50 ms",
+        warm_up="300 ms",
+    )
+    assert found.limits[0].first == "way sut.eth0.to.peer0.eth0"
+    assert found.resources[0].kind == "way"
+    assert 100 * found.resources[0].utilisation == pytest.approx(100, abs=1)
+    free = explain(
+        "wan-transfer", settings={"netem.rate": "0 bit/s"}, duration="50 ms", warm_up="300 ms"
+    )
+    assert "way" not in {one.kind for one in free.resources}

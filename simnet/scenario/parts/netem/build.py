@@ -10,12 +10,14 @@ from simnet.kernel.random import stream
 from simnet.net.link.netem import Netem
 from simnet.net.link.wire import SwitchedPath
 from simnet.scenario.parts.netem.columns import counts_of
+from simnet.scenario.system.resource import carried
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource
 
 __all__ = ["delayed_actions", "lay"]
 
@@ -38,7 +40,10 @@ def lay(ground: Ground, *sources: Any) -> None:
     way = ground.effective.netem
     if not way.there:
         return
-    ways = ground.kept.setdefault(_KEPT, [])
+    ways: list[Netem] = ground.kept.setdefault(_KEPT, [])
+    if not ways:
+        ground.counters[_KEPT] = lambda: counts_of(ways)
+        ground.resources.append(lambda: _resources(ground, ways))
     for source in sources:
         path = source.path_out
         if not isinstance(path, SwitchedPath):
@@ -56,7 +61,14 @@ def lay(ground: Ground, *sources: Any) -> None:
             good_ppb=way.gemodel_k_ppb,
         )
         ways.append(path.netem)
-    ground.counters[_KEPT] = lambda: counts_of(ways)
+
+
+def _resources(ground: Ground, ways: Iterable[Netem]) -> Iterator[Resource]:
+    """The bottleneck of each direction, if there is one."""
+    now = ground.sim.now
+    for way in ways:
+        if way.rate_bps:
+            yield carried(f"way {way.name}", "way", way.carried_bytes(now), way.rate_bps)
 
 
 def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
