@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Printed", "Row", "Study"]
+__all__ = ["Count", "Printed", "Row", "Study"]
+
+Count = Annotated[int, Field(ge=0)]
+"""A number of things."""
 
 
 class Row(BaseModel):

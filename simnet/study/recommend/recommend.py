@@ -7,7 +7,6 @@ seeds of its own: the best of many looks better than it is, and only fresh seeds
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
@@ -36,6 +35,7 @@ from simnet.study.run.arguments import (
 from simnet.study.run.measures import CPU_PER_BYTE, RATE, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
+from simnet.study.screen.document import in_percent
 from simnet.study.whatif.aim import load_of
 from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
 from simnet.study.whatif.verdict import MARGIN_PERCENT, Verdict, exit_status, student
@@ -231,7 +231,7 @@ def _left_out(bench: Bench, changes: Changes, level: Level) -> str:
     best = bench.left_out(kept.gain if changes else 0.0)
     if best is None:
         return ""
-    gain = 100 * math.expm1(best.gain / 100 * (1 if bench.goal.more else -1))
+    gain = in_percent(best.gain if bench.goal.more else -best.gain)
     names = " + ".join(one.text for one in best.changes)
     said = f"{bench.goal.label(bench.latency_kind)} {gain:+.1f} %"
     return f"{names}: {said} in a short run, but it breaks the limit {best.broken}"

@@ -10,11 +10,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Count, Row
 from simnet.scenario.system.system import DropCount
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ __all__ = [
 _PS_PER_S = 10**12
 _PS_PER_US = 10**6
 _RING, _WIRE = "ring", "wire"
-
-Count = Annotated[int, Field(ge=0)]
 
 
 class Latency(Row):

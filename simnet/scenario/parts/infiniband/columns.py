@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import Field
 
 from simnet.net.infiniband.ipoib import Ipoib
-from simnet.rows import Row
+from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "PortOrder", "counts_of"]
 
 _PS_PER_US: Final = 10**6
-Count = Annotated[int, Field(ge=0)]
 Amount = Annotated[float, Field(ge=0.0)]
 
 

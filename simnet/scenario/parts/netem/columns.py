@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
 __all__ = ["COLUMNS", "WayUse", "counts_of"]
-
-Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True)

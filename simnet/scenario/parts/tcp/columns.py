@@ -6,11 +6,11 @@ Nothing simulated depends on these counters, and a run's fingerprint leaves them
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "ReceivingHalf", "SendingHalf", "TcpUse", "counts_of"]
 
 _PS_PER_MS: Final = 10**9
-Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ _PLACES: Final = {
     "socket": "rcvbuf_errors",
     "memory": "mem_errors",
 }
-Count = Annotated[int, Field(ge=0)]
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
 
