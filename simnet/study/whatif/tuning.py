@@ -102,17 +102,23 @@ def _unknown(name: str, text: str, scenario: str, known: Mapping[str, object]) -
     if not name:
         message = "expected the name of a tuning, several with + between, or KNOB=VALUE"
         return InputError(message, key=text or "TUNING")
-    if any(knob.match(name) is not None for knob in KNOBS):
+    if _is_knob(name):
         return InputError("expected a value: KNOB=VALUE", key=name)
     message = unknown_tuning(name, known, _plain(scenario)).message
     hint = "" if "did you mean" in message else "; else KNOB=VALUE, or a command"
     return InputError(f"{message}{hint}", key=name)
 
 
+def _is_knob(name: str) -> bool:
+    return any(knob.match(name) is not None for knob in KNOBS)
+
+
 def _commands(text: str) -> dict[str, str]:
     """Return the settings that commands make."""
     found = settings_of_commands(text)
     if found is None:
+        if _is_knob(knob_named(text)):
+            raise InputError("expected a value", key=text)
         raise InputError("not how a knob of simnet is set: `simnet list knobs` has all", key=text)
     return dict(found)
 

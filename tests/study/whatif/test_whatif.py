@@ -513,6 +513,8 @@ def test_a_tuning_as_typed(text: str, names: tuple[str, ...], settings: dict[str
         ("afinity", "afinity: unknown tuning; did you mean affinity?"),
         ("zzz", ("zzz: unknown tuning: the scenario has numactl, affinity; this system takes"
                  " processes-on-node, ring-max, jumbo; else KNOB=VALUE, or a command")),
+        ("ethtool -G eth0 rx", "ethtool -G eth0 rx: expected a value"),
+        ("ip link set dev eth0 mtu", "ip link set dev eth0 mtu: expected a value"),
         ("ethtool -K eth0 lro on",
          "ethtool -K eth0 lro on: not how a knob of simnet is set: `simnet list knobs` has all"),
         ("irqbalance", "irqbalance: expected a value: KNOB=VALUE"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.release import release
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.core.subject import Proposal
+from simnet.scenario.parts.placement.knobs import PLACEMENT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
 
 __all__ = ["proposals"]
 
-# smp_affinity_list; it came with 2.6.39
-_FIRST_WITH_LISTS: Final = (2, 6, 39)
+_LIST: Final = "/proc/irq/{irq}/smp_affinity_list"
+_MASK: Final = "/proc/irq/{irq}/smp_affinity"
 
 
 def proposals(effective: Effective) -> Iterator[Proposal]:
     """Each queue's interrupt on a CPU of its port's node; processes on the node of their port."""
     host = effective.host
-    lists = release(host.kernel.version) >= _FIRST_WITH_LISTS
-    file = "smp_affinity_list" if lists else "smp_affinity"
+    since = next(knob.since for knob in PLACEMENT if knob.name == _LIST)
+    lists = release(host.kernel.version) >= release(since)
     masks = tuple(
-        (f"/proc/irq/{irq}/{file}", str(cpu) if lists else cpu_mask_text((cpu,)))
+        (_LIST.format(irq=irq), str(cpu)) if lists else (_MASK.format(irq=irq), _mask(cpu))
         for irq, cpu in _spread(host)
     )
     if masks:
@@ -44,6 +45,10 @@ def proposals(effective: Effective) -> Iterator[Proposal]:
             "each process and its memory on the node of its port",
             (("numactl --cpubind", "nic"), ("numactl --preferred", "nic")),
         )
+
+
+def _mask(cpu: int) -> str:
+    return cpu_mask_text((cpu,))
 
 
 def _spread(host: Host) -> Iterator[tuple[int, int]]:
