@@ -75,7 +75,7 @@ def host(
         local_ps=LOCAL * NS, remote_ps=REMOTE * NS,
     )  # fmt: skip
     if cached:
-        memory.caches += [CacheWays(SHARE_BYTES, 2, MISS * NS) for _ in range(2)]
+        memory.caches.extend(CacheWays(SHARE_BYTES, 2, MISS * NS) for _ in range(2))
     costs = make_costs(
         OVERLAP, copy_line=COPY, csum_line=CHECKSUM, skb_free=FREE, rx_page=PAGE, page_zone=ZONE,
         wakeup=WAKEUP,
