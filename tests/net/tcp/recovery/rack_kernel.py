@@ -63,8 +63,14 @@ class RackKernel:
         self.rack_advanced = self.dsack_seen = False
         self.steps, self.persist, self.seen, self.adjusted_us, self.lost = 1, 0, 0, 0, 0
         self.entered = self.undone = self.spurious = self.repaired = 0
-        self.resends = self.new_first = False
+        self.resends = False
         self.due, self.pending = -1, RETRANSMIT
+        self.sacked = self.dsack = self.dsack_probe = self.originals = self.renege = False
+        self.advanced = self.raises = self.new_first = self.rearms = self.lost_again = False
+        self.delivered, self.latest_us, self.look, self.wait, self.echo = 0, -1, 0, 0, -1
+        self.acked_us: list[int] = []
+        self.sack_us: list[int] = []
+        self.before = 0
 
     def having(self, tag: str) -> int:
         return sum(tag in segment.tags for segment in self.queue)
@@ -232,8 +238,7 @@ class RackKernel:
         self.advanced, self.before = ack > prior, prior
         self.sacked = self.dsack = self.dsack_probe = self.originals = self.renege = False
         self.delivered, self.latest_us = 0, -1
-        self.acked_us: list[int] = []
-        self.sack_us: list[int] = []
+        self.acked_us, self.sack_us = [], []
         self.raises = self.new_first = self.rearms = self.lost_again = False
         self.look = self.wait = 0
 

@@ -30,6 +30,8 @@ class Pair:
         self.sender: TcpSender = make(
             cwnd=cwnd, sack=True, rules=rules, jiffy_ps=MS, timestamps=True
         )
+        assert self.sender.sacks is not None
+        self.sacks = self.sender.sacks
         timer = self.sender.timer
         self.kernel = RackKernel(
             RttEstimator(MS, timer.rtt.rto_min * US, timer.rtt.rto_max * MS),
@@ -57,12 +59,12 @@ class Pair:
         sender.board.append(sender.seq.snd_nxt, jiffy, self.kernel.now)
         if sender.recovery.state != OPEN:
             sender.recovery.sent()
-        sender.sacks.sent_new(alone, jiffy)
+        self.sacks.sent_new(alone, jiffy)
         self.kernel.send()
         return self.kernel.nxt // MSS - 1
 
     def ack(self, number: int, blocks: list[Block], echo: int, *, news: bool) -> None:
-        sender, sacks, jiffy = self.sender, self.sender.sacks, self.kernel.jiffy
+        sender, sacks, jiffy = self.sender, self.sacks, self.kernel.jiffy
         told = list(blocks) or None
         self.kernel.ack(number, blocks, echo=echo, news=news)
         prior = sender.seq.snd_una
@@ -107,7 +109,7 @@ class Pair:
         fresh = kernel.nxt < kernel.written
         if fresh:
             self.send()
-        self.sender.sacks.probed(fresh, kernel.jiffy)
+        self.sacks.probed(fresh, kernel.jiffy)
         kernel.probe(fresh=fresh)
         return kernel.nxt // MSS - 1
 
@@ -116,7 +118,7 @@ class Pair:
         sent: list[int] = []
         kernel, sender = self.kernel, self.sender
         if kernel.new_first and (kernel.flight >= kernel.cwnd or kernel.nxt >= kernel.written):
-            sender.sacks.nothing_new()
+            self.sacks.nothing_new()
             kernel.new_first, kernel.frto, kernel.resends = False, 0, True
         if kernel.resends and not kernel.new_first:
             sender.recovery.resending()
@@ -134,8 +136,8 @@ class Pair:
         return sent
 
     def compare(self) -> None:
-        kernel, board, sacks = self.kernel, self.sender.board, self.sender.sacks
-        congestion, rack, timer = self.sender.congestion, self.sender.sacks.rack, self.sender.timer
+        kernel, board, sacks = self.kernel, self.sender.board, self.sacks
+        congestion, rack, timer = self.sender.congestion, self.sacks.rack, self.sender.timer
         tags = [
             {letter for bit, letter in LETTERS.items() if board.tags_of(number) & bit}
             for number in range(board.head, board.tail)
@@ -237,6 +239,6 @@ def run(version: str, seed: int) -> set[str]:
 
 @pytest.mark.parametrize("version", ["4.18", "6.6"])
 def test_every_event_leaves_what_the_kernel_s_algorithm_leaves(version: str) -> None:
-    happened = set().union(*(run(version, seed) for seed in range(30)))
+    happened = set().union(*(run(version, seed) for seed in range(24)))
     assert happened >= {f"state {state}" for state in (0, 1, 3, 4)}
     assert happened >= {"reordering", "probe", "timeout", "entered", "undone", "repaired"}
