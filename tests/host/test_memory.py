@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -10,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.errors import SimulationError
+from simnet.host.cache import CacheWays
+from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Machine
-from simnet.host.memory import SharedLines, distances
+from simnet.host.memory import Memory, SharedLines, distances
 from simnet.kernel.simulator import Simulator
-from tests.host.parts import NS, make_machine, make_memory
+from tests.host.parts import LINE_BYTES, NS, make_costs, make_machine, make_memory
 
 COSTS = {
     "local_ps": 100 * NS,
@@ -202,3 +205,123 @@ class TestSharedLines:
         for before, now in itertools.pairwise(touches):
             reader, owner = machine.cpus[now], machine.cpus[before]
             assert lines.touch(reader) == machine.memory.dirty_lines_ps(reader, owner, 4)
+
+
+SOME_CPUS = (0, 1, 2, 7, 8, 15, 16, 17, 24, 31, 32, 40, 46, 47)
+BYTES = 1000
+
+
+def on_carriers(sim: Simulator, **options: Any) -> tuple[Machine, Memory, Interconnect]:
+    """The same machine, whose carriers count what crosses them and are never the limit."""
+    interconnect = Interconnect(
+        sim, "wires", 3, 2, [(0, 1), (1, 2)], LINE_BYTES, Bandwidths(10**15, 10**15, 10**15),
+        Included(),
+    )  # fmt: skip
+    memory = Memory(distances(3, [(0, 1), (1, 2)]), interconnect=interconnect, **(COSTS | options))
+    machine = make_machine(
+        sim,
+        "host",
+        make_costs(copy_overlap=4),
+        memory,
+        nodes=3,
+        sockets_per_node=4,
+        buses_per_node=2,
+        cores_per_socket=2,
+        threads_per_core=2,
+    )
+    return machine, memory, interconnect
+
+
+def crossed(sim: Simulator, interconnect: Interconnect) -> dict[str, int]:
+    """What each carrier has had to do until now."""
+    sim.run_until(sim.now + 10**9)
+    found = zip(interconnect.names, interconnect.carried, strict=True)
+    return {name: size for (_, name), size in found if size}
+
+
+class TestWholeMachine:
+    def test_every_two_cpus(self) -> None:
+        machine = make()
+        for reader, owner in itertools.product(SOME_CPUS, repeat=2):
+            links = abs(reader // 16 - owner // 16)
+            if reader // 2 == owner // 2:
+                ns = 0
+            elif reader // 8 == owner // 8:
+                ns = 125
+            else:
+                ns = 500 + 150 * (links - 1) if links else 175
+            took = machine.memory.dirty_lines_ps(machine.cpus[reader], machine.cpus[owner], 3)
+            assert took == 3 * ns * NS
+
+    def test_every_three_nodes(self) -> None:
+        machine = make()
+        load = [100, 300, 450]
+        for reader, home, writer in itertools.product(range(3), repeat=3):
+            cpu = machine.cpus[16 * reader + 3]
+            ns = max(load[abs(reader - home)], load[abs(reader - writer)]) - 100
+            assert machine.memory.beyond_ps(cpu, home, writer) == ns * NS
+        for cpu_node, device in itertools.product(range(3), repeat=2):
+            ns = 200 + 70 * abs(cpu_node - device)
+            assert machine.memory.mmio_write_ps(cpu_node, device) == ns * NS
+
+    @pytest.mark.parametrize("cached", [False, True])
+    def test_a_copy_waits_for_what_is_far_or_lost_and_books_it(self, *, cached: bool) -> None:
+        load = [100, 300, 450]
+        lines = -(-BYTES // LINE_BYTES)
+        for reader, home, writer in itertools.product(range(3), repeat=3):
+            sim = Simulator()
+            machine, memory, interconnect = on_carriers(sim)
+            cpu = machine.cpus[16 * reader + 9]
+            cache = CacheWays(64 * 1024, 2, 80 * NS) if cached else None
+            if cache is not None:
+                cache.waiting = 40_000
+            took = memory.received_ps(
+                cpu,
+                machine.costs,
+                cache,  # type: ignore[arg-type]  # Cython takes None
+                BYTES,
+                home,
+                writer,
+            )
+            far = max(load[abs(reader - home)], load[abs(reader - writer)]) - 100
+            moved = 0
+            if cache is None:
+                ns, kind, moved = lines * far // 4, "copy_lines", BYTES
+            elif home != reader:
+                ns, kind, moved = lines * (far + 80) // 4, "copy_lines", lines * LINE_BYTES
+            else:
+                lost = cache.lost_permille() if writer == reader else 1000
+                ns, kind = lines * lost // 1000 * 80 // 4, "copy_misses"
+            assert took == ns * NS
+            booked = {name: ps for name, ps in machine.costs.ledger.work().items() if ps}
+            assert booked == ({kind: ns * NS} if ns else {})
+            carried = crossed(sim, interconnect)
+            if home == reader:
+                assert carried == {}
+            else:
+                low, high = sorted((reader, home))
+                ways = [f"nodes {n} and {n + 1} link" for n in range(low, high)]
+                names = {f"node {reader} bus 1", f"node {home} memory", *ways}
+                assert carried == dict.fromkeys(names, moved)
+                assert set(interconnect.batch) == {0, 4}
+
+    def test_lines_and_devices_cross_what_lies_between(self) -> None:
+        sim = Simulator()
+        machine, memory, interconnect = on_carriers(sim)
+        memory.dirty_lines_ps(machine.cpus[0], machine.cpus[8], 5)
+        memory.dirty_lines_ps(machine.cpus[0], machine.cpus[1], 5)
+        memory.transferred(2, 1, 700)
+        assert crossed(sim, interconnect) == {
+            "node 0 bus 0": 5 * LINE_BYTES,
+            "node 0 bus 1": 5 * LINE_BYTES,
+            "node 1 memory": 700,
+            "nodes 1 and 2 link": 700,
+        }
+
+    def test_memory_that_is_quicker_than_the_costs_know_is_no_gain(self) -> None:
+        _, memory, _ = on_carriers(Simulator(), included_ps=350 * NS)
+        cpu = make().cpus[0]
+        assert [memory.beyond_ps(cpu, node, node) // NS for node in range(3)] == [0, 0, 100]
+        # nor is another node's memory quicker than the own
+        _, memory, _ = on_carriers(Simulator(), remote_ps=50 * NS, hop_ps=10 * NS)
+        assert [memory.beyond_ps(cpu, node, node) // NS for node in range(3)] == [0, 0, 10]
