@@ -56,6 +56,12 @@ def interrupts(*rows: tuple[int, int, str]) -> str:
     return "\n".join(("           CPU0       CPU1", *lines))
 
 
+def perf(name: str, much: float, little: float) -> Pair:
+    """Return what perf top prints, of a function that takes much or little time."""
+    row = "    {:5.2f}%  [kernel]            [k] {}\n    1.00%  sshd     [.] main\n"
+    return Pair(row.format(much, name), row.format(little, name))
+
+
 def mpstat(*rows: str) -> str:
     """Return what mpstat -P ALL prints: CPU, usr, soft, steal, iowait, idle."""
     head = "12:00:01     CPU    %usr   %soft  %steal %iowait   %idle"
@@ -289,6 +295,19 @@ RULES: Final[dict[str, Pair]] = {
     "one-vector": Pair(
         interrupts((9_000_000, 0, "eth0")), interrupts((4_000_000, 5_000_000, "eth0"))
     ),
+    "one-busy-queue": Pair(
+        interrupts(*((n, 0, f"eth0-TxRx-{q}") for q, n in enumerate((9_000_000, 90, 90, 90)))),
+        interrupts(*((2_000_000, 0, f"eth0-TxRx-{q}") for q in range(4))),
+    ),
+    "hot-lock": perf("native_queued_spin_lock_slowpath", 38.21, 3.21),
+    "hot-iommu": perf("intel_iommu_unmap", 18.21, 3.21),
+    "hot-bounce": perf("swiotlb_bounce", 18.21, 0.21),
+    "hot-netfilter": perf("ipt_do_table", 38.21, 3.21),
+    "hot-capture": perf("tpacket_rcv", 8.21, 0.21),
+    "hot-checksum": perf("do_csum", 8.21, 0.21),
+    "hot-pages": perf("get_page_from_freelist", 28.21, 3.21),
+    "hot-crypto": perf("aesni_gcm_enc_loop", 58.21, 3.21),
+    "hot-routes": perf("fib_table_lookup", 28.21, 3.21),
     "deep-idle": Pair("C6:\nLatency: 133\n", "C1:\nLatency: 2\n"),
     "slow-governor": Pair('The governor "powersave" may decide', 'The governor "performance" may'),
     "clock-capped": Pair(

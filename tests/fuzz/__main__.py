@@ -4,6 +4,7 @@
 --seconds S     or for how long
 --start SEED    seed of the first (default 1)
 --kind KIND     one kind alone
+--bounds        in place of random cases, the least and the largest value of each setting
 --record FILE   one line of JSON a case; a file that is there is gone on with
 --replay FILE   run the cases of this file (one a line, as a finding has them) and say their ends
 """
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.fuzz.case import Case, End
-from tests.fuzz.generate import KINDS, case_of
+from tests.fuzz.generate import KINDS, case_of, cases_at_bounds
 from tests.fuzz.worker import prepare, run_case
 
 
@@ -103,6 +104,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--start", type=int, default=1)
     parser.add_argument("--kind", choices=tuple(KINDS))
+    parser.add_argument("--bounds", action="store_true")
     parser.add_argument("--record", type=Path)
     parser.add_argument("--replay", type=Path)
     return parser.parse_args()
@@ -121,14 +123,15 @@ def main() -> int:
             how = end.problem or "allowed"
             sys.stdout.write(f"exit {end.status} after {end.milliseconds} ms: {how}\n{end.said}\n")
         return int(any(end.problem for end in ends))
-    count = Count(next_seed=options.start)
+    walk = cases_at_bounds() if options.bounds else []
+    count = Count(next_seed=0 if walk else options.start)
     _restored(options.record, count)
     done = sum(count.ends.values())
     until = time.monotonic() + options.seconds
     with (options.record or Path(os.devnull)).open("a", encoding="utf-8") as record:
-        while done < options.cases and time.monotonic() < until:
+        while done < min(options.cases, len(walk) or options.cases) and time.monotonic() < until:
             seed = count.next_seed
-            case = case_of(seed, options.kind)
+            case = walk[seed] if walk else case_of(seed, options.kind)
             end = run_case(case)
             count.add(case.kind, seed, end.status, end.milliseconds, end.signature)
             record.write(_record(seed, case, end) + "\n")

@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["SMALL", "Setting", "odd_value", "scenarios", "settings_of", "tunings_of"]
+__all__ = [
+    "SMALL",
+    "Setting",
+    "edges_of",
+    "odd_value",
+    "scenarios",
+    "settings_of",
+    "tunings_of",
+]
 
 SMALL: Final = {
     "relay-tuned": {"relay.connections": "20", "relay.workers": "2"},
@@ -115,6 +123,18 @@ def odd_value(random: Random, setting: Setting) -> str:
     return random.choice(_VALUES.get(type(setting.spec), _WORDS))
 
 
+def edges_of(setting: Setting) -> tuple[str, ...]:
+    """Return the least and the largest value of a setting, as typed; none if it has no bounds."""
+    if not isinstance(setting.spec, Quantity):
+        return ()
+    low, high = setting.spec.bounds
+    return tuple(
+        " ".join([_typed(value, setting.spec)] * (setting.spec.length or 1))
+        for value in dict.fromkeys((low, low + 1, high))
+        if low <= value <= high
+    )
+
+
 def _number(random: Random, spec: Quantity, setting: Setting) -> str:
     low, high = spec.bounds
     high = min(high, _MOST.get(setting.name, high))
@@ -127,4 +147,8 @@ def _number(random: Random, spec: Quantity, setting: Setting) -> str:
     value = random.choice(
         (low, high, random.choice(few or [low]), random.randint(low, high), spread, spread)
     )
+    return _typed(value, spec)
+
+
+def _typed(value: int, spec: Quantity) -> str:
     return format_quantity(value, spec.quantity_kind).replace(" ", "" if spec.length else " ")

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.fuzz import inputs
 from tests.fuzz.case import Case
-from tests.fuzz.catalogue import SMALL, odd_value, scenarios, settings_of, tunings_of
+from tests.fuzz.catalogue import (
+    SMALL,
+    edges_of,
+    odd_value,
+    scenarios,
+    settings_of,
+    tunings_of,
+)
 from tests.fuzz.spoil import DAMAGE_FILE, DAMAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KINDS", "case_of"]
+__all__ = ["KINDS", "case_of", "cases_at_bounds"]
 
+_DIGITS: Final = re.compile(r"\d+")
+_SHORT: Final = {"duration": "300 us", "warm_up": "0 s"}
 _DURATIONS: Final = ("1 us", "10 us", "100 us", "100 us", "300 us", "300 us", "1 ms", "3 ms")
 _FORMATS: Final = (
     "text",
@@ -46,6 +57,25 @@ def case_of(seed: int, kind: str | None = None) -> Case:
     chosen = kind or drawn
     made = KINDS[chosen][1](random)
     return Case(chosen, made.arguments, made.call, made.files, seed)
+
+
+def cases_at_bounds() -> list[Case]:
+    """Return each bound of each setting of each scenario, alone, in a run of 300 us.
+
+    Names that differ in a number only (ports, queues, CPUs) are one, the first of them. Each is
+    tried on one scenario before the first is tried on a second.
+    """
+    found = []
+    tried: Counter[str] = Counter()
+    for scenario in Random(1).sample(scenarios(), len(scenarios())):  # noqa: S311 (no secret)
+        alike = {_DIGITS.sub("N", one.name): one for one in reversed(settings_of(scenario))}
+        for name, setting in alike.items():
+            for value in edges_of(setting):
+                settings = SMALL.get(scenario, {}) | {setting.name: value}
+                call = {"scenario": scenario, "settings": settings} | _SHORT
+                found.append((tried[name], Case("bounds", call=call)))
+            tried[name] += 1
+    return [case for _, case in sorted(found, key=lambda one: one[0])]
 
 
 def _settings(random: Random, scenario: str) -> dict[str, str]:

@@ -31,6 +31,9 @@ def read(page: Page) -> Iterator[Fact]:
         elif row := _ROW.match(line):
             counts = row["counts"].split()
             names = cpus if len(cpus) == len(counts) else [f"CPU{n}" for n in range(len(counts))]
+            if not cpus:  # the head was left out, as grep does
+                cpus = names
+                yield Fact("cpus", "", "interrupts", float(len(names)), page.name, at)
             words = row["rest"].split()
             action = words[-1][:_LONGEST] if words else ""
             subject = f"{row['irq'][:6]} {action}"

@@ -3,117 +3,53 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.actions import named, tool
+from simnet.diagnose.actions import tool
 from simnet.diagnose.families import logged, percent
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
-from simnet.printable import typed
+from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.vectors import busiest, cpus, handed_on, loads, ports, spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
 __all__ = ["RULES"]
 
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"
-_QUEUE: Final = re.compile(
-    r"(?P<port>[A-Za-z][\w.@]*?)"
-    r"(?:[-_:](?:rxtx|txrx|tx-?rx|input|output|rx|tx|fp|ch|q|queue|ring|Tx-Rx|TxRx)[-_.]?\d*|-\d+)+",
-    re.IGNORECASE,
-)
-_DRIVER_FIRST: Final = re.compile(
-    r"(?:i40e|ice|iavf|mlx5_comp\d+|bnxt_en|hns3|ena|virtio\d+)-(?P<port>[A-Za-z]\w+)-TxRx-\d+"
-)
-_MLX: Final = re.compile(r"(?:mlx5_comp|mlx4-|mlx4_comp)\d+@(?P<port>\S+)")
-_PORT: Final = re.compile(r"(?:eth|en[ospx]|em|p\d+p|ib|bond|wl|dsl|lan|wan|ens|virtio)[\w.]*")
-_NOT_DATA: Final = re.compile(r"(?i)misc|event|async|aq|admin|mgmnt|config|cmd|firmware|fdir|ptp")
 _MANY: Final = 100_000
 _MOSTLY: Final = 0.9
 _WAITS_US: Final = 400
 
 
-def _ports(evidence: Evidence) -> dict[str, dict[str, list[Fact]]]:
-    """Return for each port its vectors, and of each vector the newest counts by CPU."""
-    found: dict[str, dict[str, dict[str, Fact]]] = defaultdict(lambda: defaultdict(dict))
-    for fact in evidence.of("irq"):
-        action = fact.subject.partition(" ")[2]
-        if _NOT_DATA.search(action) and not re.search(r"(?i)tx-?rx|rx", action):
-            continue
-        port = next(
-            (m["port"] for p in (_DRIVER_FIRST, _MLX, _QUEUE) if (m := p.fullmatch(action))),
-            action if _PORT.fullmatch(action) else "",
-        )
-        if port:
-            found[port][fact.subject][fact.name] = fact
-    return {
-        port: {vector: list(by_cpu.values()) for vector, by_cpu in vectors.items()}
-        for port, vectors in found.items()
-    }
-
-
-def _loads(vectors: dict[str, list[Fact]]) -> dict[str, float]:
-    loads: dict[str, float] = defaultdict(float)
-    for facts in vectors.values():
-        for fact in facts:
-            loads[fact.name] += fact.value
-    return loads
-
-
-def _cpus(evidence: Evidence) -> int:
-    return int(evidence.value("cpus", r"interrupts|CPU\(s\)") or 0)
-
-
-def _spread(vectors: dict[str, list[Fact]], cpus: int) -> tuple[Action, ...]:
-    """Return commands that give each vector its own CPU; the busiest ones only."""
-    busiest = sorted(vectors, key=lambda one: -sum(fact.value for fact in vectors[one]))
-    actions = []
-    for place, vector in enumerate(sorted(busiest[: min(4, cpus)])):
-        irq = vector.partition(" ")[0]
-        file = typed(f"/proc/irq/{irq}/smp_affinity_list")
-        before = max(vectors[vector], key=lambda fact: fact.value).name.removeprefix("CPU")
-        if before == str(place):
-            continue
-        actions.append(
-            Action(
-                f"echo {place} > {file}",
-                f"echo {before} > {file}",
-                f"/proc/irq/{irq}/smp_affinity_list={place}",
-            )
-        )
-    return tuple(actions)
-
-
 def _one_cpu(evidence: Evidence) -> Iterator[Found]:
-    cpus = _cpus(evidence)
-    for port, vectors in _ports(evidence).items():
-        loads = _loads(vectors)
-        whole = sum(loads.values())
+    count = cpus(evidence)
+    for port, vectors in ports(evidence).items():
+        by_cpu = loads(vectors)
+        whole = sum(by_cpu.values())
         busy = {
             name: facts
             for name, facts in vectors.items()
             if sum(f.value for f in facts) > whole / 1000
         }
-        if len(busy) < 2 or cpus < 2 or whole < _MANY:  # noqa: PLR2004 - nothing to spread
+        if len(busy) < 2 or count < 2 or whole < _MANY:  # noqa: PLR2004 - nothing to spread
             continue
-        cpu, most = max(loads.items(), key=lambda item: item[1])
+        cpu, most = max(by_cpu.items(), key=lambda item: item[1])
         best = max(sum(f.value for f in facts) for facts in busy.values())
         fact = max(
             (f for facts in busy.values() for f in facts if f.name == cpu), key=lambda f: f.value
         )
-        share, could = most / whole, max(best / whole, 1 / min(len(busy), cpus))
+        share, could = most / whole, max(best / whole, 1 / min(len(busy), count))
         said = f"{cpu} took {percent(share)} of {whole:,.0f} interrupts of {len(busy)} vectors"
         shared = [
             one for one, facts in busy.items() if max(facts, key=lambda f: f.value).name == cpu
         ]
-        actions = _spread(busy, cpus)
+        actions = spread(busy, count)
         if share >= _MOSTLY and could < 0.8:  # noqa: PLR2004 - spreading would change much
-            yield Hit(port, (fact,), f"{said}; there are {cpus} CPUs", 66, "likely", actions)
-        elif share >= 1.3 * could and share > 1.5 / cpus and len(shared) > 1:
+            yield Hit(port, (fact,), f"{said}; there are {count} CPUs", 66, "likely", actions)
+        elif share >= 1.3 * could and share > 1.5 / count and len(shared) > 1:
             said += f", {len(shared)} vectors; one CPU each would be {percent(could)}"
             said += f" (at most {share / could:.2f} times as much, if that CPU is the limit)"
             yield Hit(port, (fact,), said, 42, "possible", actions)
@@ -122,23 +58,43 @@ def _one_cpu(evidence: Evidence) -> Iterator[Found]:
 
 
 def _one_vector(evidence: Evidence) -> Iterator[Found]:
-    cpus = _cpus(evidence)
-    for port, vectors in _ports(evidence).items():
-        if len(vectors) != 1 or cpus < 2:  # noqa: PLR2004 - nothing to spread to
+    count = cpus(evidence)
+    for port, vectors in ports(evidence).items():
+        if len(vectors) != 1 or count < 2:  # noqa: PLR2004 - nothing to spread to
             continue
         facts = next(iter(vectors.values()))
-        most = max(facts, key=lambda fact: fact.value)
+        most = busiest(facts)
         pasted = not most.file.startswith(("/", "proc/", "sos_commands/"))
         if (
             pasted
             and most.value >= 10 * _MANY
             and most.value >= _MOSTLY * sum(fact.value for fact in facts)
         ):
-            said = f"one vector, {most.shown} interrupts on {most.name} of {cpus} CPUs"
-            file = f"/sys/class/net/{named(port)}/queues/rx-0/rps_cpus"
-            mask = f"{((1 << min(cpus, 32)) - 1) & ~(1 << int(most.name[3:])) or 1:x}"
-            action = Action(f"echo {mask} > {file}", f"echo 0 > {file}", f"{file}={mask}")
-            yield Hit(port, (most,), said, 27, "possible", (action,))
+            said = f"one vector, {most.shown} interrupts on {most.name} of {count} CPUs"
+            actions = handed_on(port, port, most.name, count)
+            yield Hit(port, (most,), said, 27, "possible", actions)
+
+
+def _one_busy_vector(evidence: Evidence) -> Iterator[Found]:
+    count = cpus(evidence)
+    for port, every in ports(evidence).items():
+        vectors = {name: facts for name, facts in every.items() if name.partition(" ")[2] != port}
+        if len(vectors) < 3 or count < 2:  # noqa: PLR2004 - a pair may be one for each direction
+            continue
+        sums = {name: sum(fact.value for fact in facts) for name, facts in vectors.items()}
+        hot = max(sums, key=lambda name: sums[name])
+        whole = sum(sums.values())
+        most = busiest(vectors[hot])
+        if sums[hot] < 10 * _MANY or most.file.startswith(("/", "proc/", "sos_commands/")):
+            continue
+        share = sums[hot] / whole
+        said = f"{hot.partition(' ')[2]} took {percent(share)} of {whole:,.0f} interrupts"
+        said += f" of {len(vectors)} vectors"
+        if share >= _MOSTLY:
+            actions = handed_on(port, hot, most.name, count)
+            yield Hit(port, (most,), said, 48, "likely", actions)
+        else:
+            yield Clear(most, said)
 
 
 def _no_timer(evidence: Evidence) -> Iterator[Found]:
@@ -170,12 +126,12 @@ def _long(evidence: Evidence) -> Iterator[Found]:
 
 
 def _few_queues(evidence: Evidence) -> Iterator[Found]:
-    cpus = _cpus(evidence)
+    count = cpus(evidence)
     for now in evidence.of("channels", "combined"):
         most = evidence.last("channels", "combined most", now.subject)
-        if most and now.value == 1 and most.value >= 4 and cpus != 1:  # noqa: PLR2004 - a card made to spread
+        if most and now.value == 1 and most.value >= 4 and count != 1:  # noqa: PLR2004 - a card made to spread
             said = f"{now.shown} queue of {most.shown} that the card has"
-            queues = int(min(most.value, cpus or most.value))
+            queues = int(min(most.value, count or most.value))
             action = tool("-L", now.subject, "combined", queues, now.shown)
             yield Hit(now.subject, (now, most), said, 30, "possible", (action,))
 
@@ -197,14 +153,14 @@ def _remote(evidence: Evidence) -> Iterator[Found]:
     nodes = _nodes(evidence)
     if len(nodes) < 2:  # noqa: PLR2004 - none is remote
         return
-    for port, vectors in _ports(evidence).items():
+    for port, vectors in ports(evidence).items():
         device = evidence.last("sysfs", "device/numa_node", port)
         if device is None or int(device.value) not in nodes:
             continue
-        loads = _loads(vectors)
-        whole = sum(loads.values())
+        by_cpu = loads(vectors)
+        whole = sum(by_cpu.values())
         own = {f"CPU{cpu}" for cpu in nodes[int(device.value)]}
-        away = sum(load for cpu, load in loads.items() if cpu not in own)
+        away = sum(load for cpu, load in by_cpu.items() if cpu not in own)
         if whole >= _MANY and away / whole >= 0.5:  # noqa: PLR2004 - most
             said = f"the card is on node {device.value:.0f}, {percent(away / whole)} of its"
             said += " interrupts are served by other nodes"
@@ -233,6 +189,20 @@ RULES: Final = (
         "Where that CPU is full (mpstat: %soft), let RPS hand packets to the others.",
         f"{_SCALING}, RPS",
         _one_vector,
+    ),
+    Rule(
+        "one-busy-queue",
+        "interrupt",
+        "One queue of {subject} takes nearly all its interrupts",
+        "/proc/interrupts, pasted",
+        "90 % of a million interrupts, with three vectors and more: queues would share them",
+        "The card's hash sends all packets to one queue, so one CPU takes them: it is one flow, or"
+        " the card cannot look into the packets (PPPoE, tunnels, IPsec, fragments), or its"
+        " indirection table names one queue.",
+        "Look at ethtool -x and at the number of flows; let RPS hand the packets of that queue to"
+        " other CPUs: it looks into tunnels where cards do not. One flow stays on one CPU.",
+        f"{_SCALING}, RSS and RPS",
+        _one_busy_vector,
     ),
     Rule(
         "frames-without-timer",

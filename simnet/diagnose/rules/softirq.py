@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import named, sysctl
 from simnet.diagnose.families import percent, weight_of
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.vectors import busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
 
 if TYPE_CHECKING:
@@ -78,18 +79,38 @@ def _full(evidence: Evidence) -> Iterator[Found]:
         if fact.value >= 75 or (fact.value >= 50 and idle is not None and idle < 3):  # noqa: PLR2004 - hardly anything else
             others = (sum(rest) - fact.value) / max(len(rest) - 1, 1)
             said = f"%soft {fact.shown} on {fact.subject}, {others:.0f} % on the others"
-            yield Hit(fact.subject, (fact,), said, 68 if others < fact.value / 2 else 55, "likely")
+            heavy = 68 if others < fact.value / 2 else 55
+            yield Hit(fact.subject, (fact,), said, heavy, "likely", _relief(evidence, fact.subject))
         else:
             yield Clear(fact, f"%soft at most {fact.shown} ({fact.subject})")
     for fact in evidence.of("process", r"ksoftirqd/\d+"):
         if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
             cpu = f"CPU {fact.name.rpartition('/')[2]}"
             said = f"{fact.subject} takes {fact.shown} of its CPU"
-            yield Hit(cpu, (fact,), said, 66, "likely")
+            yield Hit(cpu, (fact,), said, 66, "likely", _relief(evidence, cpu))
     for fact in (one for one in evidence.of("process") if one.subject.startswith("ksoftirqd/")):
         if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
             cpu = f"CPU {fact.subject.rpartition('/')[2]}"
-            yield Hit(cpu, (fact,), f"{fact.subject} takes {fact.shown}", 66, "likely")
+            said = f"{fact.subject} takes {fact.shown}"
+            yield Hit(cpu, (fact,), said, 66, "likely", _relief(evidence, cpu))
+
+
+def _relief(evidence: Evidence, subject: str) -> tuple[Action, ...]:
+    """Return what takes work from a CPU: its interrupts spread, or their packets handed on."""
+    cpu = subject.replace(" ", "")
+    for port, vectors in ports(evidence).items():
+        by_cpu = loads(vectors)
+        own = {
+            name: facts
+            for name, facts in vectors.items()
+            if busiest(facts).name == cpu and busiest(facts).value > sum(by_cpu.values()) / 20
+        }
+        if by_cpu[cpu] < sum(by_cpu.values()) / 2 or not own:
+            continue
+        if len(own) > 1:
+            return spread(own, cpus(evidence))
+        return handed_on(port, next(iter(own)), cpu, cpus(evidence))
+    return ()
 
 
 def _masks(evidence: Evidence) -> dict[str, list[Fact]]:
@@ -118,8 +139,8 @@ def _rps(port: str, facts: list[Fact], mask: str) -> tuple[Action, ...]:
 
 
 def _mask(evidence: Evidence, without: int = 0) -> str:
-    cpus = int(evidence.value("cpus", r"CPU\(s\)|interrupts") or 0)
-    every = (1 << cpus) - 1 if 1 < cpus <= 32 else 0xF  # noqa: PLR2004 - masks of one word
+    count = cpus(evidence)
+    every = (1 << count) - 1 if 1 < count <= 32 else 0xF  # noqa: PLR2004 - masks of one word
     return f"{every & ~without or every:x}"
 
 

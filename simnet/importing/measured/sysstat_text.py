@@ -14,7 +14,7 @@ from typing import Final
 from simnet.importing.measured.reader import Numbers, Reader, means
 from simnet.importing.measured.shares import cpu_metrics, port_metrics
 
-__all__ = ["READER"]
+__all__ = ["READER", "text_metrics"]
 
 _METRICS: Final[Mapping[str, Callable[[str, Mapping[str, float]], Iterator[tuple[str, float]]]]] = {
     "CPU": cpu_metrics,
@@ -30,7 +30,12 @@ def _knows(text: str) -> bool:
     return _HEADING.search(text[:_HEAD]) is not None
 
 
-def _read(text: str) -> Numbers:
+def text_metrics(text: str) -> Numbers:
+    """Return the metrics of a text.
+
+    Raises:
+        ValueError: a value is no number.
+    """
     averages: list[tuple[str, float]] = []
     samples: list[tuple[str, float]] = []
     columns: list[str] = []
@@ -55,4 +60,4 @@ def _row(columns: list[str], values: list[str]) -> dict[str, float]:
     }
 
 
-READER: Final = Reader("sar, mpstat", _knows, _read)
+READER: Final = Reader("sar, mpstat", _knows, text_metrics)

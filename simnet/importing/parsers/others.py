@@ -24,7 +24,6 @@ __all__ = ["PARSER"]
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
 _NO_LOAD: Final = "no simulation depends on it"
 _NO_OUTPUT: Final = "commands are not executed"
-_SADF: Final = "of sysstat, loads are read from sadf -j and from mpstat -o JSON"
 _SYMPTOMS: Final = "what happened, and no setting"
 # name, pattern of a line, why it is not used
 _KNOWN: Final = (
@@ -54,7 +53,6 @@ _KNOWN: Final = (
     ("ifconfig", r"\S{1,15}:? +(?:Link encap:|flags=\d+<)", _NO_LOAD),
     ("ping", r"\d+ bytes from \S+ icmp_seq=|rtt min/avg/max", _SYMPTOMS),
     ("iperf", r"\[ *\d+\] local \S+ port \d+ connected with ", "it does not say who sent"),
-    ("sar", r"[\d:]{5,8}(?: [AP]M)? +(?:CPU +%us|IFACE +rxpck/s|all +[\d.])", _SADF),
 )  # fmt: skip
 _LOADS: Final = (
     ("fio job", "fio, which reads and writes disks"),

@@ -1,6 +1,7 @@
-"""What sysstat observed, as JSON: `sadf` of ports, `mpstat -P ALL` of CPUs, `iostat -x` of disks.
+"""What sysstat observed: `sadf` and `sar` of ports, `mpstat -P ALL` of CPUs, `iostat -x` of disks.
 
-Of the intervals that sadf prints, the one in which a port carried most counts.
+Of the intervals that sadf prints, the one in which a port carried most counts; of sar's text the
+averages, or the mean of its rows. Rows whose head was left out, as grep does, have sar's columns.
 
 Source: sadf(1), mpstat(1), iostat(1).
 """
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.importing.kind import Kind
 from simnet.importing.measured.sysstat_json import report_metrics, reports
+from simnet.importing.measured.sysstat_text import text_metrics
 from simnet.importing.parser import Parser
 from simnet.importing.rates import Rates
 
@@ -25,10 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["PARSER"]
 
 # of these the last report counts: iostat's first is of all time since the host started
+_BUSY: Final = (".busy", ".softirq")
 _LAST: Final = {
-    "mpstat -P ALL -o JSON": (".busy", ".softirq"),
+    "mpstat -P ALL -o JSON": _BUSY,
     "iostat -x -o JSON": (".await_ms", ".queue", ".reads_per_s", ".util_percent", ".writes_per_s"),
 }
+_WHEN: Final = r"(?:[\d:]{5,8}(?: [AP]M)?|Average:)"
+_ROW: Final = r"[a-z][^\s:]{0,14}(?: +\d{1,12}[.,]\d\d){7,8}\s*$"
+_HEAD: Final = "IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil"
 _METRICS: Final = ("rx_packets_per_s", "tx_packets_per_s", "rx_bps", "tx_bps")
 
 
@@ -44,6 +50,7 @@ def _reports(told: Output) -> list[tuple[Mapping[str, Any], Numbers]]:
 def _rates(evidence: Evidence) -> Iterator[Rates]:
     told = evidence.outputs.one("sadf -j")
     if told is None:
+        yield from _typed_rates(evidence)
         return
     found = _reports(told)
     for nic in evidence.nics:
@@ -57,6 +64,27 @@ def _rates(evidence: Evidence) -> Iterator[Rates]:
                 best = here
         if best is not None:
             yield best
+
+
+def _typed_rates(evidence: Evidence) -> Iterator[Rates]:
+    """Yield rates of ports from sar's text."""
+    for told in evidence.outputs.every("sar -n DEV"):
+        metrics = _of_text(told)
+        for nic in evidence.nics:
+            names = [f"port.{nic.name}.{metric}" for metric in _METRICS]
+            if names[0] in metrics:
+                rx, tx, rx_bps, tx_bps = (max(metrics.get(name, 0.0), 0.0) for name in names)
+                yield Rates(nic.name, rx, tx, rx_bps / 8, tx_bps / 8, 0.0, told.name)
+
+
+def _of_text(told: Output) -> Numbers:
+    """Return the metrics of a text of sar or mpstat; empty if it is broken."""
+    headed = "IFACE" in told.text or "CPU" in told.text
+    try:
+        found = text_metrics(told.text if headed else f"{_HEAD}\n{told.text}")
+    except ValueError:
+        return {}
+    return found if all(isfinite(value) for value in found.values()) else {}
 
 
 def _seconds(report: Mapping[str, Any]) -> float:
@@ -73,6 +101,9 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
             for _, metrics in _reports(told)[-1:]:
                 found = (one for one in metrics.items() if one[0].endswith(ends))
                 yield from ((name, value, told.name) for name, value in found)
+    for told in evidence.outputs.every("sar -u"):
+        found = (one for one in _of_text(told).items() if one[0].endswith(_BUSY))
+        yield from ((name, value, told.name) for name, value in found)
 
 
 PARSER: Final = Parser(
@@ -95,6 +126,12 @@ PARSER: Final = Parser(
             command="iostat -x -o JSON 1 2",
             folder="sar",
         ),
+        Kind(
+            "sar -n DEV",
+            line=rf"{_WHEN} +(?:IFACE +rxpck/s|{_ROW})",
+            many=True,
+        ),
+        Kind("sar -u", line=rf"{_WHEN} +(?:CPU +%us|all +[\d.,]+ +[\d.,]+ )", many=True),
     ),
     rates=_rates,
     uses=_uses,

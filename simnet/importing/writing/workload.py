@@ -120,10 +120,11 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
     connections = host.uses.get("connections")
     count = round(connections.value) if connections is not None else 0
     bulk = (rates.rx_size >= _FULL_BYTES, rates.tx_size >= _FULL_BYTES)
+    over = f", over {rates.seconds:,.0f} s" if rates.seconds else ""
     said = (
         f"{rates.port} received {rates.rx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.rx_packets:,.0f}"
         f" frames/s and sent {rates.tx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.tx_packets:,.0f}"
-        f" frames/s, over {rates.seconds:,.0f} s ({rates.source})"
+        f" frames/s{over} ({rates.source})"
     )
     if any(bulk):
         streams = min(max(count, 1), _MOST_STREAMS)

@@ -15,6 +15,7 @@ from simnet.scenario.parts.memcached.columns import KeyValueCounts
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import Polled
+from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.memcached_system import Clients, KeyValuePort, Server, connect_memcached
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from simnet.host.softirq.napi_instance import NapiInstance
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.memcached.schema import Memcached
+    from simnet.scenario.parts.steering.build import HostSteering
     from simnet.workload.memcached_system import KeyValue
     from simnet.workload.mutilate import Requests
 
@@ -64,6 +66,7 @@ class _Counts:
     port: Any
     others: tuple[OtherQueue, ...]
     cpus: list[Cpu]
+    steering: HostSteering | None
 
     def key_value(self) -> KeyValueCounts:
         """Interrupts of the port, polls of all devices, calls and CPU time of the workers."""
@@ -88,7 +91,8 @@ class _Counts:
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped before the transmit rings."""
-        return (DropCount("qdisc", self.port.name, self.port.qdisc_drops),)
+        qdisc = DropCount("qdisc", self.port.name, self.port.qdisc_drops)
+        return (*backlog_drops(self.steering), qdisc)
 
     def messages(self) -> MessageCounts:
         """Requests."""
@@ -103,7 +107,8 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     if given is None:
         message = "a configuration without memcached"
         raise ValueError(message)
-    behind = _Behind(ground, given)
+    steering = steering_of(ground, ground.machine, effective.host)
+    behind = _Behind(ground, given, steering)
     cpus = range(given.first_cpu, given.first_cpu + given.workers)
     kernel = effective.host.kernel
     made = connect_memcached(
@@ -139,7 +144,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     path.far_links.append(("clients", behind.far, rate, None))
     machine = ground.machine
     used = machine.online if given.binding == "any" else [machine.cpus[cpu] for cpu in cpus]
-    counts = _Counts(made, machine, behind.nic, tuple(behind.others()), used)
+    counts = _Counts(made, machine, behind.nic, tuple(behind.others()), used, steering)
     return System(
         ground.env,
         ground.machine,
@@ -170,12 +175,12 @@ def _instances(port: Any) -> list[NapiInstance]:
 class _Behind(HostsBehind):
     """The server's port, and the clients' hosts behind it."""
 
-    def __init__(self, ground: Ground, given: Memcached) -> None:
+    def __init__(self, ground: Ground, given: Memcached, steering: HostSteering | None) -> None:
         self.given = given
         luck = stream(ground.seed, "memcached.ports")
         # each host counts up from where it is
         self.first_ports = [int(luck.below(LOCAL_PORTS)) for _ in range(given.hosts)]
-        super().__init__(ground, 0, "clients")
+        super().__init__(ground, 0, "clients", steering.sockets if steering else None)
         self.instances = _instances(self.nic)
 
     def port(self) -> KeyValuePort:

@@ -27,7 +27,7 @@ from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
 from simnet.scenario.parts.network.transactions import End, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
 from simnet.scenario.parts.partition.build import connect_by_hypervisor
-from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.tcp import columns as tcp
 from simnet.scenario.parts.tcp.build import (
     frame_overhead_bytes,
@@ -37,7 +37,7 @@ from simnet.scenario.parts.tcp.build import (
 )
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import Receiver, System
+from simnet.scenario.system.system import DropCount, Receiver, System
 from simnet.workload.iperf import Reporter
 from simnet.workload.netperf import Netperf, Netserver, Start
 
@@ -110,8 +110,21 @@ class _Builder(Ground):
             for flow in self.effective.flows
         ]
         return System(
-            self.env, self.machine, self.ports, named, parts, offers=self.path, ground=self
+            self.env,
+            self.machine,
+            self.ports,
+            named,
+            parts,
+            drops=self._drops,
+            offers=self.path,
+            ground=self,
         )
+
+    def _drops(self) -> tuple[DropCount, ...]:
+        """What was dropped outside the rings: in CPUs' backlogs, before transmit rings."""
+        qdiscs = (DropCount("qdisc", port.name, port.qdisc_drops) for port in self.ports)
+        found = (*backlog_drops(self.steering), *qdiscs)
+        return tuple(drop for drop in found if drop.packets)
 
     def _observe(self) -> None:
         """Have TCP's counters read, and those of the order of packets."""

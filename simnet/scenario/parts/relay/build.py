@@ -10,7 +10,7 @@ from simnet.kernel.random import stream
 from simnet.net.link.skb import Header
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.relay_system import Load, Workers, connect_relay
@@ -75,11 +75,8 @@ class RelayBuilt:
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings: in CPUs' backlogs, before transmit rings."""
-        backlogs = self.steering.drops() if self.steering else {}
-        found = [
-            DropCount("backlog", path.split(".")[-2], count) for path, count in backlogs.items()
-        ]
-        return (*found, *(DropCount("qdisc", nic.name, nic.qdisc_drops) for nic in self.nics))
+        qdiscs = (DropCount("qdisc", nic.name, nic.qdisc_drops) for nic in self.nics)
+        return (*backlog_drops(self.steering), *qdiscs)
 
     def messages(self) -> MessageCounts:
         """Messages of both directions."""

@@ -14,6 +14,7 @@ from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering.version import steering_rules
 from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
+from simnet.scenario.system.system import DropCount
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["HostSteering", "steer_host", "steering_of"]
+__all__ = ["HostSteering", "backlog_drops", "steer_host", "steering_of"]
 
 
 def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
@@ -158,5 +159,11 @@ class HostSteering:
             socket.flows = self.sockets
 
     def drops(self) -> dict[str, int]:
-        """Packets dropped so far, by backlog."""
-        return {backlog.path: backlog.drops for backlog in self.backlogs}
+        """Packets dropped so far by the backlogs, by the name of the CPU."""
+        return {one.path.split(".")[-2]: one.drops for one in self.backlogs}
+
+
+def backlog_drops(steering: HostSteering | None) -> tuple[DropCount, ...]:
+    """Return what the backlogs of CPUs have dropped, as a system's places of loss."""
+    counts = steering.drops() if steering else {}
+    return tuple(DropCount("backlog", cpu, count) for cpu, count in counts.items())

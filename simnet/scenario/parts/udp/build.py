@@ -20,7 +20,7 @@ from simnet.net.udp.source import DatagramSource
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.udp.columns import UdpCounts
 from simnet.scenario.parts.udp.schema import HEADERS_BYTES
 from simnet.scenario.system.ground import Ground
@@ -85,18 +85,13 @@ class UdpBuilt:
     nic: Any
     steering: HostSteering | None
 
-    def backlogs(self) -> dict[str, int]:
-        """Packets dropped by CPUs' backlogs, by the CPU's name."""
-        found = self.steering.drops() if self.steering else {}
-        return {path.split(".")[-2]: count for path, count in found.items()}
-
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings, on the way from the wire to the workers."""
         wire = sum(source.dropped for source in self.sources)
         sockets = [(one.path.rpartition(".")[2], one) for one in self.sockets]
         return (
             DropCount("wire", self.nic.name, wire),
-            *(DropCount("backlog", cpu, count) for cpu, count in self.backlogs().items()),
+            *backlog_drops(self.steering),
             *(DropCount("socket", name, one.rcvbuf_errors) for name, one in sockets),
             *(DropCount("memory", name, one.mem_errors) for name, one in sockets),
         )
@@ -115,7 +110,7 @@ class UdpBuilt:
             received_bytes=sum(one.received_bytes for one in self.sockets),
             wire=sum(one.dropped for one in self.sources),
             ring=self.nic.drops,
-            backlog=sum(self.backlogs().values()),
+            backlog=sum(self.steering.drops().values()) if self.steering else 0,
             rcvbuf_errors=sum(one.rcvbuf_errors for one in self.sockets),
             mem_errors=sum(one.mem_errors for one in self.sockets),
             waiting=sum(one.depth for one in self.sockets),

@@ -1,0 +1,102 @@
+"""Interrupts by port: its vectors, which CPUs take them, and what would spread them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.actions import named
+from simnet.diagnose.rule import Action
+from simnet.printable import typed
+
+if TYPE_CHECKING:
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
+
+__all__ = ["busiest", "cpus", "handed_on", "loads", "ports", "spread"]
+
+# a CPU of a mask of one word
+_WORD: Final = 32
+_QUEUE: Final = re.compile(
+    r"(?P<port>[A-Za-z][\w.@]*?)"
+    r"(?:[-_:](?:rxtx|txrx|tx-?rx|input|output|rx|tx|fp|ch|q|queue|ring|Tx-Rx|TxRx)[-_.]?\d*|-\d+)+",
+    re.IGNORECASE,
+)
+_DRIVER_FIRST: Final = re.compile(
+    r"(?:i40e|ice|iavf|mlx5_comp\d+|bnxt_en|hns3|ena|virtio\d+)-(?P<port>[A-Za-z]\w+)-TxRx-\d+"
+)
+_MLX: Final = re.compile(r"(?:mlx5_comp|mlx4-|mlx4_comp)\d+@(?P<port>\S+)")
+_PORT: Final = re.compile(r"(?:eth|en[ospx]|em|p\d+p|ib|bond|wl|dsl|lan|wan|ens|virtio)[\w.]*")
+_NOT_DATA: Final = re.compile(r"(?i)misc|event|async|aq|admin|mgmnt|config|cmd|firmware|fdir|ptp")
+
+
+def ports(evidence: Evidence) -> dict[str, dict[str, list[Fact]]]:
+    """Return for each port its vectors, and of each vector the newest counts by CPU."""
+    found: dict[str, dict[str, dict[str, Fact]]] = defaultdict(lambda: defaultdict(dict))
+    for fact in evidence.of("irq"):
+        action = fact.subject.partition(" ")[2]
+        if _NOT_DATA.search(action) and not re.search(r"(?i)tx-?rx|rx", action):
+            continue
+        port = next(
+            (m["port"] for p in (_DRIVER_FIRST, _MLX, _QUEUE) if (m := p.fullmatch(action))),
+            action if _PORT.fullmatch(action) else "",
+        )
+        if port:
+            found[port][fact.subject][fact.name] = fact
+    return {
+        port: {vector: list(by_cpu.values()) for vector, by_cpu in vectors.items()}
+        for port, vectors in found.items()
+    }
+
+
+def loads(vectors: dict[str, list[Fact]]) -> dict[str, float]:
+    """Return how many interrupts each CPU took."""
+    found: dict[str, float] = defaultdict(float)
+    for facts in vectors.values():
+        for fact in facts:
+            found[fact.name] += fact.value
+    return found
+
+
+def cpus(evidence: Evidence) -> int:
+    """Return how many CPUs the host has; 0 if no file says it."""
+    return int(evidence.value("cpus", r"interrupts|CPU\(s\)") or 0)
+
+
+def spread(vectors: dict[str, list[Fact]], count: int) -> tuple[Action, ...]:
+    """Return commands that give each vector a CPU of its own; the busiest vectors only."""
+    heaviest = sorted(vectors, key=lambda one: -sum(fact.value for fact in vectors[one]))
+    actions = []
+    for place, vector in enumerate(sorted(heaviest[: min(4, count)])):
+        irq = vector.partition(" ")[0]
+        file = typed(f"/proc/irq/{irq}/smp_affinity_list")
+        before = busiest(vectors[vector]).name.removeprefix("CPU")
+        if before == str(place):
+            continue
+        actions.append(
+            Action(
+                f"echo {place} > {file}",
+                f"echo {before} > {file}",
+                f"/proc/irq/{irq}/smp_affinity_list={place}",
+            )
+        )
+    return tuple(actions)
+
+
+def busiest(facts: list[Fact]) -> Fact:
+    """Return the count of the CPU that took most interrupts of a vector."""
+    return max(facts, key=lambda fact: fact.value)
+
+
+def handed_on(port: str, vector: str, cpu: str, count: int) -> tuple[Action, ...]:
+    """Return what lets RPS hand the packets of a vector to all CPUs but the interrupt's own."""
+    number = re.search(r"(\d{1,3})$", vector)
+    alone = vector.partition(" ")[2] == port
+    queue = int(number[1]) if number and not alone else 0
+    file = f"/sys/class/net/{named(port)}/queues/rx-{queue}/rps_cpus"
+    own = int(cpu[3:])
+    mask = ((1 << min(count, _WORD)) - 1) & ~((1 << own) if own < _WORD else 0)
+    if not mask:
+        return ()
+    return (Action(f"echo {mask:x} > {file}", f"echo 0 > {file}", f"{file}={mask:x}"),)
