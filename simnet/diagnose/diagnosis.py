@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.page import Page
+    from simnet.diagnose.predicted import Prediction
 
 __all__ = ["SCHEMA", "Diagnosis", "Finding", "diagnose", "diagnose_live"]
 
@@ -43,10 +44,17 @@ _OF_DISKS: Final = (("disk", "iostat -x 1 5"), ("idle", "cpupower idle-info"))
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule that fired, and where."""
+    """A rule that fired, and where.
+
+    Attributes:
+        rule: the rule.
+        hit: the place, with its evidence.
+        prediction: what the cure would change; None where nobody asked.
+    """
 
     rule: Rule
     hit: Hit
+    prediction: Prediction | None = None
 
     @property
     def title(self) -> str:
@@ -86,6 +94,7 @@ class Finding:
                 {"do": one.do, "undo": one.undo, "whatif": one.whatif} for one in self.hit.actions
             ],
             "modelled": any(one.whatif for one in self.hit.actions),
+            "prediction": self.prediction.to_dict() if self.prediction else None,
             "threshold": self.rule.threshold,
             "source": self.rule.source,
         }

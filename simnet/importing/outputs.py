@@ -35,6 +35,7 @@ _MOST_IN_ONE: Final = 200
 _NUMBERED: Final = re.compile(r"[a-z][a-z0-9]{0,11}\d[a-z0-9]{0,6}(?:\.\d{1,4})?")
 _PLAIN: Final = frozenset({"wan", "lan", "dmz"})
 _RINGS: Final = re.compile(r" with (\d{1,4}) RX ring")
+_GREP: Final = r"[ef]?grep(?: -\S+)* (?:'[^'\n]*'|\"[^\"\n]*\"|[^\s'\"]+)"
 _SUFFIX: Final = re.compile(r"\.(?:txt|log|out|text)$")
 
 
@@ -69,7 +70,8 @@ def _commands() -> tuple[tuple[str, re.Pattern[str]], ...]:
             found.append((name, re.compile(rf"(?:/\S*/)?{typed}(?: *[|;&>].*)?")))
         for file in kind.files:
             typed = (
-                rf"(?:(?:cat|head|tail|more|less)(?: -\S+)* )?/?{re.escape(file)}(?: *[|;&>].*)?"
+                rf"(?:(?:(?:cat|head|tail|more|less)(?: -\S+)*|{_GREP}) )?/?{re.escape(file)}"
+                r"(?: *[|;&>].*)?"
             )
             found.append((name, re.compile(typed)))
     return tuple(found)

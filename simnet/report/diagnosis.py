@@ -21,6 +21,8 @@ _MOST_COMMANDS: Final = 2
 _MOST_FACTS: Final = 2
 _MOST_PLACES: Final = 4
 _LONGEST: Final = 300
+# a number and its % stay on one line
+_GLUE: Final = "\u00a0"
 # of the name of a source within a command
 _SHORT: Final = 40
 
@@ -84,6 +86,11 @@ def _asked(one: Finding, sources: Sequence[str]) -> Iterator[str]:
     if not modelled:
         yield "  simnet does not model this cure: no prediction."
         return
+    if one.prediction is not None and one.prediction.verdict:
+        told = one.prediction
+        yield from _wrapped("  Predicted: ", f"{told.verdict}: {told.said} (load: {told.load})")
+    elif one.prediction is not None:
+        yield from _wrapped("  No prediction: ", one.prediction.why)
     plain = len(sources) == 1 and sources[0] != "-"
     source = sources[0] if plain and len(sources[0]) < _SHORT else "FOLDER"
     yield "  simnet models it; to ask what it would change:"
@@ -118,7 +125,7 @@ def _ruled_out(found: Diagnosis) -> Iterator[str]:
 
 def _wrapped(start: str, text: str, *, most: int = 4) -> Iterator[str]:
     """Yield a text as lines of the screen's width, with an indent; escaped."""
-    text = printable(text)
+    text = printable(text).replace(" %", f"{_GLUE}%")
     if len(text) > _LONGEST * 2:
         text = f"{text[: _LONGEST * 2]} ..."
     indent = " " * max(2, len(start) - len(start.lstrip())) if start else ""
@@ -131,4 +138,4 @@ def _wrapped(start: str, text: str, *, most: int = 4) -> Iterator[str]:
         placeholder=" ...",
         break_on_hyphens=False,
     )
-    yield from lines
+    yield from (line.replace(_GLUE, " ") for line in lines)

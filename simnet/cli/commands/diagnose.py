@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simnet.cli.options import jobs_option
 from simnet.cli.output import answer, out_option, write_out
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ __all__ = ["diagnose_command"]
 @click.command("diagnose")
 @click.argument("sources", nargs=-1, metavar="SOURCE...", type=click.Path(allow_dash=True))
 @click.option("--live", is_flag=True, help="Look at this machine, for five seconds at most.")
+@click.option(
+    "--predict",
+    is_flag=True,
+    help="Simulate what the cures of the heaviest findings would change, on a host like this one"
+    " under the load that the files show; takes a minute.",
+)
+@jobs_option
 @click.option("--all", "every", is_flag=True, help="Show all findings in full.")
 @out_option()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -27,6 +35,8 @@ def diagnose_command(
     sources: tuple[str, ...],
     *,
     live: bool,
+    predict: bool,
+    jobs: int | None,
     every: bool,
     out: Path | None,
     as_json: bool,
@@ -47,6 +57,12 @@ def diagnose_command(
     from simnet.report.diagnosis import diagnosis
 
     found = diagnose_live() if live else diagnose(sources)
+    if predict:
+        from simnet.diagnose.predicted import predicted
+        from simnet.report.progress import progress
+
+        with progress("simulating") as callback:
+            found = predicted(found, sources, progress=callback, jobs=jobs)
     write_out(out, found.to_json)
     answer(found.to_json() if as_json else diagnosis(found, sources, every=every), nl=as_json)
     context.exit(found.exit_status)

@@ -53,11 +53,16 @@ class QueueInterrupt:
 
 
 def interrupt_counts(text: str) -> dict[int, tuple[dict[int, int], str]]:
-    """Return, of each interrupt of a listing, its count by CPU, and what stands behind."""
+    """Return, of each interrupt of a listing, its count by CPU, and what stands behind.
+
+    Where the head was left out, as grep does, columns are the CPUs from 0 on.
+    """
     cpus = [int(cpu) for cpu in _CPU.findall(text.partition("\n")[0]) if int(cpu) < MOST_CPUS]
+    rows = [(int(irq), counts.split(), rest) for irq, counts, rest in _LINE.findall(text)]
+    if not cpus and len({len(counts) for _, counts, _ in rows}) == 1:
+        cpus = list(range(min(len(rows[0][1]), MOST_CPUS)))
     return {
-        int(irq): (dict(zip(cpus, map(int, counts.split()), strict=False)), rest)
-        for irq, counts, rest in _LINE.findall(text)
+        irq: (dict(zip(cpus, map(int, counts), strict=False)), rest) for irq, counts, rest in rows
     }
 
 

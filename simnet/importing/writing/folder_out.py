@@ -73,6 +73,7 @@ class Imported:
         scenario: text of the scenario, without its tuning.
         tuning: the host's settings.
         notes: one line each: what is assumed of the whole, what was left out.
+        load: the file that shows what the host carries; empty where streams are assumed.
     """
 
     host: ReadHost
@@ -80,6 +81,7 @@ class Imported:
     scenario: str
     tuning: Tuning
     notes: tuple[str, ...]
+    load: str = ""
 
     @property
     def name(self) -> str:
@@ -352,7 +354,7 @@ def _imported(
     healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
     lacks = bonding.lacking(lines) if simulated else neutral.lacking(named)
     tuning.twin(lacks, healthy)
-    found = Imported(host, drafts, scenario, tuning, tuple(notes))
+    found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source)
     found.settle()
     return replace(found, notes=(*found.notes, *_refusals(found)))
 

@@ -28,6 +28,9 @@ _LEAST_PACKETS: Final = 100
 _MOST_STREAMS: Final = 32
 _MOST_WORKERS: Final = 32
 _THREADS: Final = 8
+# of busy time in softirqs, and of one direction in the other, where a host only forwards
+_MOSTLY: Final = 0.85
+_ALIKE: Final = 0.8
 _ASSUMED_CONNECTIONS: Final = 64
 _ASSUMED_QPS: Final = 100_000
 
@@ -40,7 +43,7 @@ class Load:
         text: tables of the scenario's file.
         test: of the workload.
         switch_bps: rate that the switch lets pass; 0 for no limit.
-        source: the file that the rate was read from.
+        source: the file that shows the load; empty where it is assumed.
         notes: how it was derived, a line each.
     """
 
@@ -101,7 +104,33 @@ def load_of(
         if host.rates:
             note = "workload: streams to the host are assumed; its ports carried next to nothing"
         return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=(note,))
+    if _forwards(host, rates):
+        note = (
+            f"workload: {_said(rates)}: {rates.port} sends as much as it receives, and CPUs do"
+            " next to nothing but softirqs: the host forwards packets. That is not simulated yet:"
+            " streams to the host are assumed, and tell nothing about forwarding"
+        )
+        return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=(note,))
     return _observed(host, rates, place)
+
+
+def _forwards(host: ReadHost, rates: Rates) -> bool:
+    """Return whether a port sends again what it receives, and no program takes part."""
+    busy, softirq = (host.uses.get(f"cpu.all.{name}") for name in ("busy", "softirq"))
+    if busy is None or softirq is None or softirq.value < _MOSTLY * busy.value:
+        return False
+    pairs = ((rates.rx_packets, rates.tx_packets), (rates.rx_bytes, rates.tx_bytes))
+    return all(min(pair) > _ALIKE * max(pair) for pair in pairs)
+
+
+def _said(rates: Rates) -> str:
+    """What a port carried, in words."""
+    over = f", over {rates.seconds:,.0f} s" if rates.seconds else ""
+    return (
+        f"{rates.port} received {rates.rx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.rx_packets:,.0f}"
+        f" frames/s and sent {rates.tx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.tx_packets:,.0f}"
+        f" frames/s{over} ({rates.source})"
+    )
 
 
 def _repeated(one: NetworkTest, place: _Place) -> Load:
@@ -120,12 +149,7 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
     connections = host.uses.get("connections")
     count = round(connections.value) if connections is not None else 0
     bulk = (rates.rx_size >= _FULL_BYTES, rates.tx_size >= _FULL_BYTES)
-    over = f", over {rates.seconds:,.0f} s" if rates.seconds else ""
-    said = (
-        f"{rates.port} received {rates.rx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.rx_packets:,.0f}"
-        f" frames/s and sent {rates.tx_bytes * 8 / 1e6:,.1f} Mbit/s in {rates.tx_packets:,.0f}"
-        f" frames/s{over} ({rates.source})"
-    )
+    said = _said(rates)
     if any(bulk):
         streams = min(max(count, 1), _MOST_STREAMS)
         text = _stream(place, _TESTS[bulk], streams)
@@ -136,7 +160,8 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
     qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
     text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
     how = f"small frames: {qps:,} requests/s of memcached, with a frame each way"
-    return Load(text, _TEST_OF["memcached"], notes=(f"workload: {said}: {how}",))
+    notes = (f"workload: {said}: {how}",)
+    return Load(text, _TEST_OF["memcached"], source=rates.source, notes=notes)
 
 
 # by whether received and sent frames are full

@@ -1,0 +1,151 @@
+"""What cures would change: simulated on the host that the same files describe.
+
+A prediction is of the load that the files show. Where they show none, or where the simulated host
+does not lose what the real one loses, nothing is predicted, and why is said.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.errors import InputError
+from simnet.importing.import_host import import_host
+from simnet.study.run.measures import LOSS
+from simnet.study.whatif.verdict import interval_text, percent_text
+from simnet.study.whatif.whatif import whatif
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.diagnose.diagnosis import Diagnosis, Finding
+    from simnet.study.whatif.whatif import Judged, WhatIf
+    from simnet.study.work.cases import Progress
+
+__all__ = ["Prediction", "predicted"]
+
+# of findings, the heaviest ones; and of pairs of runs: the answer comes in seconds
+_MOST: Final = 3
+_PAIRS: Final = 4
+_MEMBERS: Final = 8
+# places where packets are lost by a queue that is full
+_LOSES: Final = frozenset({"ring", "qdisc"})
+_WORKLOAD: Final = "workload: "
+_WOULD_TELL: Final = "sar -n DEV, two samples of ethtool -S or the output of a test would tell"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a cure would change, or why that is not said.
+
+    Attributes:
+        whatif: the cure as `simnet whatif` takes it.
+        verdict: `yes`, `no`, `no difference` or `cannot tell`; empty without a prediction.
+        said: gain and price in words.
+        changes: each measure before and after, with its change and range in percent.
+        load: the file that shows what is carried.
+        why: why there is no prediction; empty if there is one.
+    """
+
+    whatif: str
+    verdict: str = ""
+    said: str = ""
+    changes: tuple[dict[str, Any], ...] = ()
+    load: str = ""
+    why: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        if self.why:
+            return {"whatif": self.whatif, "verdict": "", "why": self.why}
+        return {
+            "whatif": self.whatif,
+            "verdict": self.verdict,
+            "said": self.said,
+            "load": self.load,
+            "changes": list(self.changes),
+        }
+
+
+def predicted(
+    found: Diagnosis,
+    sources: Sequence[str],
+    *,
+    progress: Progress | None = None,
+    jobs: int | None = None,
+) -> Diagnosis:
+    """Return a diagnosis whose heaviest findings say what their cures would change.
+
+    Args:
+        found: the diagnosis.
+        sources: what it was made of; empty for this machine.
+        progress: is called with how many simulations are done, and of how many.
+        jobs: simulations at a time.
+    """
+    asked = [one for one in found.findings if not one.rule.outside and _cure(one)][:_MOST]
+    if not asked:
+        return found
+    answers = _answers(asked, sources, progress, jobs)
+    findings = tuple(
+        replace(one, prediction=answers.get(_cure(one))) if one in asked else one
+        for one in found.findings
+    )
+    return replace(found, findings=findings)
+
+
+def _cure(one: Finding) -> str:
+    """The cure as a what-if takes it, all settings of it together; empty if none is modelled."""
+    return ",".join(dict.fromkeys(action.whatif for action in one.hit.actions if action.whatif))
+
+
+def _answers(
+    asked: Sequence[Finding], sources: Sequence[str], progress: Progress | None, jobs: int | None
+) -> dict[str, Prediction]:
+    cures = list(dict.fromkeys(_cure(one) for one in asked))
+    try:
+        host = import_host(list(sources) or None)
+        if not host.load:
+            said = [one for one in host.notes if one.startswith(_WORKLOAD)]
+            why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
+            return {cure: Prediction(cure, why=why) for cure in cures}
+        with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
+            folder = Path(place) / "host"
+            host.write(folder)
+            scenario = folder / "scenario.toml"
+            given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
+            answer = whatif(scenario, cures, progress=progress, **given)
+    except InputError as error:
+        return {cure: Prediction(cure, why=error.message) for cure in cures}
+    loses = {_cure(one) for one in asked if one.rule.place in _LOSES}
+    judged = {one.tuning: one for one in answer.tunings}
+    return {
+        cure: _prediction(cure, judged.get(cure), answer, host.load, loses=cure in loses)
+        for cure in cures
+    }
+
+
+def _prediction(
+    cure: str, judged: Judged | None, answer: WhatIf, load: str, *, loses: bool
+) -> Prediction:
+    if judged is None:
+        why = next((line for line in answer.refused if cure in line), "the model does not take it")
+        return Prediction(cure, why=why)
+    lost = next((one.before for one in judged.changes if one.metric == LOSS), None)
+    if loses and not lost:
+        why = "the simulated host loses no packet: what makes this one lose is not in the files"
+        return Prediction(cure, why=why)
+    changes = tuple(
+        {
+            "metric": one.metric,
+            "unit": one.unit,
+            "before": one.before,
+            "after": one.after,
+            "change": percent_text(one),
+            "range": interval_text(one.hull) if one.hull is not None else "",
+        }
+        for one in judged.changes
+        if one.before is not None
+    )
+    return Prediction(cure, judged.verdict, judged.reason, changes, load)
