@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.page import Page
-    from simnet.diagnose.predicted import Prediction
+    from simnet.diagnose.prediction import Prediction
 
 __all__ = ["SCHEMA", "Diagnosis", "Finding", "diagnose", "diagnose_live"]
 

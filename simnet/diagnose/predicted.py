@@ -7,10 +7,11 @@ does not lose what the real one loses, nothing is predicted, and why is said.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.diagnose.prediction import Prediction
 from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.study.run.measures import LOSS
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from simnet.study.whatif.whatif import Judged, WhatIf
     from simnet.study.work.cases import Progress
 
-__all__ = ["Prediction", "predicted"]
+__all__ = ["predicted"]
 
 # of findings, the heaviest ones; and of pairs of runs: the answer comes in seconds
 _MOST: Final = 3
@@ -34,39 +35,6 @@ _MEMBERS: Final = 8
 _LOSES: Final = frozenset({"ring", "qdisc"})
 _WORKLOAD: Final = "workload: "
 _WOULD_TELL: Final = "sar -n DEV, two samples of ethtool -S or the output of a test would tell"
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a cure would change, or why that is not said.
-
-    Attributes:
-        whatif: the cure as `simnet whatif` takes it.
-        verdict: `yes`, `no`, `no difference` or `cannot tell`; empty without a prediction.
-        said: gain and price in words.
-        changes: each measure before and after, with its change and range in percent.
-        load: the file that shows what is carried.
-        why: why there is no prediction; empty if there is one.
-    """
-
-    whatif: str
-    verdict: str = ""
-    said: str = ""
-    changes: tuple[dict[str, Any], ...] = ()
-    load: str = ""
-    why: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        if self.why:
-            return {"whatif": self.whatif, "verdict": "", "why": self.why}
-        return {
-            "whatif": self.whatif,
-            "verdict": self.verdict,
-            "said": self.said,
-            "load": self.load,
-            "changes": list(self.changes),
-        }
 
 
 def predicted(

@@ -9,11 +9,13 @@ from click.testing import CliRunner
 
 from simnet.cli.commands.diagnose import diagnose_command
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
-from simnet.diagnose.predicted import Prediction, predicted
+from simnet.diagnose.predicted import predicted
 from simnet.report.diagnosis import diagnosis
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from simnet.diagnose.prediction import Prediction
 
 INTERRUPTS = """$ grep eth0 /proc/interrupts
  41:  912345678          0   PCI-MSI 524288-edge      eth0-TxRx-0

@@ -34,6 +34,7 @@ _LINE_BITS = 8 * 32
         ("ipoib-sunway", "fabric.link_rate", "8001 Gbit/s", "1 Mbit/s to 8 Tbit/s"),
         ("memcached-100g", "memcached.connections", "5000", "some 10.7 GiB .* at most 1872, got 5"),
         ("memcached-100g", "memcached.hosts", "1024", "memcached.connections of at most 12, got"),
+        ("stream-100g", "cpu.llc", "1 B", "expected 0 B or at least 352 B, a cache line in the"),
         ("relay-tuned", "relay.connections", "1000000", "some 18.1 GiB of memory and 30 s before"),
     ],
 )

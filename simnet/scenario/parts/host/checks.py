@@ -42,6 +42,7 @@ def check_machines(tree: Tree, table: Table) -> None:
         _check_links(tree, place, table)
         _check_cpus(tree, place, table)
         _check_memory(tree, place, table)
+        _check_cache(tree, (*place, "cpu"), table)
         _check_scheduler(tree, (*place, "kernel"), table)
 
 
@@ -141,6 +142,17 @@ def _check_memory(tree: Tree, place: Path, table: Table) -> None:
             message = f"{_shown(near, memory)} is more than {_shown(far, memory)}"
             message += ": what is farther costs no less"
             raise table.error((*path, near), "system", message, (*path, far))
+
+
+def _check_cache(tree: Tree, path: Path, table: Table) -> None:
+    """Refuse a last-level cache whose part for devices holds no cache line."""
+    cpu = tree.get(path)
+    line_bytes = cpu["cache_line_bytes"]
+    share_bytes = cpu["llc_bytes"] * cpu["ddio_ways"] // cpu["llc_ways"]
+    if cpu["llc_bytes"] and share_bytes < line_bytes:
+        least_bytes = -(-line_bytes * cpu["llc_ways"] // cpu["ddio_ways"])
+        message = f"expected 0 B or at least {least_bytes} B, a cache line in the ways of devices"
+        raise table.error((*path, "llc_bytes"), "system", message, (*path, "ddio_ways"))
 
 
 def _shown(field: str, memory: dict[str, Any]) -> str:
