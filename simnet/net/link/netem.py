@@ -123,9 +123,13 @@ class Netem:
         return leaves
 
     def carried_bytes(self, now_ps: cython.longlong) -> cython.longlong:
-        """What the bottleneck has served by a time, of frames that come at a steady rate."""
+        """What the bottleneck has served by a time, of frames that come at a steady rate.
+
+        A frame may be taken before it comes: then nothing of it is served yet.
+        """
         left_ps: cython.longlong = self.last_ps - self.delay_ps - now_ps
-        return self.bytes - (left_ps // self.byte_ps if left_ps > 0 else 0)
+        left_bytes: cython.longlong = left_ps // self.byte_ps if left_ps > 0 else 0
+        return self.bytes - left_bytes if left_bytes < self.bytes else 0
 
     def _is_lost(self) -> cython.bint:
         """Draw whether a frame is lost; the state changes first, as in `loss_gilb_ell`."""

@@ -97,3 +97,13 @@ def test_bursts_have_the_share_and_the_length_of_gilbert_and_elliott() -> None:
 def test_a_way_that_loses_nothing_draws_nothing() -> None:
     way = Netem("way", None, delay_ps=MS)
     assert _sent(way, [MS] * 3) == [(MS, 2 * MS), (2 * MS, 3 * MS), (3 * MS, 4 * MS)]
+
+
+def test_nothing_is_served_of_a_frame_that_has_not_come() -> None:
+    way = Netem("way", None, rate_bps=8 * 10**9)
+    leaves_ps = way.leaves_ps(10**9, 1000 + UNCOUNTED_BYTES)
+    assert [way.carried_bytes(at) for at in (0, leaves_ps - 500 * 1000, leaves_ps)] == [
+        0,
+        500,
+        1000,
+    ]
