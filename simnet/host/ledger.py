@@ -35,9 +35,10 @@ MECHANISMS = {
     "storage": "block layer, page cache and virtual SCSI",
     "hypervisor": "hypervisor calls",
     "udp_receive": "UDP receive",
+    "forwarding": "netfilter, routing and send",
 }
 # of machines that have it: the others' listings do not name it
-_WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor", "udp_receive")
+_WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor", "udp_receive", "forwarding")
 #: what profiles of a kernel sort its functions into
 KINDS = ("copy", "tcpip", "netdev", "skb", "mm", "lock", "sched", "other")
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
@@ -73,6 +74,7 @@ class Ledger:
     storage: Public[cython.longlong] = 0
     hypervisor: Public[cython.longlong] = 0
     udp_receive: Public[cython.longlong] = 0
+    forwarding: Public[cython.longlong] = 0
     pages: Public[cython.longlong] = 0
     copy_misses: Public[cython.longlong] = 0
     skb: Public[cython.longlong] = 0
@@ -98,7 +100,8 @@ class Ledger:
             + self.tcp_ack
             + self.tcp_send
             + self.ip
-            + self.udp_receive,
+            + self.udp_receive
+            + self.forwarding,
             received + self.softirq + self.completion + self.device_lines,
             self.skb + self.skb_freed + self.skb_lines,
             self.pages,

@@ -160,8 +160,9 @@ def _messages(result: Result) -> str:
 
 
 def _datagrams(result: Result) -> str:
-    """Where datagrams were lost, by the kernel's counters."""
-    return "" if result.udp is None else f"# {result.udp.sentence}\n"
+    """Where datagrams, or packets on their way through, were lost, by the kernel's counters."""
+    found = result.udp or result.forward
+    return "" if found is None else f"# {found.sentence}\n"
 
 
 def _key_value(result: Result) -> str:

@@ -16,7 +16,10 @@ from simnet.host.cpu import Cpu
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
+from simnet.kernel.compiled import Public
+from simnet.kernel.priority import NIC
 from simnet.kernel.sentinel import NEVER
+from simnet.net.link.flood import Flood
 from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.completion_queue import CompletionQueue
@@ -48,9 +51,11 @@ class Channel(OffloadingNic):
     Attributes:
         instance: its NAPI instance.
         rx_cq, tx_cq: completion queues of received and of sent frames.
+        flood: a load generator whose frames come to this queue alone; None for none.
     """
 
     instance: NapiInstance = None
+    flood: Public[Flood] = None
     rx_cq: CompletionQueue = None
     tx_cq: CompletionQueue = None
     tx_budget: cython.int = 0
@@ -93,6 +98,8 @@ class Channel(OffloadingNic):
             if self._landed(skb, skb.wire_bytes):
                 self.rx_cq.completed(skb.arrival_ps)
             skb = self.incoming.head
+        if self.flood is not None and self.flood.next_ps <= now:
+            self._flooded(now)
         while self.tx.seen < self.tx.sent:
             at = self.tx.ends[self.tx.seen & self.tx.mask]
             if at > now:
@@ -108,6 +115,28 @@ class Channel(OffloadingNic):
         if self.tx_cq.fire(now) or fired:
             self._notify()
         return 0
+
+    def flooded_by(self, flood: Flood) -> None:
+        """Let a load generator's frames come, from now on."""
+        self.flood = flood
+        self.sim.after(0, self, 0, 0, NIC)
+
+    def _flooded(self, now: cython.longlong) -> cython.int:
+        """Land what the load generator's frames fill; the others find no buffer."""
+        skb: Skb
+        while self.posted > 0 and self.flood.next_ps <= now:
+            skb = self.flood.frame()
+            self._landed(skb, skb.wire_bytes)
+            self.rx_cq.completed(skb.arrival_ps)
+        self.drops += self.flood.skip(now)
+        return 0
+
+    def _coming(self, skb: Skb) -> Skb:
+        """The frame `skb` of those that are known to come; behind them the generator's next."""
+        if skb is None and self.flood is not None:
+            skb = self.flood.frame()
+            self.incoming.append(skb)
+        return skb
 
     def _notify(self) -> cython.int:
         """Interrupt, unless an interrupt is on its way that will find this event, too."""
@@ -130,7 +159,7 @@ class Channel(OffloadingNic):
         count: cython.longlong = cq.count
         deadline: cython.longlong = cq.deadline_ps
         spare: cython.int = self.posted
-        skb: Skb = self.incoming.head
+        skb: Skb = self._coming(self.incoming.head)
         while skb is not None and spare > 0 and skb.arrival_ps <= deadline:
             count += 1
             spare -= 1
@@ -138,7 +167,7 @@ class Channel(OffloadingNic):
             if count >= cq.frames:
                 self.armed_by_count = True
                 break
-            skb = skb.next
+            skb = self._coming(skb.next)
         return deadline
 
     def _tx_due_ps(self) -> cython.longlong:

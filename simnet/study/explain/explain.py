@@ -327,8 +327,9 @@ def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -
         if messages is not None:
             delivered = messages.delivered / messages.offered if messages.offered else 1.0
         found = limit_of(None, result.throughput_bps, resources, (), delivered=delivered)
-        if result.udp is not None:
-            sentence = f"{result.udp.sentence}; {found.sentence}"
+        lost = result.udp or result.forward
+        if lost is not None:
+            sentence = f"{lost.sentence}; {found.sentence}"
             found = found.model_copy(update={"sentence": sentence})
         return (found,)
     return merged(

@@ -1,0 +1,1 @@
+"""Packets that are for nobody on this host: filtered, routed, and sent by another port."""

@@ -1,0 +1,142 @@
+"""Connection tracking: the table of connections, and what finds no room in it.
+
+Source: net/netfilter/nf_conntrack_core.c of Linux 4.18 (`resolve_normal_ct`,
+`__nf_conntrack_alloc`, `early_drop`, `__nf_conntrack_confirm`, `nf_conntrack_free`). The first
+packet of a connection makes an entry, which is in nobody's way until the packet leaves the last
+hook: then it is confirmed, and found by those that follow. If the packet is dropped before, its
+entry goes with it, and the next packet makes another.
+
+Each entry that is made or freed changes one counter of all CPUs (`net->ct.count`). Beyond
+`nf_conntrack_max` the kernel looks for entries of connections that have seen no answer, in eight
+buckets from that of the packet, and frees those of the first bucket that has any (`early_drop`). If
+there are none, the packet is dropped ("nf_conntrack: table full, dropping packet").
+
+All packets of this model go one way: no connection is ever assured. Time-outs (30 s) are beyond
+what is simulated.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import cython
+
+from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Array
+from simnet.kernel.random import RandomStream
+from simnet.net.forward.contended_line import ContendedLine
+
+__all__ = ["FOUND", "MADE", "TABLE_FULL", "Conntrack"]
+
+FOUND: cython.int = 0
+MADE: cython.int = 1
+TABLE_FULL: cython.int = 2
+_EVICTION_RANGE: cython.longlong = 8
+
+
+@cython.final
+@cython.cclass
+class Conntrack:
+    """The connections of one network namespace.
+
+    Args:
+        flows: that may come; each is a connection.
+        most: `nf_conntrack_max`; 0 for no limit.
+        buckets: `nf_conntrack_buckets`.
+        line: the counter of entries.
+        make_ps: making an entry, and freeing it if its packet is dropped.
+        find_ps: finding one.
+        luck: random numbers: the secret of the hash.
+
+    Attributes:
+        count: entries (`nf_conntrack_count`).
+        waited_ps: what the last call cost beside its own work, for the counter's line.
+        early_drops: entries that made room (`early_drop` of `/proc/net/stat/nf_conntrack`).
+        drops: packets that found no room (`drop`).
+        made: entries that were made.
+    """
+
+    most: cython.longlong = 0
+    buckets: cython.longlong = 0
+    line: ContendedLine = None
+    make_ps: cython.longlong = 0
+    find_ps: cython.longlong = 0
+    bucket_of: Array[cython.longlong] = None
+    confirmed: Array[cython.schar] = None
+    chains: dict[Any, Any] = None
+    count: cython.longlong = 0
+    waited_ps: cython.longlong = 0
+    early_drops: cython.longlong = 0
+    drops: cython.longlong = 0
+    made: cython.longlong = 0
+
+    def __init__(
+        self,
+        flows: int,
+        *,
+        most: int,
+        buckets: int,
+        line: ContendedLine,
+        make_ps: int,
+        find_ps: int,
+        luck: RandomStream,
+    ) -> None:
+        self.most = most
+        self.buckets = buckets
+        self.line = line
+        self.make_ps = make_ps
+        self.find_ps = find_ps
+        self.bucket_of = array("q", [luck.below(buckets) for _ in range(flows)])
+        self.confirmed = array("b", [0]) * flows
+        self.chains = {}
+        self.count = 0
+        self.waited_ps = 0
+        self.early_drops = 0
+        self.drops = 0
+        self.made = 0
+
+    def enter(self, flow: cython.longlong, cpu: Cpu, now: cython.longlong) -> cython.int:
+        """`nf_conntrack_in` of a packet: its entry is found, made, or has no room."""
+        self.waited_ps = 0
+        if self.confirmed[flow] != 0:
+            return FOUND
+        self.waited_ps = self.line.change(cpu, now, 0)
+        if 0 < self.most <= self.count and not self._early_drop(self.bucket_of[flow]):
+            self.drops += 1
+            return TABLE_FULL
+        self.count += 1
+        self.made += 1
+        return MADE
+
+    def _early_drop(self, first: cython.longlong) -> cython.bint:
+        """`early_drop`: free what the first bucket that has something has; False if none does."""
+        number: cython.longlong
+        bucket: cython.longlong
+        for number in range(_EVICTION_RANGE):
+            bucket = (first + number) % self.buckets
+            if bucket in self.chains:
+                for flow in self.chains.pop(bucket):
+                    self.confirmed[flow] = 0
+                    self.count -= 1
+                    self.early_drops += 1
+                return True
+        return False
+
+    def confirm(self, flow: cython.longlong) -> cython.bint:
+        """`__nf_conntrack_confirm`: the packet has passed; False if another was before it."""
+        bucket: cython.longlong = self.bucket_of[flow]
+        if self.confirmed[flow] != 0:
+            self.count -= 1
+            return False
+        self.confirmed[flow] = 1
+        if bucket in self.chains:
+            self.chains[bucket].append(flow)
+        else:
+            self.chains[bucket] = [flow]
+        return True
+
+    def free(self, cpu: Cpu, now: cython.longlong) -> cython.longlong:
+        """`nf_conntrack_free` of a packet that was dropped; return what the CPU waits."""
+        self.count -= 1
+        return self.line.change(cpu, now, 0)

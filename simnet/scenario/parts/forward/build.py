@@ -1,0 +1,274 @@
+"""Build a host that forwards: its tables, what comes to its queues, and where packets go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.costs import whole_ns
+from simnet.kernel.random import stream
+from simnet.net.forward.conntrack import Conntrack
+from simnet.net.forward.contended_line import ContendedLine
+from simnet.net.forward.far_end import FarEnd
+from simnet.net.forward.fib import lookup_lines
+from simnet.net.forward.forwarder import (
+    DROP_IN_FILTER,
+    DROP_IN_RAW,
+    DROP_NOWHERE,
+    Forwarder,
+    Hooks,
+)
+from simnet.net.forward.resident import Lines, found
+from simnet.net.link.flood import Flood
+from simnet.net.link.skb import Header, Station
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.scenario.parts.forward.columns import ForwardCounts
+from simnet.scenario.parts.forward.schema import HEADERS_BYTES
+from simnet.scenario.parts.host.build import PS, make_spread
+from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import DropCount, MessageCounts, System
+
+if TYPE_CHECKING:
+    from simnet.net.nic.channel import Channel
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.forward.schema import Forward
+    from simnet.scenario.parts.steering.build import HostSteering
+
+__all__ = ["ForwardBuilt", "build", "queues_of"]
+
+_SHORTEST_FRAME: Final = 84
+_FIRST_SENDER: Final = 0x0A010001
+_FIRST_RECEIVER: Final = 0x0B000001
+_SENDER_PORT: Final = 1024
+_RECEIVER_PORT: Final = 9
+_PORTS_OF_A_SENDER: Final = 50_000
+_DROPS: Final = {"none": DROP_NOWHERE, "raw": DROP_IN_RAW, "filter": DROP_IN_FILTER}
+# half of the private cache is for the code and what else a packet touches
+_PRIVATE_SHARE: Final = 2
+
+
+def queues_of(port: Any) -> list[Channel]:
+    """The queues of a port, also where it is one."""
+    return list(port.queues) if isinstance(port, MultiqueuePort) else [port]
+
+
+@dataclass(frozen=True)
+class ForwardBuilt:
+    """What was made, and its counters.
+
+    Attributes:
+        hooks: of the host.
+        floods: what comes, by queue.
+        coming, leaving: the ports.
+        far: the other end.
+        steering: of the machine.
+    """
+
+    hooks: Hooks
+    floods: tuple[Flood, ...]
+    coming: Any
+    leaving: Any
+    far: FarEnd
+    steering: HostSteering | None
+
+    def drops(self) -> tuple[DropCount, ...]:
+        """What was lost outside the rings."""
+        table = self.hooks.conntrack
+        lost = self.hooks.addr_errors + self.hooks.hdr_errors
+        return (
+            *(DropCount("backlog", cpu, count) for cpu, count in self.backlogs().items()),
+            DropCount("conntrack", "table", table.drops if table else 0),
+            DropCount("IP", "host", lost),
+            DropCount("qdisc", self.leaving.name, self.leaving.qdisc_drops),
+        )
+
+    def backlogs(self) -> dict[str, int]:
+        """Packets dropped by CPUs' backlogs, by the CPU's name."""
+        lost = self.steering.drops() if self.steering else {}
+        return {path.split(".")[-2]: count for path, count in lost.items()}
+
+    def messages(self) -> MessageCounts:
+        """Packets; what a rule drops has been dealt with."""
+        counts = self.counts()
+        return MessageCounts(counts.offered, counts.sent + counts.raw + counts.filter, 0)
+
+    def counts(self) -> ForwardCounts:
+        """All counters."""
+        hooks, table = self.hooks, self.hooks.conntrack
+        ring, backlog = self.coming.drops, sum(self.backlogs().values())
+        sent, qdisc = self.leaving.tx_packets, self.leaving.qdisc_drops
+        lost = (table.drops if table else 0) + hooks.addr_errors + hooks.hdr_errors
+        ended = hooks.dropped_raw + hooks.dropped_filter + lost + qdisc + sent
+        return ForwardCounts(
+            offered=self.coming.rx_packets + ring,
+            ring=ring,
+            received=hooks.in_stack,
+            backlog=backlog,
+            conntrack=table.drops if table else 0,
+            early_drop=table.early_drops if table else 0,
+            raw=hooks.dropped_raw,
+            filter=hooks.dropped_filter,
+            addr_errors=hooks.addr_errors,
+            hdr_errors=hooks.hdr_errors,
+            qdisc=qdisc,
+            sent=sent,
+            waiting=self.coming.rx_packets - backlog - ended,
+        )
+
+
+def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put ports, tables and packets together; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    given = effective.forward
+    if given is None:
+        message = "a configuration without packets to forward"
+        raise ValueError(message)
+    coming, leaving = ground.ports[:2]
+    far = FarEnd(ground.sim, "receiver")
+    leaving.path_out = far
+    coming.path_out = FarEnd(ground.sim, "generator")
+    steering = steering_of(ground, ground.machine, effective.host)
+    hooks = _hooks(ground, given)
+    forwarders = _forwarders(ground, hooks)
+    built = ForwardBuilt(hooks, _floods(ground, given, forwarders), coming, leaving, far, steering)
+    counter = effective.host.ports[0].nic.ring_counter
+    return System(
+        ground.env,
+        ground.machine,
+        ground.ports,
+        [("routed", leaving.name, far)],
+        {"forward": built},
+        drops=built.drops,
+        messages=built.messages,
+        offers=NetworkPath(effective, ground.machine, ground.ports),
+        counters={"forward": built.counts, "forward_ring_counter": lambda: counter},
+        ground=ground,
+    )
+
+
+def _hooks(ground: Ground, given: Forward) -> Hooks:
+    """The host's tables, and what passing them costs."""
+    machine, host = ground.machine, ground.effective.host
+    clock_hz = host.cpu.clock_hz
+    memory = host.cpu.memory
+
+    def work_ps(cycles: int) -> int:
+        return whole_ns(cycles * PS // clock_hz)
+
+    def tables_ps(*rules: int) -> int:
+        return sum(work_ps(given.table_cycles + n * given.rule_cycles) for n in rules if n)
+
+    line_bytes = host.cpu.cache_line_bytes
+    tracked = Lines(given.flows * given.conntrack_lines, given.conntrack_lines)
+    kinds = (
+        *lookup_lines(given.prefixes, given.destinations, line_bytes),
+        *((tracked,) if given.conntrack else ()),
+    )
+    shared, missed = found(
+        kinds,
+        host.cpu.cache_bytes // _PRIVATE_SHARE // line_bytes,
+        max(host.cpu.llc_bytes, host.cpu.cache_bytes) // line_bytes,
+    )
+    lines_ps = round(shared * memory.llc_latency_ps + missed * memory.local_latency_ps)
+    table = None
+    if given.conntrack:
+        table = Conntrack(
+            given.flows,
+            most=given.nf_conntrack_max,
+            buckets=given.nf_conntrack_buckets,
+            line=ContendedLine(machine.memory),
+            make_ps=work_ps(given.conntrack_make_cycles),
+            find_ps=work_ps(given.conntrack_find_cycles),
+            luck=stream(ground.seed, "forward.nf_conntrack_hash_rnd"),
+        )
+    return Hooks(
+        machine.costs,
+        machine.memory,
+        drop=_DROPS[given.drop],
+        routes=given.ip_forward and given.ttl > 1,
+        ttl=given.ip_forward,
+        conntrack=table,
+        raw_ps=tables_ps(given.raw_rules),
+        before_route_ps=tables_ps(given.mangle_rules),
+        nat_ps=tables_ps(given.nat_rules),
+        route_ps=work_ps(given.route_cycles) + whole_ns(lines_ps),
+        filter_ps=tables_ps(given.mangle_rules, given.filter_rules, given.security_rules),
+        output_ps=work_ps(given.output_cycles) + tables_ps(given.mangle_rules),
+        xmit_ps=work_ps(given.xmit_cycles),
+        exposed_permille=given.rx_line_exposed_permille,
+    )
+
+
+def _forwarders(ground: Ground, hooks: Hooks) -> list[Forwarder]:
+    """What takes the packets of each receive queue."""
+    host = ground.effective.host
+    coming, leaving = ground.ports[:2]
+    out = queues_of(leaving)
+    if isinstance(leaving, MultiqueuePort):
+        out = out[: leaving.tx_queues]
+    locks = [ContendedLine(ground.machine.memory) for _ in out]
+    made = []
+    for number, queue in enumerate(queues_of(coming)):
+        path = f"forward.queue{number}"
+        made.append(
+            Forwarder(
+                ground.sim,
+                path,
+                hooks=hooks,
+                nic=queue,
+                number=number,
+                buffer_bytes=host.ports[0].nic.frame_buffer_bytes,
+                out=out,
+                locks=locks,
+                xps=leaving.xps if isinstance(leaving, MultiqueuePort) else None,
+                spread=make_spread(host, path, ground.seed),
+            )
+        )
+    return made
+
+
+def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder]) -> tuple[Flood, ...]:
+    """What comes to each queue that has a flow."""
+    coming, nic = ground.ports[0], ground.effective.host.ports[0].nic
+    queues = queues_of(coming)
+    here, there = Station(0), Station(1)
+    flows: list[list[tuple[int, Header]]] = [[] for _ in queues]
+    for number in range(given.flows):
+        sender, port = divmod(number, _PORTS_OF_A_SENDER)
+        header = Header(
+            there,
+            here,
+            _FIRST_SENDER + sender,
+            _FIRST_RECEIVER + number % given.destinations,
+            _SENDER_PORT + port,
+            _RECEIVER_PORT,
+        )
+        queue = number % len(queues)
+        if given.spread == "rss" and isinstance(coming, MultiqueuePort):
+            queue = coming.rx_queue(header)
+        flows[queue].append((number, header))
+    overhead_bytes = nic.link_overhead_bytes + HEADERS_BYTES
+    wire_bytes = max(given.size_bytes + overhead_bytes, _SHORTEST_FRAME)
+    least_gap_ps = wire_bytes * 8 * PS // min(nic.link_rate_bps, ground.effective.lan.link_rate_bps)
+    gap_ps = max(PS // given.rate if given.rate else 0, least_gap_ps)
+    made = []
+    for queue, forwarder, own in zip(queues, forwarders, flows, strict=True):
+        if not own:
+            continue
+        flood = Flood(
+            forwarder,
+            [header for _, header in own],
+            [number for number, _ in own],
+            size_bytes=given.size_bytes,
+            wire_bytes=wire_bytes,
+            gap_ps=gap_ps * given.flows // len(own),
+            least_gap_ps=least_gap_ps,
+            random=given.arrivals == "poisson",
+            dma_ps=queue.dma_ps,
+            luck=stream(ground.seed, f"{queue.path}.flood"),
+        )
+        queue.flooded_by(flood)
+        made.append(flood)
+    return tuple(made)

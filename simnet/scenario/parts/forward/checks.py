@@ -1,0 +1,85 @@
+"""What forwarding needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from simnet.host.release import release
+from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.subject import Need
+from simnet.scenario.parts.forward.schema import HEADERS_BYTES
+from simnet.scenario.parts.nic.channels import Channels
+from simnet.scenario.parts.nic.schema import Nic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.tree import Path, Table, Tree
+
+__all__ = ["FIRST", "check_forward", "needs"]
+
+FIRST: Final = (4, 12)
+"""The first version whose early_drop this is."""
+# as measured: what a build of so many more has taken
+_FLOW_BYTES: Final = 400
+_FLOW_PS: Final = 4 * 10**6
+_PORTS: Final = 2
+
+
+def check_forward(tree: Tree, table: Table) -> None:
+    """Refuse a load without its table or its ports, and what is not modelled of forwarding."""
+    if not asks_for(tree, table, "forward", "forward"):
+        return
+    path: Path = ("workload", "test")
+
+    def refuse(message: str, *more: Path) -> NoReturn:
+        raise table.error(path, "workload.test", f"forward: {message}", *more)
+
+    ports = tree.get(("host", "ports"))[:_PORTS]
+    if len(ports) < _PORTS:
+        refuse("expected two ports, by which packets come and leave", ("host", "ports"))
+    drivers = {name for name, one in Nic.variants().items() if issubclass(one, Channels)}
+    for number, port in enumerate(ports):
+        driver = port["nic"]["driver"]
+        if driver not in drivers:
+            known = ", ".join(sorted(drivers))
+            message = f"{driver} is not modelled: expected one of {known}"
+            refuse(message, ("host", "ports", number, "nic", "driver"))
+    kernel = tree.get(("host", "kernel"))
+    if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:
+        message = f"{kernel['system']} {kernel['version']} is not modelled: expected Linux 4.12 on"
+        refuse(message, ("host", "kernel"))
+    _check_load(tree, table)
+
+
+def _check_load(tree: Tree, table: Table) -> None:
+    """Refuse packets and tables that do not fit together."""
+    given = tree.get(("forward",))
+
+    def refuse(field: str, key: str, message: str, *more: Path) -> NoReturn:
+        raise table.error(("forward", field), f"forward.{key}", message, *more)
+
+    nics = [port["nic"] for port in tree.get(("host", "ports"))[:_PORTS]]
+    room = min(nic["mtu_bytes"] for nic in nics) - HEADERS_BYTES
+    if given["size_bytes"] > room:
+        message = f"a packet has room for {room} B, and fragments are not modelled"
+        refuse("size_bytes", "size", message, ("host", "ports", 0, "nic", "mtu_bytes"))
+    drop = given["drop"]
+    if drop != "none" and not given[f"{drop}_rules"]:
+        refuse("drop", "drop", f"a rule of {drop} drops: expected {drop}_rules of 1 or more")
+    if given["nat_rules"] and not given["conntrack"]:
+        refuse("nat_rules", "nat_rules", "nat tracks connections: expected conntrack = true")
+    if given["destinations"] > given["prefixes"]:
+        message = f"expected at most the {given['prefixes']} prefixes of the table"
+        refuse("destinations", "destinations", message, ("forward", "prefixes"))
+    queues = nics[0].get("rx_queues", 1)
+    if given["spread"] == "even" and given["flows"] < queues:
+        message = f"each of {queues} receive queues has a flow: expected {queues} or more"
+        refuse("flows", "flows", message)
+
+
+def needs(tree: Tree) -> Iterator[Need]:
+    """Yield what the flows take."""
+    if "forward" in tree.values:
+        place, count = ("forward", "flows"), tree.get(("forward", "flows"))
+        yield Need(place, count, count, "flows", _FLOW_BYTES, _FLOW_PS)

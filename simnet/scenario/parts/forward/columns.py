@@ -1,0 +1,170 @@
+"""What became of packets on their way through: the kernel's counters, and losses by place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import Field
+
+from simnet.rows import Count, Row
+from simnet.scenario.core.subject import Column, Measure
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
+
+__all__ = ["COLUMNS", "ForwardCounts", "ForwardUse"]
+
+_PERCENT: Final = 100
+_PS: Final = 10**12
+# places where packets are lost, and the counter of each; that of the ring is the driver's
+_LOST: Final = {
+    "ring": "",
+    "backlog": "softnet_stat, second column",
+    "conntrack": "drop of /proc/net/stat/nf_conntrack, table full",
+    "addr_errors": "InAddrErrors",
+    "hdr_errors": "InHdrErrors",
+    "qdisc": "dropped of tc -s qdisc",
+}
+_NAMED: Final = {"addr_errors": "IP", "hdr_errors": "IP"}
+Percent = Annotated[float, Field(ge=0.0, le=100.0)]
+
+
+@dataclass(frozen=True)
+class ForwardCounts:
+    """Cumulative counters.
+
+    Attributes:
+        offered: packets that came to the port.
+        ring: of them dropped for want of a posted buffer.
+        received: taken by the stack.
+        backlog: dropped by backlogs of CPUs.
+        conntrack: dropped, the table of connections is full.
+        early_drop: connections that made room for others.
+        raw, filter: dropped by a rule.
+        addr_errors, hdr_errors: dropped by IP.
+        qdisc: dropped by the queueing discipline of the other port.
+        sent: that have left by the other port.
+        waiting: packets in the host now.
+    """
+
+    offered: int
+    ring: int
+    received: int
+    backlog: int
+    conntrack: int
+    early_drop: int
+    raw: int
+    filter: int
+    addr_errors: int
+    hdr_errors: int
+    qdisc: int
+    sent: int
+    waiting: int
+
+
+class ForwardUse(Row):
+    """Packets that came while measured, and what became of packets meanwhile.
+
+    Counters have the kernel's names; of the driver what `ethtool -S` shows as `ring_counter`.
+    """
+
+    offered: Count = Field(description="packets that came to the port")
+    received: Count = Field(description="that the stack took up")
+    sent: Count = Field(description="that left by the other port")
+    raw: Count = Field(description="dropped by a rule of raw, as the rule counts")
+    filter: Count = Field(description="dropped by a rule of filter, as the rule counts")
+    ring: Count = Field(description="lost in the receive rings")
+    ring_counter: str = Field(description="what the driver calls these")
+    backlog: Count = Field(description="lost in CPUs' backlogs: softnet_stat, second column")
+    conntrack: Count = Field(description="lost for nf_conntrack: table full, its counter drop")
+    early_drop: Count = Field(description="connections that made room for others (early_drop)")
+    addr_errors: Count = Field(description="InAddrErrors: the host does not forward")
+    hdr_errors: Count = Field(description="InHdrErrors: time to live exceeded")
+    qdisc: Count = Field(description="lost in queueing disciplines of the other port")
+    waiting: Count = Field(description="in the host at the end")
+    packets_per_s: float = Field(description="that were sent, or dropped by a rule, a second")
+    idle_percent: Percent = Field(description="idle time of all CPUs together")
+    delivered_percent: Percent = Field(
+        description="share of those that came which was not lost; what a rule drops is not"
+    )
+
+    @property
+    def sentence(self) -> str:
+        """What was lost, and where, the place with most first, each with its counter."""
+        lost = sorted(((getattr(self, name), name) for name in _LOST), reverse=True)
+        total = sum(count for count, _ in lost)
+        if not total:
+            return "no packet is lost"
+        places = [
+            f"{count:,} in {_NAMED.get(name, name)} ({_LOST[name] or self.ring_counter})"
+            for count, name in lost
+            if count
+        ]
+        share = _PERCENT - self.delivered_percent
+        return f"{share:.3f} % of the packets are lost: {', '.join(places)}"
+
+
+def _use(start: Snapshot, end: Snapshot) -> ForwardUse | None:
+    """Counts between two snapshots; None for another system."""
+    first, last = start.more.get("forward"), end.more.get("forward")
+    if first is None or last is None:
+        return None
+
+    def more(name: str) -> int:
+        count: Any = getattr(last, name) - getattr(first, name)
+        return int(count)
+
+    offered = more("offered")
+    lost = sum(map(more, _LOST))
+    span_ps = end.time_ps - start.time_ps
+    idle_ps = sum(cpu.idle_ps for cpu in end.cpus) - sum(cpu.idle_ps for cpu in start.cpus)
+    counted = (*_LOST, "received", "sent", "raw", "filter", "early_drop")
+    return ForwardUse(
+        offered=offered,
+        **{name: more(name) for name in counted},
+        ring_counter=end.more["forward_ring_counter"],
+        waiting=last.waiting,
+        packets_per_s=(more("sent") + more("raw") + more("filter")) * _PS / span_ps,
+        idle_percent=min(_PERCENT * idle_ps / (span_ps * len(end.cpus)), _PERCENT),
+        delivered_percent=_PERCENT * max(1 - lost / max(offered, 1), 0.0),
+    )
+
+
+def _of(name: str) -> Any:
+    def of(result: Any) -> float | None:
+        return None if result.forward is None else float(getattr(result.forward, name))
+
+    return of
+
+
+def _lost_at(name: str) -> Measure:
+    return Measure(f"packets lost in {name} (number)", f"lost {name}", _of(name))
+
+
+COLUMNS: Final = (
+    Column(
+        "forward",
+        ForwardUse | None,
+        "of packets on their way through",
+        _use,
+        default=None,
+        measures={
+            "forward_packets_per_s": Measure(
+                "packets sent, or dropped by a rule (1/s)",
+                "packets/s",
+                _of("packets_per_s"),
+                largest=True,
+            ),
+            "forward_delivered_percent": Measure(
+                "packets not lost (%)",
+                "not lost %",
+                _of("delivered_percent"),
+                digits=3,
+                largest=True,
+            ),
+            **{f"forward_lost_{name}": _lost_at(name) for name in _LOST},
+        },
+        order=62,
+    ),
+)

@@ -1,0 +1,38 @@
+"""Which settings of forwarding nothing reads in a configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["idle"]
+
+_OF_TRACKING: Final = (
+    "nf_conntrack_max",
+    "nf_conntrack_buckets",
+    "conntrack_make_cycles",
+    "conntrack_find_cycles",
+    "conntrack_lines",
+)
+_OF_OUTPUT: Final = ("output_cycles", "xmit_cycles")
+_OF_ROUTES: Final = ("route_cycles", "prefixes", "destinations", "ttl", "ip_forward")
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    given = effective.forward
+    if given is None:
+        return
+    if not given.conntrack or given.drop == "raw":
+        for field in _OF_TRACKING:
+            yield f"forward.{field}", "connections are not tracked"
+    if given.drop != "none":
+        for field in _OF_OUTPUT:
+            yield f"forward.{field}", "each packet is dropped before it is sent"
+    if given.drop == "raw":
+        for field in _OF_ROUTES:
+            yield f"forward.{field}", "each packet is dropped before it is routed"
