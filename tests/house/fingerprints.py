@@ -55,6 +55,8 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "stream-100g": Configuration("stream-100g"),
     "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
     "media-udp": Configuration("media-udp", ms=8),
+    "router-connectx5": Configuration("router-connectx5"),
+    "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("firewalld",)),
     "wan-transfer, losses in bursts": Configuration(
         "wan-transfer",
         {"netem.delay": "1 ms", "netem.gemodel_p": "0.1 %", "netem.gemodel_r": "20 %"},

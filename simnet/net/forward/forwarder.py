@@ -20,8 +20,8 @@ queue by which several CPUs send has a lock that they take in turn.
 
 What came waited in the ring while the card wrote what came after it. Its first line may have been
 lost from the ways of the last-level cache that devices write to (see `simnet.host.cache`); the
-driver asks for it early, which hides part of the fetch. Frames begin at the same place of buffers of
-one size, so that they share few of the sets, and it is as if all of each buffer were written.
+driver asks for it early, which hides part of the fetch. Frames begin at the same place of buffers
+of one size, so that they share few of the sets, and it is as if all of each buffer were written.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Hooks:
     drop: cython.int = 0
     routes: cython.bint = False
     ttl: cython.bint = False
-    conntrack: Conntrack = None
+    conntrack: Conntrack | None = None
     raw_ps: cython.longlong = 0
     before_route_ps: cython.longlong = 0
     nat_ps: cython.longlong = 0
@@ -201,7 +201,7 @@ class Forwarder(Endpoint):
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Take a packet from `ip_rcv` to where it ends; return the work on `cpu`."""
         hooks: Hooks = self.hooks
-        table: Conntrack = hooks.conntrack
+        table: Conntrack | None = hooks.conntrack
         verdict: cython.int = FOUND
         work: cython.longlong = hooks.raw_ps
         waited: cython.longlong = self.owed_ps

@@ -31,7 +31,6 @@ from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 
 if TYPE_CHECKING:
-    from simnet.net.nic.channel import Channel
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.forward.schema import Forward
     from simnet.scenario.parts.steering.build import HostSteering
@@ -49,7 +48,7 @@ _DROPS: Final = {"none": DROP_NOWHERE, "raw": DROP_IN_RAW, "filter": DROP_IN_FIL
 _PRIVATE_SHARE: Final = 2
 
 
-def queues_of(port: Any) -> list[Channel]:
+def queues_of(port: Any) -> list[Any]:
     """The queues of a port, also where it is one."""
     return list(port.queues) if isinstance(port, MultiqueuePort) else [port]
 
@@ -79,7 +78,7 @@ class ForwardBuilt:
         lost = self.hooks.addr_errors + self.hooks.hdr_errors
         return (
             *(DropCount("backlog", cpu, count) for cpu, count in self.backlogs().items()),
-            DropCount("conntrack", "table", table.drops if table else 0),
+            DropCount("conntrack", "table", table.drops if table is not None else 0),
             DropCount("IP", "host", lost),
             DropCount("qdisc", self.leaving.name, self.leaving.qdisc_drops),
         )
@@ -99,15 +98,15 @@ class ForwardBuilt:
         hooks, table = self.hooks, self.hooks.conntrack
         ring, backlog = self.coming.drops, sum(self.backlogs().values())
         sent, qdisc = self.leaving.tx_packets, self.leaving.qdisc_drops
-        lost = (table.drops if table else 0) + hooks.addr_errors + hooks.hdr_errors
+        lost = (table.drops if table is not None else 0) + hooks.addr_errors + hooks.hdr_errors
         ended = hooks.dropped_raw + hooks.dropped_filter + lost + qdisc + sent
         return ForwardCounts(
             offered=self.coming.rx_packets + ring,
             ring=ring,
             received=hooks.in_stack,
             backlog=backlog,
-            conntrack=table.drops if table else 0,
-            early_drop=table.early_drops if table else 0,
+            conntrack=table.drops if table is not None else 0,
+            early_drop=table.early_drops if table is not None else 0,
             raw=hooks.dropped_raw,
             filter=hooks.dropped_filter,
             addr_errors=hooks.addr_errors,
@@ -245,10 +244,10 @@ def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder]) -> tupl
             _SENDER_PORT + port,
             _RECEIVER_PORT,
         )
-        queue = number % len(queues)
+        place = number % len(queues)
         if given.spread == "rss" and isinstance(coming, MultiqueuePort):
-            queue = coming.rx_queue(header)
-        flows[queue].append((number, header))
+            place = coming.rx_queue(header)
+        flows[place].append((number, header))
     overhead_bytes = nic.link_overhead_bytes + HEADERS_BYTES
     wire_bytes = max(given.size_bytes + overhead_bytes, _SHORTEST_FRAME)
     least_gap_ps = wire_bytes * 8 * PS // min(nic.link_rate_bps, ground.effective.lan.link_rate_bps)

@@ -5,7 +5,7 @@ Source: Documentation/networking/ip-sysctl.txt, nf_conntrack-sysctl.txt of Linux
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
@@ -14,7 +14,7 @@ from simnet.scenario.parts.forward.schema import Forward
 __all__ = ["KNOBS"]
 
 
-def _knob(name: str, target: str, command: str, **more: str) -> Knob:
+def _knob(name: str, target: str, command: str, **more: Any) -> Knob:
     spec = value_spec(Forward, target)
     return Knob(name, spec.doc, spec, "forward", target, command, **more)
 

@@ -1,0 +1,76 @@
+"""Every packet is sent, dropped under a name, or still in the host, whatever the host does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simnet.scenario.core.load import load
+from simnet.scenario.parts.forward.build import queues_of
+from simnet.scenario.system.build import build
+
+MS = 10**9
+RPS = "/sys/class/net/eth0/queues/rx-*/rps_cpus"
+
+loads = st.fixed_dictionaries(
+    {
+        "forward.rate": st.sampled_from([0, 300_000, 4_000_000]),
+        "forward.size": st.sampled_from(["18 B", "600 B", "1472 B"]),
+        "forward.flows": st.sampled_from([6, 40, 500]),
+        "forward.spread": st.sampled_from(["even", "rss"]),
+        "forward.arrivals": st.sampled_from(["periodic", "poisson"]),
+        "forward.drop": st.sampled_from(["none", "none", "raw", "filter"]),
+        "forward.raw_rules": st.sampled_from([1, 100]),
+        "forward.filter_rules": st.sampled_from([1, 100]),
+        "forward.conntrack": st.sampled_from(["on", "off"]),
+    },
+    optional={
+        RPS: st.sampled_from(["2", "3f"]),
+        "net.core.netdev_max_backlog": st.sampled_from(["1", "50"]),
+        "net.netfilter.nf_conntrack_max": st.sampled_from(["1", "20"]),
+        "net.netfilter.nf_conntrack_buckets": st.sampled_from(["1", "16", "4096"]),
+        "net.ipv4.ip_forward": st.just("off"),
+        "forward.ttl": st.just("1"),
+        "ethtool -G eth0 rx": st.sampled_from(["64", "512"]),
+        "ethtool -L eth0 combined": st.sampled_from(["1", "6"]),
+        "ethtool -L eth1 combined": st.sampled_from(["1", "6"]),
+        "ethtool -C eth0 adaptive-rx": st.just("off"),
+        "nic.link_rate": st.just("1 Gbit/s"),
+    },
+)
+
+
+@settings(max_examples=25)
+@given(loads)
+def test_packets_are_sent_or_dropped_under_a_name(chosen: dict[str, Any]) -> None:
+    given_ = {name: str(value) for name, value in chosen.items()}
+    system = build(load("router-connectx5", settings=given_), seed=1)
+    built = system.parts["forward"]
+    queues = queues_of(built.coming)
+    for _ in range(3):
+        system.run(MS)
+        # what the rings have got shows when they are looked at
+        system.snapshot()
+        counts = built.counts()
+        ahead = sum(queue.incoming.count for queue in queues)
+        assert sum(flood.begun for flood in built.floods) - ahead == counts.offered
+        assert 0 <= counts.waiting <= counts.offered - counts.ring - counts.sent
+        table = built.hooks.conntrack
+        if table is not None and not counts.raw:
+            # beside those that are confirmed only what is being dropped has an entry
+            assert 0 <= table.count - sum(map(len, table.chains.values())) <= 6
+    for queue in queues:
+        queue.flood = None
+    system.run(40 * MS)
+    counts = built.counts()
+    lost = counts.ring + counts.backlog + counts.conntrack + counts.qdisc
+    lost += counts.addr_errors + counts.hdr_errors
+    assert counts.offered == counts.sent + counts.raw + counts.filter + lost
+    assert counts.waiting == 0
+    assert built.far.frames == counts.sent == built.far.latency.count
+    if built.hooks.conntrack is not None:
+        chains = built.hooks.conntrack.chains
+        assert built.hooks.conntrack.count == sum(map(len, chains.values()))
+    system.close()
