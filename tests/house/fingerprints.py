@@ -56,7 +56,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
     "media-udp": Configuration("media-udp", ms=8),
     "router-connectx5": Configuration("router-connectx5"),
-    "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("firewalld",)),
+    "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
     "wan-transfer, losses in bursts": Configuration(
         "wan-transfer",
         {"netem.delay": "1 ms", "netem.gemodel_p": "0.1 %", "netem.gemodel_r": "20 %"},

@@ -61,7 +61,7 @@ KINDS = {
     "memcached-100g": Kind("defer10", refused=_NO_RATE),
     "nvme-local": Kind("short-queue", refused=_NO_RATE),
     "relay-untuned": Kind("affinity"),
-    "router-connectx5": Kind("iptables-raw", refused=_NO_RATE),
+    "router-connectx5": Kind("drop-raw", refused=_NO_RATE),
     "stream-100g": Kind("jumbo", ("10 ms", "10 ms"), _NO_RATE),
     "vlan-half-cpu": Kind("mtu-9000", ("60 ms", "0 s"), _NO_RATE),
     "vm-outside": Kind(times=("10 ms", "10 ms"), refused=_NO_RATE),
