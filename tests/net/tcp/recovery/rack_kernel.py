@@ -70,7 +70,7 @@ class RackKernel:
         self.delivered, self.latest_us, self.look, self.wait, self.echo = 0, -1, 0, 0, -1
         self.acked_us: list[int] = []
         self.sack_us: list[int] = []
-        self.before = 0
+        self.before, self.ece = 0, False
 
     def having(self, tag: str) -> int:
         return sum(tag in segment.tags for segment in self.queue)
@@ -161,8 +161,12 @@ class RackKernel:
         self.dsack = True
         self.delivered += 1
         if -1 < self.undo_marker < end <= prior:
-            self.undo_retrans = max(self.undo_retrans - 1, 0)
+            self.needless()
         return True
+
+    def needless(self) -> None:
+        """Below zero nothing has been sent again yet."""
+        self.undo_retrans -= self.undo_retrans > 0
 
     def sacktag(  # noqa: C901, PLR0912 - as in the kernel
         self, blocks: list[Block], ack: int, prior: int
@@ -181,8 +185,8 @@ class RackKernel:
             dsack = twice[0] <= segment.start and segment.end <= twice[1]
             named = any(start <= segment.start and segment.end <= end for start, end in held)
             if dsack and segment.resent:
-                if self.undo_marker > -1 and segment.end > self.undo_marker:
-                    self.undo_retrans = max(self.undo_retrans - 1, 0)
+                if -1 < self.undo_marker < segment.end:
+                    self.needless()
                 if "S" in segment.tags:
                     reord = min(reord, segment.start)
             if segment.end <= self.una or not (dsack or named):
@@ -275,7 +279,7 @@ class RackKernel:
         duplicate = not acked and not news
         if self.probe_end > -1:
             self.probed(duplicate=duplicate)
-        if duplicate or self.sacked or self.dsack or self.state != OPEN:
+        if duplicate or self.sacked or self.dsack or self.ece or self.state != OPEN:
             self.alert(duplicate=duplicate and not self.advanced and not self.dsack)
         if self.state in {CWR, RECOVERY}:
             self.reduce(self.delivered, self.lost - lost)
@@ -329,6 +333,8 @@ class RackKernel:
 
     def alert(self, *, duplicate: bool) -> None:  # noqa: C901, PLR0912 - as in the kernel
         """`tcp_fastretrans_alert`."""
+        if self.ece:
+            self.prior_ssthresh = 0
         if self.renege and self.advanced:
             self.wait = self.rtt.jiffies(max(self.rtt.srtt >> 4, 10_000))
             self.rearms = False
@@ -367,6 +373,12 @@ class RackKernel:
             self.resends = True
         else:
             self.forget_stamp()
+            if self.ece:
+                self.prior_ssthresh = 0
+                if self.state < CWR:
+                    self.undo_marker = -1
+                    self.begin_reduction()
+                    self.state = CWR
             if self.state != CWR:
                 self.keep_open()
 
@@ -450,7 +462,7 @@ class RackKernel:
         self.prior_ssthresh = 0
         self.mark_undo()
         if self.state not in {CWR, RECOVERY}:
-            self.prior_ssthresh = self.threshold()
+            self.prior_ssthresh = 0 if self.ece else self.threshold()
             self.begin_reduction()
         self.state = RECOVERY
         self.entered += 1
