@@ -26,7 +26,7 @@ from simnet.scenario.parts.forward.columns import ForwardCounts
 from simnet.scenario.parts.forward.schema import HEADERS_BYTES
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.steering.build import steering_of
+from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 
@@ -77,16 +77,11 @@ class ForwardBuilt:
         table = self.hooks.conntrack
         lost = self.hooks.addr_errors + self.hooks.hdr_errors
         return (
-            *(DropCount("backlog", cpu, count) for cpu, count in self.backlogs().items()),
+            *backlog_drops(self.steering),
             DropCount("conntrack", "table", table.drops if table is not None else 0),
             DropCount("IP", "host", lost),
             DropCount("qdisc", self.leaving.name, self.leaving.qdisc_drops),
         )
-
-    def backlogs(self) -> dict[str, int]:
-        """Packets dropped by CPUs' backlogs, by the CPU's name."""
-        lost = self.steering.drops() if self.steering else {}
-        return {path.split(".")[-2]: count for path, count in lost.items()}
 
     def messages(self) -> MessageCounts:
         """Packets; what a rule drops has been dealt with."""
@@ -96,7 +91,8 @@ class ForwardBuilt:
     def counts(self) -> ForwardCounts:
         """All counters."""
         hooks, table = self.hooks, self.hooks.conntrack
-        ring, backlog = self.coming.drops, sum(self.backlogs().values())
+        ring = self.coming.drops
+        backlog = sum(drop.packets for drop in backlog_drops(self.steering))
         sent, qdisc = self.leaving.tx_packets, self.leaving.qdisc_drops
         lost = (table.drops if table is not None else 0) + hooks.addr_errors + hooks.hdr_errors
         ended = hooks.dropped_raw + hooks.dropped_filter + lost + qdisc + sent
