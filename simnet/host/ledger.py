@@ -36,9 +36,18 @@ MECHANISMS = {
     "hypervisor": "hypervisor calls",
     "udp_receive": "UDP receive",
     "forwarding": "netfilter, routing and send",
+    "xdp": "programs of XDP, and the driver for them",
 }
 # of machines that have it: the others' listings do not name it
-_WHERE_DONE = ("pages", "copy_misses", "storage", "hypervisor", "udp_receive", "forwarding")
+_WHERE_DONE = (
+    "pages",
+    "copy_misses",
+    "storage",
+    "hypervisor",
+    "udp_receive",
+    "forwarding",
+    "xdp",
+)
 #: what profiles of a kernel sort its functions into
 KINDS = ("copy", "tcpip", "netdev", "skb", "mm", "lock", "sched", "other")
 PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
@@ -75,6 +84,7 @@ class Ledger:
     hypervisor: Public[cython.longlong] = 0
     udp_receive: Public[cython.longlong] = 0
     forwarding: Public[cython.longlong] = 0
+    xdp: Public[cython.longlong] = 0
     pages: Public[cython.longlong] = 0
     copy_misses: Public[cython.longlong] = 0
     skb: Public[cython.longlong] = 0
@@ -102,7 +112,7 @@ class Ledger:
             + self.ip
             + self.udp_receive
             + self.forwarding,
-            received + self.softirq + self.completion + self.device_lines,
+            received + self.xdp + self.softirq + self.completion + self.device_lines,
             self.skb + self.skb_freed + self.skb_lines,
             self.pages,
             self.socket_lines,

@@ -34,7 +34,7 @@ def text(result: Result) -> str:
         return "\n".join([totals, jobs_text(result)])
     parts = [totals, _cpus(result), _ports(result), _way(result), _drops(result)]
     parts += [_flows(result) + _stalls(result)]
-    parts += [_key_value(result), _messages(result) + _datagrams(result)]
+    parts += [_key_value(result), _messages(result) + _lost(result)]
     return "\n".join(part for part in parts if part)
 
 
@@ -159,10 +159,10 @@ def _messages(result: Result) -> str:
     )
 
 
-def _datagrams(result: Result) -> str:
-    """Where datagrams, or packets on their way through, were lost, by the kernel's counters."""
-    found = result.udp or result.forward
-    return "" if found is None else f"# {found.sentence}\n"
+def _lost(result: Result) -> str:
+    """Where packets that nobody sends again were lost, by the kernel's counters."""
+    lost = result.udp or result.forward or result.xdp
+    return "" if lost is None else f"# {lost.sentence}\n"
 
 
 def _key_value(result: Result) -> str:

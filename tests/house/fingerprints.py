@@ -57,6 +57,11 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "media-udp": Configuration("media-udp", ms=8),
     "router-connectx5": Configuration("router-connectx5"),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
+    "xdp-firewall": Configuration("xdp-firewall", ms=4),
+    "xdp-firewall, redirected": Configuration(
+        "xdp-firewall",
+        {"xdp.action": "redirect", "ethtool -L eth1 combined": "4", "xdp.rate": "3000000"},
+    ),
     "wan-transfer, losses in bursts": Configuration(
         "wan-transfer",
         {"netem.delay": "1 ms", "netem.gemodel_p": "0.1 %", "netem.gemodel_r": "20 %"},

@@ -57,7 +57,11 @@ class AdaptiveChannel(Channel):
 
     def _rx_counted_bytes(self) -> cython.longlong:
         """Bytes of the frames that polls have taken, as the driver counts them."""
-        return self.polled_bytes - UNCOUNTED_BYTES * self.consumed
+        return self.polled_bytes - UNCOUNTED_BYTES * self._rx_counted()
+
+    def _rx_counted(self) -> cython.longlong:
+        """Those frames, in the driver's counter: not each driver counts what XDP has taken."""
+        return self.consumed - self.uncounted
 
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """Give samples to `Dim`."""
@@ -66,7 +70,7 @@ class AdaptiveChannel(Channel):
         ):
             self.sim.after(self.command_ps, self, _TX_APPLIED, 0, NIC)
         if self.rx_dim is not None and self.rx_dim.sample(
-            now, self.rx_cq.events, self.consumed, self._rx_counted_bytes()
+            now, self.rx_cq.events, self._rx_counted(), self._rx_counted_bytes()
         ):
             self.sim.after(self.command_ps, self, _RX_APPLIED, 0, NIC)
         return 0

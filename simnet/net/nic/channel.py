@@ -6,6 +6,11 @@ Source: drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c of Linux 6.12 (`mlx5e_
 poll, which then is made once more. A poll reclaims sent frames, up to a budget of their own, then
 takes received ones; when either budget is used up the poll is to be repeated. Else buffers are
 posted, `napi_complete_done` is called, and, if that allows, both queues are armed.
+
+With a program of XDP each frame is given to it before anything else is done with it; see
+`simnet.net.xdp.program`. Frames up to the next one that passes are one piece of work, at most as
+many as the driver hands back buffers at once. The ring for XDP of a channel is taken to be its
+transmit ring: nothing else sends by it.
 """
 
 from __future__ import annotations
@@ -27,6 +32,8 @@ from simnet.net.nic.device_access import DeviceAccess
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
+from simnet.net.nic.transmit_ring import TransmitRing
+from simnet.net.xdp.program import BULK, XDP_DROP, XDP_PASS, XDP_TX, Xdp
 
 __all__ = ["Channel"]
 
@@ -52,6 +59,8 @@ class Channel(OffloadingNic):
         instance: its NAPI instance.
         rx_cq, tx_cq: completion queues of received and of sent frames.
         flood: a load generator whose frames come to this queue alone; None for none.
+        xdp: program that sees received frames first; None for none.
+        clean_ps: freeing a frame that has left.
     """
 
     instance: NapiInstance = None
@@ -65,6 +74,9 @@ class Channel(OffloadingNic):
     arms: cython.bint = False
     tx_whole: cython.longlong = 0
     polled_bytes: cython.longlong = 0
+    xdp: Public[Xdp] = None
+    clean_ps: Public[cython.longlong] = 0
+    uncounted: cython.longlong = 0
 
     def __init__(
         self,
@@ -85,6 +97,7 @@ class Channel(OffloadingNic):
         self.tx_budget = tx_budget
         self.doorbells = doorbells
         self.flushes_full = True
+        self.clean_ps = device.costs.tx_completion_ps
 
     # -- the chip -----------------------------------------------------------------------------
 
@@ -245,8 +258,8 @@ class Channel(OffloadingNic):
                 work += self.tx.free(cpu)
                 while self._is_part(self.tx.reclaimed):
                     self.tx.free_part(cpu)
-            self.ledger.completion += count * self.costs.tx_completion_ps
-            self.debt_ps += work + count * self.costs.tx_completion_ps
+            self.ledger.completion += count * self.clean_ps
+            self.debt_ps += work + count * self.clean_ps
         self._send_waiting()
         return count
 
@@ -256,6 +269,12 @@ class Channel(OffloadingNic):
 
     def _next_entry(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Start on what is in the ring; it is looked at again after the work of the last frame."""
+        work: cython.longlong
+        if self.xdp is not None:
+            work = self._run_program(cpu)
+            if work > 0:
+                self.phase = _ABSORBED
+                return self._run(cpu, softirq, work)
         if 0 < self.done < self.limit and self.debt_ps > 0:
             self.advance(self.sim.now)
             if self.announced == self.consumed:
@@ -264,6 +283,104 @@ class Channel(OffloadingNic):
         return OffloadingNic._next_entry(  # noqa: SLF001 - the method that it extends
             self, cpu, softirq
         )
+
+    # -- XDP ----------------------------------------------------------------------------------
+
+    def _run_program(self, cpu: Cpu) -> cython.longlong:
+        """Give frames to the program until one passes or buffers are due; return the work."""
+        xdp: Xdp = self.xdp
+        skb: Skb
+        verdict: cython.int
+        most: cython.longlong
+        work: cython.longlong = 0
+        if self.done - self.returned >= xdp.refill:
+            self._hand_back(cpu)
+        self.advance(self.sim.now)
+        xdp.sees(self.announced - self.consumed)
+        most = min(self.limit - self.done, xdp.refill - (self.done - self.returned))
+        most = min(most, self.announced - self.consumed)
+        while most > 0:
+            verdict = xdp.says(self.ring.head)
+            if verdict == XDP_PASS:
+                break
+            most -= 1
+            work += self.access.far_frame_ps + xdp.read_ps()
+            skb = self._counted(cpu)
+            if not xdp.counted:
+                self.uncounted += 1
+                self.polled_bytes -= skb.wire_bytes
+            if verdict == XDP_DROP:
+                xdp.drop += 1
+            elif verdict == XDP_TX:
+                work += self._post(skb, self)
+            elif cpu.cpu_id < len(xdp.targets):
+                xdp.bulk.append(skb)
+                work += xdp.redirect_ps
+                if xdp.bulk.count == BULK:
+                    work += self._xmit(self._target(cpu))
+            else:
+                xdp.redirect_err += 1
+        self.ledger.xdp += work
+        return work
+
+    def _target(self, cpu: Cpu) -> Channel:
+        """The other port's channel whose ring this CPU uses."""
+        target: Channel = self.xdp.targets[cpu.cpu_id]  # type: ignore[assignment]  # as above
+        return target
+
+    def _post(self, skb: Skb, target: Channel) -> cython.longlong:
+        """Put a frame into a ring for XDP, or drop it if that is full; return the work."""
+        xdp: Xdp = self.xdp
+        ring: TransmitRing = target.tx
+        if ring.sent - ring.reclaimed + xdp.posted.count >= ring.size:
+            xdp.tx_full += 1
+            return 0
+        xdp.posted.append(skb)
+        if target is self:
+            xdp.tx += 1
+        else:
+            xdp.redirect += 1
+        return xdp.tx_ps
+
+    def _xmit(self, target: Channel) -> cython.longlong:
+        """`bq_xmit_all`: the other driver takes the bulk."""
+        xdp: Xdp = self.xdp
+        work: cython.longlong = 0
+        while xdp.bulk.count > 0:
+            work += self._post(xdp.bulk.pop(), target)
+        return work
+
+    def _flush_program(self, cpu: Cpu) -> cython.longlong:
+        """`xdp_do_flush_map`: the rest of the bulk, and the doorbell; return the work."""
+        xdp: Xdp = self.xdp
+        target: Channel = self
+        work: cython.longlong = 0
+        if xdp.verdict != XDP_TX and (xdp.bulk.count > 0 or xdp.posted.count > 0):
+            target = self._target(cpu)
+            work = self._xmit(target)
+        if xdp.posted.count > 0:
+            work += self.access.mmio_ps
+            while xdp.posted.count > 0:
+                target._send_now(xdp.posted.pop())  # noqa: SLF001 - C method of this class
+            target.path_out.flush()
+            target.arm()
+        self.ledger.xdp += work
+        return work
+
+    def _frame_work_ps(self, cpu: Cpu) -> cython.longlong:
+        """The driver's work for a frame that passes, the program's included."""
+        work: cython.longlong = 0
+        if self.xdp is not None:
+            work = self.xdp.read_ps()
+            self.xdp.passed += 1
+            self.ledger.xdp += work
+        return work + OffloadingNic._frame_work_ps(  # noqa: SLF001 - the method that it extends
+            self, cpu
+        )
+
+    def _stays(self, skb: Skb) -> cython.bint:
+        """Whether the program lets a frame pass."""
+        return self.xdp is None or self.xdp.says(skb) == XDP_PASS
 
     def _taken(self, cpu: Cpu) -> Skb:
         """Take the next frame out of the ring, and count its bytes as the driver does."""
@@ -305,6 +422,8 @@ class Channel(OffloadingNic):
             work = self.doorbells * self.access.mmio_ps
             self.ledger.softirq += self.doorbells * self.access.near_mmio_ps
             self.ledger.device_lines += self.doorbells * self.access.far_mmio_ps
+        if self.xdp is not None:
+            work += self._flush_program(cpu)
         return self._run(cpu, softirq, work)
 
     def poll_step(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:

@@ -73,6 +73,10 @@ class OffloadingNic(Nic):
         self.page_bytes = page_bytes
         self.jiffy_ps = device.jiffy_ps
 
+    def _stays(self, skb: Skb) -> cython.bint:
+        """Whether a frame is the stack's: no program takes it."""
+        return True
+
     def _finish(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Nothing is left to take: start on the last piece of the poll."""
         raise NotImplementedError(self.path)
@@ -110,7 +114,7 @@ class OffloadingNic(Nic):
         seen = self.announced - self.consumed
         if seen > self.limit - self.done:
             seen = self.limit - self.done
-        while count < seen and self.gro.absorbs(self.ring.head):
+        while count < seen and self.gro.absorbs(self.ring.head) and self._stays(self.ring.head):
             work += self._frame_work_ps(cpu)
             self.gro.receive(self._counted(cpu), jiffy)
             count += 1

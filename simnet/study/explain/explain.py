@@ -322,16 +322,12 @@ class _Sampler:
 
 def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -> tuple[Limit, ...]:
     messages = result.messages
-    if messages is not None or not result.flows:
+    if messages is not None or result.xdp is not None or not result.flows:
         delivered = None
         if messages is not None:
             delivered = messages.delivered / messages.offered if messages.offered else 1.0
         found = limit_of(None, result.throughput_bps, resources, (), delivered=delivered)
-        lost = result.udp or result.forward
-        if lost is not None:
-            sentence = f"{lost.sentence}; {found.sentence}"
-            found = found.model_copy(update={"sentence": sentence})
-        return (found,)
+        return (_after_losses(result, found),)
     return merged(
         limit_of(
             flow.name,
@@ -341,6 +337,14 @@ def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -
         )
         for flow in result.flows
     )
+
+
+def _after_losses(result: Result, found: Limit) -> Limit:
+    """What limits a load that nobody sends again, after what it has lost and where."""
+    lost = result.udp or result.forward or result.xdp
+    if lost is None:
+        return found
+    return found.model_copy(update={"sentence": f"{lost.sentence}; {found.sentence}"})
 
 
 def _shares_of_jobs(result: Result, node: str) -> list[WaitShare]:

@@ -1,0 +1,1 @@
+"""Programs of BPF that see a packet before an `sk_buff` is made of it."""

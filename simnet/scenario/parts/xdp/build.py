@@ -1,0 +1,244 @@
+"""Build a host with a program of XDP on its first port, and the generator behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.costs import whole_ns
+from simnet.kernel.random import stream
+from simnet.net.link.skb import Header, Station
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.remote.generator import FrameCounter, PacketGenerator
+from simnet.net.udp.no_ports import NoPorts
+from simnet.net.xdp.program import (
+    XDP_DROP,
+    XDP_PASS,
+    XDP_REDIRECT,
+    XDP_TX,
+    DdioLines,
+    Xdp,
+    XdpCosts,
+)
+from simnet.scenario.parts.host.build import PS
+from simnet.scenario.parts.network.join import join
+from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.xdp.columns import XdpCounts
+from simnet.scenario.parts.xdp.drivers import DRIVERS
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import DropCount, System
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.xdp.schema import Xdp as Given
+
+__all__ = ["XdpBuilt", "build"]
+
+_VERDICTS: Final = {
+    "drop": XDP_DROP,
+    "pass": XDP_PASS,
+    "tx": XDP_TX,
+    "redirect": XDP_REDIRECT,
+}
+_PERMILLE: Final = 1000
+_OWN: Final = 0x0A000001
+_SENDER: Final = 0x0A010001
+_FIRST_PORT: Final = 100
+_PORTS: Final = 65_000
+_DESTINATION_PORT: Final = 9
+_FCS_BYTES: Final = 4
+# preamble, start and gap
+_AROUND_BYTES: Final = 20
+# of Ethernet, IP and UDP
+_HEADERS_BYTES: Final = 42
+_BITS: Final = 8
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What the program has answered, as a flow."""
+
+    built: XdpBuilt
+    frame_bytes: int
+    latency_kind: str = "one-way"
+
+    @property
+    def delivered(self) -> int:
+        return self.frame_bytes * self.built.answered()
+
+    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
+        """No packet is timed."""
+        return ()
+
+
+@dataclass(frozen=True)
+class XdpBuilt:
+    """What was made, and its counters.
+
+    Attributes:
+        programs: one a receive queue, alike.
+        generator: of the packets.
+        nic: the first port.
+        stack: where what passes ends.
+        action: what the program does.
+        far: behind each port.
+    """
+
+    programs: tuple[Xdp, ...]
+    generator: PacketGenerator
+    nic: Any
+    stack: NoPorts
+    action: str
+    far: tuple[FrameCounter, ...]
+
+    def _sum(self, name: str) -> int:
+        return sum(one.counters()[name] for one in self.programs)
+
+    def answered(self) -> int:
+        """Packets with which the program has done as it says."""
+        return self._sum(self.action)
+
+    def drops(self) -> tuple[DropCount, ...]:
+        """What was lost behind the program."""
+        return (
+            DropCount("ring for XDP", self.nic.name, self._sum("tx_full")),
+            DropCount("other port", self.nic.name, self._sum("redirect_err")),
+        )
+
+    def counts(self) -> XdpCounts:
+        """All counters."""
+        return XdpCounts(
+            sent=self.generator.sent,
+            drop=self._sum("drop"),
+            passed=self._sum("pass"),
+            tx=self._sum("tx"),
+            redirect=self._sum("redirect"),
+            ring=self.nic.drops,
+            tx_full=self._sum("tx_full"),
+            redirect_err=self._sum("redirect_err"),
+            no_ports=self.stack.packets,
+        )
+
+
+def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put host, program and generator together; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    given = effective.xdp
+    if given is None:
+        message = "a configuration without a program of XDP"
+        raise ValueError(message)
+    far = tuple(FrameCounter(ground.sim, f"behind.{port.name}") for port in ground.ports)
+    for port, end in zip(ground.ports, far, strict=True):
+        join(ground, port, end, end)
+    clock_hz = effective.host.cpu.clock_hz
+    stack = NoPorts(ground.sim, "stack", whole_ns(given.receive_cycles * PS // clock_hz))
+    model = effective.host.ports[0].nic
+    driver = DRIVERS[model.driver]
+    programs = _attach(ground, given)
+    wire_bytes = given.frame_bytes + _AROUND_BYTES
+    generator = PacketGenerator(
+        ground.sim,
+        "generator",
+        path_out=far[0].path_out,
+        endpoint=stack,
+        headers=_headers(ground, given),
+        payload_bytes=given.frame_bytes - _HEADERS_BYTES - _FCS_BYTES,
+        wire_bytes=wire_bytes,
+        rate=given.rate or model.link_rate_bps // _BITS // wire_bytes,
+        luck=stream(seed, "generator") if given.arrivals == "poisson" else None,
+    )
+    built = XdpBuilt(programs, generator, ground.ports[0], stack, given.action, far)
+    names = {
+        "ring": model.ring_counter,
+        "tx_full": driver.full.get(given.action, ""),
+        "action": "passed" if given.action == "pass" else given.action,
+    }
+    return System(
+        ground.env,
+        ground.machine,
+        ground.ports,
+        [("program", built.nic.name, _Program(built, given.frame_bytes))],
+        {"xdp": built},
+        drops=built.drops,
+        offers=NetworkPath(effective, ground.machine, ground.ports),
+        counters={"xdp": built.counts, "xdp_names": lambda: names},
+        ground=ground,
+    )
+
+
+def _channels(port: Any) -> list[Any]:
+    """The channels of a port, by number."""
+    return list(port.queues) if isinstance(port, MultiqueuePort) else [port]
+
+
+def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
+    """Attach the program to each queue of the first port."""
+    host = ground.effective.host
+    model, cpu = host.ports[0].nic, host.cpu
+    driver = DRIVERS[model.driver]
+
+    def ps(of_cycles: int) -> int:
+        return whole_ns(of_cycles * PS // cpu.clock_hz)
+
+    def waited(time_ps: int) -> int:
+        return whole_ns(time_ps * given.stall_permille // _PERMILLE)
+
+    memory = cpu.memory
+    costs = XdpCosts(
+        run_ps=ps(given.run_cycles),
+        tx_ps=ps(given.tx_cycles),
+        redirect_ps=ps(given.redirect_cycles),
+        clean_ps=ps(given.clean_cycles),
+        line_ps=waited(memory.llc_latency_ps),
+        miss_ps=waited(memory.local_latency_ps - memory.llc_latency_ps),
+    )
+    lines = None
+    if cpu.llc_bytes:
+        share = cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways
+        lines = DdioLines(share // driver.buffer_bytes, cpu.ddio_ways)
+    targets = _channels(ground.ports[1]) if given.action == "redirect" else []
+    first = _FIRST_PORT
+    last = first + (given.acts_on or _PORTS) - 1
+    programs = []
+    for channel in _channels(ground.ports[0]):
+        program = Xdp(
+            _VERDICTS[given.action],
+            costs,
+            first_port=first,
+            last_port=last,
+            lines=lines,
+            refill=driver.refill(host.kernel.version, model.napi_weight),
+            counted=driver.counted,
+        )
+        program.targets = targets
+        channel.xdp = program
+        channel.clean_ps = costs.clean_ps
+        programs.append(program)
+    for channel in targets:
+        channel.clean_ps = costs.clean_ps
+    return tuple(programs)
+
+
+def _headers(ground: Ground, given: Given) -> list[Header]:
+    """The flows: each has a source port of its own, and comes to the queue that it is to."""
+    here, there = Station(0), Station(1)
+    port = ground.ports[0]
+    chosen = port if isinstance(port, MultiqueuePort) and given.spread == "queues" else None
+    queues = len(_channels(port))
+    found = []
+    destination = 0
+    for number in range(given.flows):
+        while True:
+            header = Header(
+                there,
+                here,
+                _SENDER,
+                _OWN,
+                _FIRST_PORT + number,
+                _DESTINATION_PORT + destination,
+            )
+            if chosen is None or chosen.rx_queue(header) == number % queues:
+                break
+            destination += 1
+        found.append(header)
+    return found

@@ -1,0 +1,67 @@
+"""What differs between drivers with XDP, and since when they have it.
+
+Source: i40e_txrx.c and mlx5 en_rx.c, en/xdp.c, en_main.c of Linux 4.8 to 5.4 and their history.
+i40e uses half a page for a frame and hands buffers back 32 at a time during the poll
+(I40E_RX_BUFFER_WRITE), 16 before 4.18; mlx5 uses a page for each frame while a program is there,
+and posts at the end of a poll. mlx5 counts as received only what a program has let pass, so that
+`Dim` does not see the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.host.release import release
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["DRIVERS", "XdpDriver"]
+
+_PAGE_BYTES: Final = 4096
+_WRITES_32: Final = (4, 18)
+
+
+@dataclass(frozen=True)
+class XdpDriver:
+    """A driver with native XDP.
+
+    Attributes:
+        since: versions of Linux that know each action.
+        buffer_bytes: from one receive buffer to the next, with a program.
+        counted: what a program takes counts as received for the driver's moderation.
+        received: counters of `ethtool -S` of packets by action; empty: none.
+        full: of frames that found a ring for XDP full, by action.
+    """
+
+    since: Mapping[str, tuple[int, int]]
+    buffer_bytes: int
+    counted: bool
+    received: Mapping[str, str]
+    full: Mapping[str, str]
+
+    def refill(self, version: str, weight: int) -> int:
+        """Buffers handed back at a time."""
+        if self.counted:
+            return 32 if release(version) >= _WRITES_32 else 16
+        return weight
+
+
+DRIVERS: Final = {
+    "i40e": XdpDriver(
+        since={"drop": (4, 13), "pass": (4, 13), "tx": (4, 13), "redirect": (4, 17)},
+        buffer_bytes=_PAGE_BYTES // 2,
+        counted=True,
+        received={},
+        full={"tx": "no counter of i40e", "redirect": "tracepoint xdp:xdp_devmap_xmit"},
+    ),
+    "mlx5": XdpDriver(
+        since={"drop": (4, 9), "pass": (4, 9), "tx": (4, 9), "redirect": (4, 18)},
+        buffer_bytes=_PAGE_BYTES,
+        counted=False,
+        received={"drop": "rx_xdp_drop", "tx": "rx_xdp_tx_xmit", "redirect": "rx_xdp_redirect"},
+        full={"tx": "rx_xdp_tx_full", "redirect": "tx_xdp_full"},
+    ),
+}
+"""By name."""
