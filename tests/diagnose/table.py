@@ -56,6 +56,15 @@ def interrupts(*rows: tuple[int, int, str]) -> str:
     return "\n".join(("           CPU0       CPU1", *lines))
 
 
+def dpdk(missed: int = 0, nombuf: int = 0) -> Pair:
+    """Return what testpmd shows of a port that loses packets, and of one that does not."""
+    rows = (
+        "  ######## NIC statistics for port 0  ########\n  RX-packets: 1484123412 RX-missed: {}"
+        "   RX-bytes:  89047404720\n  RX-errors: 0\n  RX-nombuf:  {}\n"
+    )
+    return Pair(rows.format(missed, nombuf), rows.format(3, 3))
+
+
 def perf(name: str, much: float, little: float) -> Pair:
     """Return what perf top prints, of a function that takes much or little time."""
     row = "    {:5.2f}%  [kernel]            [k] {}\n    1.00%  sshd     [.] main\n"
@@ -108,6 +117,9 @@ UNREAD: Final = (
     " rx_packets: 1000000\n rx_dropped: {}\n"
 )
 
+TOP: Final = (
+    "    PID USER   PR\n12341 root      20   0       0      0      0 R  {}   0.0  81:12.12 {}\n"
+)
 RULES: Final[dict[str, Pair]] = {
     "crc-errors": counter("rx_crc_errors"),
     "symbol-errors": counter("rx_symbol_err_phy"),
@@ -181,6 +193,10 @@ RULES: Final[dict[str, Pair]] = {
         stat("Rx Queue#: 0", "  pkts rx OOB: 20000"), stat("Rx Queue#: 0", "  pkts rx OOB: 0")
     ),
     "xdp-full": counter("rx_xdp_tx_full"),
+    "unwanted": Pair(
+        NETSTAT_I.format(0, 9000, "BMRU").replace("eth0", "br0"),
+        NETSTAT_I.format(0, 9000, "BMRU"),
+    ),
     "link-dropped": Pair(NETSTAT_I.format(0, 9000, "BMRU"), NETSTAT_I.format(0, 3, "BMRU")),
     "irq-one-cpu": Pair(
         interrupts((900_000, 0, "eth0-TxRx-0"), (900_000, 0, "eth0-TxRx-1")),
@@ -299,6 +315,17 @@ RULES: Final[dict[str, Pair]] = {
         interrupts(*((n, 0, f"eth0-TxRx-{q}") for q, n in enumerate((9_000_000, 90, 90, 90)))),
         interrupts(*((2_000_000, 0, f"eth0-TxRx-{q}") for q in range(4))),
     ),
+    "netvsc-without-vf": Pair(
+        stat("vf_rx_packets: 0", "rx_queue_0_packets: 9000000"),
+        stat("vf_rx_packets: 8000000", "rx_queue_0_packets: 9000000"),
+    ),
+    "capture-drops": Pair(
+        "2341234 packets received by filter\n1107111 packets dropped by kernel\n",
+        "2341234 packets received by filter\n12 packets dropped by kernel\n",
+    ),
+    "dpdk-missed": dpdk(missed=31_234_123),
+    "dpdk-no-mbuf": dpdk(nombuf=31_234_123),
+    "worker-full": Pair(TOP.format(99.7, "vhost-12330"), TOP.format(9.7, "vhost-12330")),
     "hot-lock": perf("native_queued_spin_lock_slowpath", 38.21, 3.21),
     "hot-iommu": perf("intel_iommu_unmap", 18.21, 3.21),
     "hot-bounce": perf("swiotlb_bounce", 18.21, 0.21),

@@ -33,7 +33,7 @@ _PROCESS: Final = re.compile(
     r"\s+\d+[.,]\d+\s+\S+\s+(?P<name>ksoftirqd/\d+|\S+)"
 )
 
-SIGN: Final = re.compile(r"%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d")
+SIGN: Final = re.compile(r"%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d|PID USER")
 
 
 def read(page: Page) -> Iterator[Fact]:

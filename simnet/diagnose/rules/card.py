@@ -22,6 +22,7 @@ _MLX5: Final = "Linux Documentation/networking/device_drivers/ethernet/mellanox/
 # kernel-2.6.18-194.3.1.el5
 _CURED_EL5: Final = (194, 3)
 _REUSED: Final = 0.3
+_MANY: Final = 100_000
 
 
 def _timeouts(evidence: Evidence) -> Iterator[Found]:
@@ -160,7 +161,31 @@ def _cloud(name: str, title: str, counter: str, means: str) -> Rule:
     )
 
 
+def _synthetic(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("stat", "vf_rx_packets"):
+        series = evidence.series("stat", r"rx_queue_\d+_packets", fact.subject)
+        packets = sum(one.value for one in series)
+        if fact.value == 0 and packets >= _MANY:
+            said = f"vf_rx_packets 0, {packets:,.0f} packets by the synthetic path"
+            yield Hit(fact.subject, (fact, series[0].last), said, 52, "likely")
+        elif fact.value:
+            yield Clear(fact, f"vf_rx_packets {fact.shown}")
+
+
 RULES: Final = (
+    Rule(
+        "netvsc-without-vf",
+        "card",
+        "{subject} receives without its virtual function",
+        "vf_rx_packets and rx_queue_N_packets of ethtool -S of hv_netvsc",
+        "100,000 packets by the synthetic path, none by the virtual function",
+        "Accelerated networking is off, or its driver (mlx5, mana) is not loaded: each packet is"
+        " copied by the hypervisor.",
+        "Switch accelerated networking on for the instance; see with lspci and dmesg that the"
+        " virtual function is there and bound.",
+        "Linux Documentation/networking/device_drivers/ethernet/microsoft/netvsc.rst",
+        _synthetic,
+    ),
     Rule(
         "tx-timeout",
         "card",

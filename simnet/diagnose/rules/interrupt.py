@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"
+_SENDS: Final = re.compile(r"(?i)(?<!rx)[-_.](?:tx|output)(?![-_]?rx)")
 _MANY: Final = 100_000
 _MOSTLY: Final = 0.9
 _WAITS_US: Final = 400
@@ -53,7 +54,7 @@ def _one_cpu(evidence: Evidence) -> Iterator[Found]:
             said += f", {len(shared)} vectors; one CPU each would be {percent(could)}"
             said += f" (at most {share / could:.2f} times as much, if that CPU is the limit)"
             yield Hit(port, (fact,), said, 42, "possible", actions)
-        else:
+        elif share < _MOSTLY:
             yield Clear(fact, f"{cpu} took {percent(share)} of the interrupts")
 
 
@@ -78,8 +79,12 @@ def _one_vector(evidence: Evidence) -> Iterator[Found]:
 def _one_busy_vector(evidence: Evidence) -> Iterator[Found]:
     count = cpus(evidence)
     for port, every in ports(evidence).items():
-        vectors = {name: facts for name, facts in every.items() if name.partition(" ")[2] != port}
-        if len(vectors) < 3 or count < 2:  # noqa: PLR2004 - a pair may be one for each direction
+        vectors = {
+            name: facts
+            for name, facts in every.items()
+            if name.partition(" ")[2] != port and not _SENDS.search(name)
+        }
+        if len(vectors) < 2 or count < 2:  # noqa: PLR2004 - nothing to compare
             continue
         sums = {name: sum(fact.value for fact in facts) for name, facts in vectors.items()}
         hot = max(sums, key=lambda name: sums[name])
@@ -195,7 +200,7 @@ RULES: Final = (
         "interrupt",
         "One queue of {subject} takes nearly all its interrupts",
         "/proc/interrupts, pasted",
-        "90 % of a million interrupts, with three vectors and more: queues would share them",
+        "90 % of a million interrupts, with two receive vectors and more: queues would share them",
         "The card's hash sends all packets to one queue, so one CPU takes them: it is one flow, or"
         " the card cannot look into the packets (PPPoE, tunnels, IPsec, fragments), or its"
         " indirection table names one queue.",

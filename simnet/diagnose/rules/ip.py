@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
+import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import sysctl
-from simnet.diagnose.families import logged, ratio
+from simnet.diagnose.families import counted, logged, ratio
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 from simnet.printable import typed
 
@@ -24,6 +25,11 @@ _SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _TRACK: Final = "Linux Documentation/networking/nf_conntrack-sysctl.rst"
 _NEARLY: Final = 0.95
+# names that the kernel and tools give to devices without a card
+_VIRTUAL: Final = re.compile(
+    r"(?:br|virbr|docker|bond|team|vlan|veth|tun|tap|macvlan|ipvlan|wg|vxlan|vnet|vmbr|cali|cni|flannel"
+    r"|cilium|ovs|dummy|ifb|ppp|gre|sit)[\w.-]*(?:@.*)?|[\w-]+\.\d{1,4}(?:@.*)?"
+)
 # beyond are tunnels, which cut packets themselves
 _JUMBO: Final = 16_000
 
@@ -159,7 +165,28 @@ def _mtu(evidence: Evidence) -> Iterator[Found]:
             yield Hit(small.subject, (small, large), said, 40, "possible")
 
 
+def _unwanted(evidence: Evidence) -> Iterator[Found]:
+    """Look at drops of devices without a card below: they have no ring that could be full."""
+    for one in counted(r"rx_dropped", kinds=("link",))(evidence):
+        if isinstance(one, Hit) and _VIRTUAL.fullmatch(one.subject):
+            yield one
+
+
 RULES: Final = (
+    Rule(
+        "unwanted",
+        "protocol",
+        "{subject} drops packets that nobody wants",
+        "RX dropped of ip -s link of bridges, bonds, VLANs, veths, tunnels",
+        "1 packet in 10,000",
+        "The device has no ring: dropped are packets of protocols that nobody handles, of VLANs"
+        " without a device, for other addresses on a bridge, or for a backlog that is full.",
+        "See what they are with tcpdump -e on the device; no setting of a ring helps. Look at the"
+        " second column of /proc/net/softnet_stat.",
+        "Linux Documentation/networking/statistics.rst, rx_dropped; net/core/dev.c",
+        _unwanted,
+        hides=("link-dropped",),
+    ),
     Rule(
         "conntrack-full",
         "protocol",

@@ -20,7 +20,7 @@ _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 _FULL: Final = (
     r"rx_missed(_errors)?|rx_out_of_buffer|rx_no_buffer\w*|rx_no_dma_resources|rx_nodesc_drop\w*"
     r"|rx_fifo(_errors)?|rx_over(_errors)?|rx_overruns?|rx_discards|rx_dropped|(port[._])?rx_discards"
-    r"|rx_queue_\d+_drops?|(?:\[\d+\]: )?rx_\w*discards?\w*"
+    r"|rx_queue_\d+_drops?|(?:\[\d+\]: )?rx_(?!discards_phy|prio)\w*discards?\w*"
     r"|rx\d*_?no_buf\w*|rx\d+_dropped|rx_mpc|mpc"
     r"|rx_missed_packets|rx_buf_unavail\w*|rx_stat_discard|rx_desc_err\w*|rnbc|port\.rx_dropped"
     r"|rx_ring_full|rx_overflow\w*|rx_buffer_overflow\w*|rx_priority_\d_discard\w*"

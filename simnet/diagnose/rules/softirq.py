@@ -83,11 +83,6 @@ def _full(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact,), said, heavy, "likely", _relief(evidence, fact.subject))
         else:
             yield Clear(fact, f"%soft at most {fact.shown} ({fact.subject})")
-    for fact in evidence.of("process", r"ksoftirqd/\d+"):
-        if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
-            cpu = f"CPU {fact.name.rpartition('/')[2]}"
-            said = f"{fact.subject} takes {fact.shown} of its CPU"
-            yield Hit(cpu, (fact,), said, 66, "likely", _relief(evidence, cpu))
     for fact in (one for one in evidence.of("process") if one.subject.startswith("ksoftirqd/")):
         if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
             cpu = f"CPU {fact.subject.rpartition('/')[2]}"
