@@ -172,13 +172,13 @@ def diagnose_live() -> Diagnosis:
 def _diagnosed(pages: Sequence[Page]) -> Diagnosis:
     evidence = gathered(pages)
     found: list[Finding] = []
-    clear: dict[tuple[str, str], Clear] = {}
+    clear: list[tuple[str, Clear]] = []
     for rule in rules():
         for one in rule.find(evidence):
             if isinstance(one, Hit):
                 found.append(Finding(rule, one))
             else:
-                clear.setdefault((rule.place, one.fact.subject), one)
+                clear.append((rule.place, one))
     read = Counter(fact.file for fact in evidence.facts)
     read.update(fact.file for one in found for fact in one.hit.facts if fact.kind == "log")
     return Diagnosis(
@@ -208,15 +208,15 @@ def _hides(by: Finding, one: Finding) -> bool:
 
 
 def _ruled_out(
-    found: Iterable[Finding], clear: dict[tuple[str, str], Clear]
+    found: Iterable[Finding], clear: Iterable[tuple[str, Clear]]
 ) -> list[tuple[str, Clear]]:
-    """Return one line a place: the places where something was found are not among them."""
+    """Return one line a place, of the largest count there; none where something was found."""
     lost = {one.rule.place for one in found}
-    first: dict[str, Clear] = {}
-    for (place, _), one in clear.items():
-        if place not in lost:
-            first.setdefault(place, one)
-    return sorted(first.items(), key=lambda item: PLACES.index(item[0]))
+    worst: dict[str, Clear] = {}
+    for place, one in clear:
+        if place not in lost and (place not in worst or worst[place].fact.value < one.fact.value):
+            worst[place] = one
+    return sorted(worst.items(), key=lambda item: PLACES.index(item[0]))
 
 
 def _asks(evidence: Evidence) -> tuple[str, ...]:

@@ -96,17 +96,20 @@ def counted(
             actions = act(evidence, fact.subject)
             yield Hit(fact.subject, (fact,), said, min(weight * scale, 100), sure, actions)
         for series in clear.values():
-            yield Clear(series.last, _little(series))
+            packets = evidence.packets(series.last.subject, side)
+            yield Clear(series.last, _little(series, packets))
 
     return find
 
 
-def _little(series: Series) -> str:
+def _little(series: Series, packets: float = 0.0) -> str:
     fact = series.last
     if not fact.value:
         return f"{fact.name} 0"
-    why = "negligible" if _growing(series) else "does not grow"
-    return f"{fact.name} {fact.shown}: {why}"
+    if not _growing(series):
+        return f"{fact.name} {fact.shown}: does not grow"
+    share = f" of {packets:,.0f}, {percent(series.value / packets)}" if packets else ""
+    return f"{fact.name} {fact.shown}{share}: negligible"
 
 
 def ratio(
