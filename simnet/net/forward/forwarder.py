@@ -22,6 +22,9 @@ What came waited in the ring while the card wrote what came after it. Its first 
 lost from the ways of the last-level cache that devices write to (see `simnet.host.cache`); the
 driver asks for it early, which hides part of the fetch. Frames begin at the same place of buffers
 of one size, so that they share few of the sets, and it is as if all of each buffer were written.
+
+A CPU that was idle finds part of the stack's code and data in the last-level cache only, and the
+first packet pays for that.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ import cython
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
+from simnet.host.idle import IdleStates
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.kernel.priority import NIC
@@ -70,6 +74,7 @@ class Hooks:
         output_ps: of the tables in POSTROUTING, and of all that sends the packet.
         xmit_ps: part of it under the lock of the queue.
         exposed_permille: share of fetching a packet's first line that the CPU waits for.
+        cold_ps: what the first packet pays on a CPU that was idle.
 
     Attributes:
         dropped_raw, dropped_filter: by the rule that drops, in its counter.
@@ -93,6 +98,7 @@ class Hooks:
     output_ps: cython.longlong = 0
     xmit_ps: cython.longlong = 0
     exposed_permille: cython.longlong = 0
+    cold_ps: cython.longlong = 0
     in_stack: cython.longlong = 0
     dropped_raw: cython.longlong = 0
     dropped_filter: cython.longlong = 0
@@ -117,6 +123,7 @@ class Hooks:
         output_ps: int,
         xmit_ps: int,
         exposed_permille: int,
+        cold_ps: int,
     ) -> None:
         self.costs = costs
         self.ledger = costs.ledger
@@ -133,6 +140,7 @@ class Hooks:
         self.output_ps = output_ps
         self.xmit_ps = xmit_ps
         self.exposed_permille = exposed_permille
+        self.cold_ps = cold_ps
 
 
 @cython.final
@@ -163,6 +171,7 @@ class Forwarder(Endpoint):
     spread: Spread = None
     waiting: cython.longlong = 0
     owed_ps: cython.longlong = 0
+    idle_entries: cython.longlong = 0
     cpu: Cpu = None
 
     def __init__(
@@ -190,6 +199,7 @@ class Forwarder(Endpoint):
         self.spread = spread
         self.waiting = 0
         self.owed_ps = 0
+        self.idle_entries = 0
         self.cpu = None
 
     def disconnect(self) -> cython.int:
@@ -238,7 +248,7 @@ class Forwarder(Endpoint):
 
     def _booked(self, cpu: Cpu, waited: cython.longlong, work: cython.longlong) -> cython.longlong:
         """What a packet costs in all: its work, lines that others had, and what was lost."""
-        work = self.spread.vary(work) + self._lost_ps()
+        work = self.spread.vary(work) + self._lost_ps() + self._cold_ps(cpu)
         self.freer = cpu
         self.hooks.ledger.forwarding += work
         self.hooks.ledger.socket_lines += waited
@@ -257,6 +267,14 @@ class Forwarder(Endpoint):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The entry of a dropped packet is freed: its CPU waits before the next one."""
         self.owed_ps += self.hooks.conntrack.free(self.cpu, self.sim.now)
+
+    def _cold_ps(self, cpu: Cpu) -> cython.longlong:
+        """What a CPU that has been idle since the last packet finds cold."""
+        states: IdleStates = cpu.idle_states
+        if states is None or states.entries == self.idle_entries:
+            return 0
+        self.idle_entries = states.entries
+        return self.hooks.cold_ps
 
     def _lost_ps(self) -> cython.longlong:
         """What the packet's first line takes if the cache has lost it meanwhile."""

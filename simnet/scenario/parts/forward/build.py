@@ -193,6 +193,7 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
         output_ps=work_ps(given.output_cycles) + tables_ps(given.mangle_rules),
         xmit_ps=work_ps(given.xmit_cycles),
         exposed_permille=given.rx_line_exposed_permille,
+        cold_ps=whole_ns(given.cold_lines * memory.llc_latency_ps),
     )
 
 

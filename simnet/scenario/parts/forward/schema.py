@@ -93,3 +93,7 @@ class Forward(Section):
         int,
         ratio("share of fetching a packet's first line that the CPU waits for", "0", "1"),
     ]
+    cold_lines: Annotated[
+        int,
+        count("cache lines of code and data that the first packet finds cold after idle", 0, 1000),
+    ]
