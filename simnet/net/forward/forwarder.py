@@ -284,6 +284,8 @@ class Forwarder(Endpoint):
         if len(self.hooks.memory.caches) == 0:
             return 0
         cache = self.hooks.memory.caches[self.nic.node]
+        # how many wait must not depend on when the ring was looked at last
+        self.nic.advance(self.sim.now)
         waiting = self.nic.ring.count * self.buffer_bytes
         cache.waiting += waiting - self.waiting
         self.waiting = waiting
