@@ -47,7 +47,7 @@ def _idle(results: Mapping[str, Result]) -> dict[str, float]:
 
 
 def _used(results: Mapping[str, Result]) -> ForwardUse:
-    found = results["run"].forward
+    found: ForwardUse | None = results["run"].forward
     if found is None:
         raise LookupError(_SCENARIO)
     return found

@@ -9,6 +9,7 @@ import pytest
 import simnet
 from simnet.net.link.wire import Serializer
 from simnet.scenario.core.load import load
+from simnet.scenario.parts.forward.build import queues_of
 from simnet.scenario.parts.forward.columns import ForwardUse
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
@@ -31,7 +32,7 @@ def ran(*settings: tuple[str, str], tunings: tuple[str, ...] = ()) -> Result:
 
 
 def used(*settings: tuple[str, str], tunings: tuple[str, ...] = ()) -> ForwardUse:
-    found = ran(*settings, tunings=tunings).forward
+    found: ForwardUse | None = ran(*settings, tunings=tunings).forward
     assert found is not None
     return found
 
@@ -52,11 +53,17 @@ def test_what_comes_too_fast_is_lost_in_the_ring() -> None:
     assert use.offered == pytest.approx(3e-3 * 1e11 / 84 / 8, rel=0.001)
 
 
+def median_us(*settings: tuple[str, str]) -> float:
+    messages = ran(*settings).messages
+    assert messages is not None
+    assert messages.latency_us.p50 is not None
+    return messages.latency_us.p50
+
+
 def test_a_packet_waits_as_long_as_the_ring_is() -> None:
-    latency_us = ran().messages.latency_us.p50
+    latency_us = median_us()
     assert latency_us == pytest.approx(1023 * 6 / used().packets_per_s * 1e6, rel=0.05)
-    short = ran(("ethtool -G eth0 rx", "128"))
-    assert short.messages.latency_us.p50 < latency_us / 5
+    assert median_us(("ethtool -G eth0 rx", "128")) < latency_us / 5
 
 
 def test_nothing_is_lost_below_capacity() -> None:
@@ -114,7 +121,7 @@ def test_a_slow_port_fills_its_queue() -> None:
     system = build(effective, seed=1)
     # 0.5 Gbit/s carry 0.74 million frames a second
     slow = Serializer(5 * 10**8)
-    for queue in system.nics[1].queues:
+    for queue in queues_of(system.nics[1]):
         queue.tx.serializer = slow
     system.run(60 * MS)
     counts = system.parts["forward"].counts()
