@@ -70,8 +70,8 @@ class Hooks:
         before_route_ps: of the tables behind connection tracking in PREROUTING, nat apart.
         nat_ps: of nat, in each of its two hooks, for a connection's first packet.
         route_ps: the route, cache lines included.
-        filter_ps: of the tables in FORWARD; until a rule of filter drops, if one does.
-        output_ps: of the tables in POSTROUTING, and of all that sends the packet.
+        filter_ps: of the tables in FORWARD up to filter.
+        output_ps: of those behind it, and of all that sends the packet.
         xmit_ps: part of it under the lock of the queue.
         exposed_permille: share of fetching a packet's first line that the CPU waits for.
         cold_ps: what the first packet pays on a CPU that was idle.

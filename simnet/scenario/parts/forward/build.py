@@ -189,8 +189,9 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
         before_route_ps=tables_ps(given.mangle_rules),
         nat_ps=tables_ps(given.nat_rules),
         route_ps=work_ps(given.route_cycles) + whole_ns(lines_ps),
-        filter_ps=tables_ps(given.mangle_rules, given.filter_rules, given.security_rules),
-        output_ps=work_ps(given.output_cycles) + tables_ps(given.mangle_rules),
+        filter_ps=tables_ps(given.mangle_rules, given.filter_rules),
+        output_ps=work_ps(given.output_cycles)
+        + tables_ps(given.security_rules, given.mangle_rules),
         xmit_ps=work_ps(given.xmit_cycles),
         exposed_permille=given.rx_line_exposed_permille,
         cold_ps=whole_ns(given.cold_lines * memory.llc_latency_ps),

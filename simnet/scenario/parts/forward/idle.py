@@ -18,7 +18,7 @@ _OF_TRACKING: Final = (
     "conntrack_find_cycles",
     "conntrack_lines",
 )
-_OF_OUTPUT: Final = ("output_cycles", "xmit_cycles")
+_OF_OUTPUT: Final = ("output_cycles", "xmit_cycles", "security_rules")
 _OF_ROUTES: Final = ("route_cycles", "prefixes", "destinations", "ttl", "ip_forward")
 
 

@@ -90,6 +90,37 @@ def test_a_rule_costs_what_it_costs_wherever_it_stands() -> None:
     assert (thousand - hundred) / 900 == pytest.approx(64 / 3.6, rel=0.03)
 
 
+TRACKED = ("forward.conntrack", "on")
+DROPPED = (("forward.drop", "filter"), ("forward.filter_rules", "1"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "table", "hooks"),
+    [
+        ((), "raw", 1),
+        ((), "mangle", 3),
+        ((), "filter", 1),
+        ((), "security", 1),
+        # a connection's first packet alone is compared with nat
+        ((TRACKED,), "nat", 0),
+        (DROPPED, "raw", 1),
+        (DROPPED, "mangle", 2),
+        (DROPPED, "security", 0),
+        # none of them is confirmed
+        ((TRACKED, *DROPPED), "nat", 1),
+    ],
+)
+def test_a_packet_passes_each_table_at_its_hooks(
+    settings: tuple[tuple[str, str], ...], table: str, hooks: int
+) -> None:
+    one_cpu = (("ethtool -L eth0 combined", "1"), ("ethtool -L eth1 combined", "1"))
+    without, passing = (
+        1e9 / used(*one_cpu, *settings, *more).packets_per_s
+        for more in ((), ((f"forward.{table}_rules", "50"),))
+    )
+    assert passing - without == pytest.approx(hooks * (60 + 50 * 64) / 3.6, rel=0.03, abs=4)
+
+
 def test_rules_that_drop_are_no_loss() -> None:
     raw = used(("forward.rate", "1000000"), tunings=("drop-raw",))
     assert raw.raw == pytest.approx(raw.offered, abs=BATCHES)
