@@ -100,9 +100,19 @@ def test_far_buckets_are_not_looked_into() -> None:
     assert made.drops == verdicts.count(TABLE_FULL)
 
 
+def test_eight_buckets_are_looked_into() -> None:
+    machine = host()
+    cpu = machine.cpus[0]
+    made = table(machine, flows=60, most=1, buckets=8)
+    for flow in range(60):
+        assert made.enter(flow, cpu, 0) == MADE
+        assert made.confirm(flow)
+    assert (made.drops, made.early_drops) == (0, 59)
+
+
 def test_a_line_travels_to_one_cpu_after_the_other() -> None:
     machine = host()
-    first, second, third = machine.cpus[:3]
+    first, second, third, fourth = machine.cpus[:4]
     line = ContendedLine(machine.memory)
     assert line.change(first, 0, 0) == 0
     assert line.change(first, 5, 0) == 0
@@ -111,7 +121,9 @@ def test_a_line_travels_to_one_cpu_after_the_other() -> None:
     # the third asks while it is under way
     assert line.change(third, 1000, 0) == 2 * move
     assert line.waited_ps == move
-    assert line.moves == 2
+    assert line.change(fourth, 1000, 0) == 3 * move
+    assert line.waited_ps == 3 * move
+    assert line.moves == 3
     # later nobody is in the way, but for who holds it
     assert line.change(first, 10**9, 5000) == move
     assert line.change(second, 10**9 + move, 0) == 5000 + move
