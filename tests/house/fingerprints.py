@@ -57,6 +57,8 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "media-udp": Configuration("media-udp", ms=8),
     "router-connectx5": Configuration("router-connectx5"),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
+    "xdp-connectx5": Configuration("xdp-connectx5", tunings=("six-streams",), ms=1),
+    "xdp-connectx5, redirected": Configuration("xdp-connectx5", tunings=("redirect",)),
     "xdp-firewall": Configuration("xdp-firewall", ms=4),
     "xdp-firewall, redirected": Configuration(
         "xdp-firewall",

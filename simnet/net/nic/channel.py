@@ -31,6 +31,7 @@ from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.device_access import DeviceAccess
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
+from simnet.net.nic.pcie_slot import PcieSlot
 from simnet.net.nic.port import Nic
 from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.xdp.program import BULK, XDP_DROP, XDP_PASS, XDP_TX, Xdp
@@ -60,6 +61,8 @@ class Channel(OffloadingNic):
         rx_cq, tx_cq: completion queues of received and of sent frames.
         flood: a load generator whose frames come to this queue alone; None for none.
         xdp: program that sees received frames first; None for none.
+        slot: way to the host, which has a limit; None: it is never the limit.
+        discards: frames that found the card's own buffer full, as the slot was too slow.
         clean_ps: freeing a frame that has left.
     """
 
@@ -75,6 +78,8 @@ class Channel(OffloadingNic):
     tx_whole: cython.longlong = 0
     polled_bytes: cython.longlong = 0
     xdp: Public[Xdp] = None
+    slot: Public[PcieSlot] = None
+    discards: cython.longlong = 0
     clean_ps: Public[cython.longlong] = 0
     uncounted: cython.longlong = 0
 
@@ -108,7 +113,9 @@ class Channel(OffloadingNic):
         skb: Skb = self.incoming.head
         while skb is not None and skb.arrival_ps <= now:
             self.incoming.pop()
-            if self._landed(skb, skb.wire_bytes):
+            if self.slot is not None and self.posted > 0 and not self.slot.takes(skb.arrival_ps):
+                self.discards += 1
+            elif self._landed(skb, skb.wire_bytes):
                 self.rx_cq.completed(skb.arrival_ps)
             skb = self.incoming.head
         if self.flood is not None and self.flood.next_ps <= now:
@@ -360,6 +367,8 @@ class Channel(OffloadingNic):
             work = self._xmit(target)
         if xdp.posted.count > 0:
             work += self.access.mmio_ps
+            if self.slot is not None:
+                self.slot.sends(xdp.posted.count)
             while xdp.posted.count > 0:
                 target._send_now(xdp.posted.pop())  # noqa: SLF001 - C method of this class
             target.path_out.flush()

@@ -69,6 +69,7 @@ KINDS = {
     "wan-transfer": Kind("send-buffer", ("200 ms", "600 ms"), _NO_RATE),
     "web-25g": Kind("fixed-50us", refused=_NO_RATE),
     "x460-bonding": Kind("affinity", refused=_NO_RATE),
+    "xdp-connectx5": Kind("six-streams", refused=_NO_RATE),
     "xdp-firewall": Kind("throughput-profile", refused=_NO_RATE),
 }
 

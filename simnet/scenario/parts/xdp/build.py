@@ -9,6 +9,7 @@ from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
 from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.pcie_slot import TLP_BYTES, PcieSlot
 from simnet.net.remote.generator import FrameCounter, PacketGenerator
 from simnet.net.udp.no_ports import NoPorts
 from simnet.net.xdp.program import (
@@ -94,6 +95,10 @@ class XdpBuilt:
     def _sum(self, name: str) -> int:
         return sum(one.counters()[name] for one in self.programs)
 
+    def discards(self) -> int:
+        """Frames that the card discarded."""
+        return sum(one.discards for one in _channels(self.nic))
+
     def answered(self) -> int:
         """Packets with which the program has done as it says."""
         return self._sum(self.action)
@@ -101,6 +106,7 @@ class XdpBuilt:
     def drops(self) -> tuple[DropCount, ...]:
         """What was lost behind the program."""
         return (
+            DropCount("slot", self.nic.name, self.discards()),
             DropCount("ring for XDP", self.nic.name, self._sum("tx_full")),
             DropCount("other port", self.nic.name, self._sum("redirect_err")),
         )
@@ -113,6 +119,7 @@ class XdpBuilt:
             passed=self._sum("pass"),
             tx=self._sum("tx"),
             redirect=self._sum("redirect"),
+            slot=self.discards(),
             ring=self.nic.drops,
             tx_full=self._sum("tx_full"),
             redirect_err=self._sum("redirect_err"),
@@ -149,6 +156,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     )
     built = XdpBuilt(programs, generator, ground.ports[0], stack, given.action, far)
     names = {
+        "slot": driver.discarded,
         "ring": model.ring_counter,
         "tx_full": driver.full.get(given.action, ""),
         "action": "passed" if given.action == "pass" else given.action,
@@ -196,6 +204,13 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
     if cpu.llc_bytes:
         share = cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways
         lines = DdioLines(share // driver.buffer_bytes, cpu.ddio_ways)
+    done_bytes = driver.compressed_bytes if given.cqe_compress else driver.completion_bytes
+    slot = PcieSlot(
+        host.machine.io_bandwidth_bps // _BITS,
+        given.frame_bytes - _FCS_BYTES + TLP_BYTES + done_bytes,
+        2 * TLP_BYTES + driver.completion_bytes,
+        given.card_buffer_ps,
+    )
     targets = _channels(ground.ports[1]) if given.action == "redirect" else []
     first = _FIRST_PORT
     last = first + (given.acts_on or _PORTS) - 1
@@ -212,6 +227,7 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
         )
         program.targets = targets
         channel.xdp = program
+        channel.slot = slot
         channel.clean_ps = costs.clean_ps
         programs.append(program)
     for channel in targets:

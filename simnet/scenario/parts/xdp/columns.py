@@ -17,7 +17,7 @@ __all__ = ["COLUMNS", "XdpCounts", "XdpUse"]
 
 _PERCENT: Final = 100
 _PS_PER_S: Final = 10**12
-_LOST: Final = ("ring", "tx_full", "redirect_err")
+_LOST: Final = ("slot", "ring", "tx_full", "redirect_err")
 Rate = Annotated[float, Field(ge=0.0)]
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
@@ -29,6 +29,7 @@ class XdpCounts:
     Attributes:
         sent: frames of the generator.
         drop, passed, tx, redirect: packets by the program's verdict; the last two: in a ring.
+        slot: discarded by the card, whose slot was too slow.
         ring: dropped for want of a posted buffer.
         tx_full: dropped because a ring for XDP was full.
         redirect_err: dropped because there was no ring for the CPU.
@@ -40,6 +41,7 @@ class XdpCounts:
     passed: int
     tx: int
     redirect: int
+    slot: int
     ring: int
     tx_full: int
     redirect_err: int
@@ -54,6 +56,8 @@ class XdpUse(Row):
     passed: Count = Field(description="XDP_PASS: to the stack")
     tx: Count = Field(description="XDP_TX: put into the port's own ring")
     redirect: Count = Field(description="XDP_REDIRECT: put into the other port's ring")
+    slot: Count = Field(description="discarded by the card: the PCI Express slot was too slow")
+    slot_counter: str = Field(description="what the driver calls these")
     ring: Count = Field(description="dropped for want of a posted buffer")
     ring_counter: str = Field(description="what the driver calls these")
     tx_full: Count = Field(description="dropped: the ring for XDP was full")
@@ -73,6 +77,7 @@ class XdpUse(Row):
     def sentence(self) -> str:
         """What was lost, and where, the place with most first, each with its counter."""
         counters = {
+            "slot": (self.slot, self.slot_counter),
             "ring": (self.ring, self.ring_counter),
             "ring for XDP": (self.tx_full, self.tx_full_counter),
             "other port": (self.redirect_err, "xdp:xdp_redirect_map_err"),
@@ -108,6 +113,7 @@ def _use(start: Snapshot, end: Snapshot) -> XdpUse | None:
             name: more(name)
             for name in ("sent", "drop", "passed", "tx", "redirect", "no_ports", *_LOST)
         },
+        slot_counter=names["slot"],
         ring_counter=names["ring"],
         tx_full_counter=names["tx_full"],
         rx_pps=(done + beyond) / seconds,

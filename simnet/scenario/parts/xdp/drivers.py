@@ -5,6 +5,9 @@ i40e uses half a page for a frame and hands buffers back 32 at a time during the
 (I40E_RX_BUFFER_WRITE), 16 before 4.18; mlx5 uses a page for each frame while a program is there,
 and posts at the end of a poll. mlx5 counts as received only what a program has let pass, so that
 `Dim` does not see the rest.
+
+mlx5 has the device compress completions (`ethtool --set-priv-flags PORT rx_cqe_compress on`); by
+default only where the slot is slower than half the link (`slow_pci_heuristic`).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
+from simnet.net.nic.pcie_slot import TLP_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +37,9 @@ class XdpDriver:
         counted: what a program takes counts as received for the driver's moderation.
         received: counters of `ethtool -S` of packets by action; empty: none.
         full: of frames that found a ring for XDP full, by action.
+        completion_bytes: written to the host for a frame, in messages of their own.
+        compressed_bytes: likewise where the device may compress them; 0: it cannot.
+        discarded: counter of what the card discards when the slot is too slow.
     """
 
     since: Mapping[str, tuple[int, int]]
@@ -40,6 +47,9 @@ class XdpDriver:
     counted: bool
     received: Mapping[str, str]
     full: Mapping[str, str]
+    completion_bytes: int
+    compressed_bytes: int
+    discarded: str
 
     def refill(self, version: str, weight: int) -> int:
         """Buffers handed back at a time."""
@@ -55,6 +65,10 @@ DRIVERS: Final = {
         counted=True,
         received={},
         full={"tx": "no counter of i40e", "redirect": "tracepoint xdp:xdp_devmap_xmit"},
+        # four descriptors of 16 bytes at a time
+        completion_bytes=16 + TLP_BYTES // 4,
+        compressed_bytes=0,
+        discarded="port.rx_discards",
     ),
     "mlx5": XdpDriver(
         since={"drop": (4, 9), "pass": (4, 9), "tx": (4, 9), "redirect": (4, 18)},
@@ -62,6 +76,10 @@ DRIVERS: Final = {
         counted=False,
         received={"drop": "rx_xdp_drop", "tx": "rx_xdp_tx_xmit", "redirect": "rx_xdp_redirect"},
         full={"tx": "rx_xdp_tx_full", "redirect": "tx_xdp_full"},
+        completion_bytes=64 + TLP_BYTES,
+        # seven of 8 bytes in a message, behind one that is whole
+        compressed_bytes=(64 + TLP_BYTES) // 7,
+        discarded="rx_discards_phy",
     ),
 }
 """By name."""

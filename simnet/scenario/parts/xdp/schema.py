@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, count, cycles, ratio, size
+from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, size, time
 
 __all__ = ["Xdp"]
 
@@ -45,6 +45,12 @@ class Xdp(Section):
     tx_cycles: Annotated[int, cycles("putting a frame into a ring for XDP")]
     redirect_cycles: Annotated[int, cycles("finding the other port, and a packet's part of a bulk")]
     clean_cycles: Annotated[int, cycles("freeing a frame that has left")]
+    cqe_compress: Annotated[
+        bool, Flag("the device compresses completions (mlx5: --set-priv-flags rx_cqe_compress)")
+    ] = False
+    card_buffer_ps: Annotated[
+        int, time("how long the card's buffer holds frames that wait for the slot", "1 us", "1 ms")
+    ] = 30_000_000
     stall_permille: Annotated[
         int, ratio("share of the time to fetch a packet's first line that the CPU waits", "0", "1")
     ]

@@ -1,0 +1,18 @@
+"""Programs of XDP on two modern hosts: how much they drop and send on, and what is lost."""
+
+from simnet.documents.xdp.answers import ANSWERS
+from simnet.study.validate.document import Document
+
+__all__ = ["DOCUMENT"]
+
+DOCUMENT = Document(
+    name="xdp",
+    answers=ANSWERS,
+    kinds={
+        "*:pps": "throughput",
+        "*:rx_pps": "throughput",
+        "*:drop_pps": "rate of drops",
+        "*:softirq_pct": "CPU share",
+        "*:idle_percent": "CPU share",
+    },
+)
