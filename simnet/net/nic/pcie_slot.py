@@ -7,7 +7,7 @@ discarded. A frame for which no descriptor is posted takes nothing of the slot.
 
 Source: PCI Express Base Specification 3.0, 2.2 and 3.6 (header of 16 bytes, framing 4, LCRC 4).
 Messages of flow control and replays are left out. Queues share the slot in the order in which
-they are looked at, which within a poll's length need not be that of arrival.
+they are looked at, which need not be that of arrival: what is older than what was looked at before comes with that.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class PcieSlot:
     rx_ps: cython.longlong = 0
     tx_ps: cython.longlong = 0
     buffer_ps: cython.longlong = 0
+    last_ps: cython.longlong = 0
     free_ps: cython.longlong = 0
 
     def __init__(self, bytes_per_s: int, rx_bytes: int, tx_bytes: int, buffer_ps: int) -> None:
@@ -45,9 +46,9 @@ class PcieSlot:
 
     def takes(self, at_ps: cython.longlong) -> cython.bint:
         """Move a frame that came at `at_ps`; False if the buffer was full."""
-        if self.free_ps < at_ps:
-            self.free_ps = at_ps
-        if self.free_ps - at_ps > self.buffer_ps:
+        self.last_ps = max(self.last_ps, at_ps)
+        self.free_ps = max(self.free_ps, self.last_ps)
+        if self.free_ps - self.last_ps > self.buffer_ps:
             return False
         self.free_ps += self.rx_ps
         return True

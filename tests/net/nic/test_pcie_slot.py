@@ -27,3 +27,9 @@ def test_frames_that_are_sent_take_their_part() -> None:
     slot.sends(4)
     assert not slot.takes(0)
     assert slot.takes(80 * NS)
+
+
+def test_what_is_looked_at_late_is_not_discarded_for_that() -> None:
+    slot = PcieSlot(1 * GB, rx_bytes=100, tx_bytes=50, buffer_ps=1000 * NS)
+    assert slot.takes(10_000 * NS)
+    assert all(slot.takes(number * 100 * NS) for number in range(10))
