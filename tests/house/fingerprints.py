@@ -58,7 +58,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "router-connectx5": Configuration("router-connectx5"),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
     "xdp-connectx5": Configuration("xdp-connectx5", tunings=("six-streams",), ms=1),
-    "xdp-connectx5, redirected": Configuration("xdp-connectx5", tunings=("redirect",)),
+    "xdp-connectx5, redirected": Configuration("xdp-connectx5", tunings=("to-other-port",)),
     "xdp-firewall": Configuration("xdp-firewall", ms=4),
     "xdp-firewall, redirected": Configuration(
         "xdp-firewall",

@@ -82,7 +82,7 @@ def _redirected(ring: int, streams: int) -> Answer:
         *((f"ethtool -G {name}", str(ring)) for name in rings),
     )
     anchors = (Anchored("xdp-redirect.ring512.1", ("pps",), _ERROR),)
-    case = Case(_CARD, settings, ("redirect",))
+    case = Case(_CARD, settings, ("to-other-port",))
     return Answer({"run": case}, _pps, times=_CARD_TIMES, anchors=anchors)
 
 

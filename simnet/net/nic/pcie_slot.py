@@ -7,7 +7,8 @@ discarded. A frame for which no descriptor is posted takes nothing of the slot.
 
 Source: PCI Express Base Specification 3.0, 2.2 and 3.6 (header of 16 bytes, framing 4, LCRC 4).
 Messages of flow control and replays are left out. Queues share the slot in the order in which
-they are looked at, which need not be that of arrival: what is older than what was looked at before comes with that.
+they are looked at, which need not be that of arrival: what is older than what was looked at before
+comes with that.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def test_queues_add_up_until_the_slot_is_full() -> None:
 
 
 def test_compressed_completions_leave_the_limit_to_the_cpus() -> None:
-    found = ran(6, "cqe-compress").xdp
+    found = ran(6, "compressed-completions").xdp
     assert found.slot == 0
     assert found.handled_pps > 140e6
 
