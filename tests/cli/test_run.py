@@ -48,8 +48,11 @@ def test_both_directions_and_what_work_goes_where(simnet: Simnet) -> None:
     assert {name for name, row in work.items() if row["placement"]} == {
         MECHANISMS[name] for name in PLACEMENT
     }
-    # what this host has not: disks, a hypervisor, a driver that takes pages, a sized cache, UDP
-    elsewhere = {"storage", "hypervisor", "pages", "copy_misses", "udp_receive"}
+    # what this host has not: disks, a hypervisor, a sized cache, datagrams, routes, XDP
+    elsewhere = {
+        *("storage", "hypervisor", "pages", "copy_misses"),
+        *("udp_receive", "forwarding", "xdp"),
+    }
     assert list(work) == [text for name, text in MECHANISMS.items() if name not in elsewhere]
     # in percent of one CPU, before SMT siblings slow each other; those of 64 are busy with it
     busy = 64 * result["cpu_busy_percent"]

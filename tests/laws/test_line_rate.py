@@ -22,6 +22,8 @@ MORE_TO_SEND = {
     "web-25g": {"workload.read": "16 MiB", "connections": "40"},
     "relay-tuned": {"relay.connections": "50"},
     "relay-untuned": {"relay.connections": "50"},
+    "xdp-firewall": {"xdp.action": "tx"},
+    "xdp-connectx5": {"xdp.action": "redirect"},
 }
 WITH_LINES = [name for name in scenarios() if load(name).linked and load(name).ports]
 

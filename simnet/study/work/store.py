@@ -41,7 +41,7 @@ _VARIABLE = "SIMNET_CACHE_DIR"
 _FORMAT: Final = "simnet.kept/1"
 _PRIVATE: Final = 0o700
 # floors that only ask for results, and what simulates on the floor of studies
-_ABOVE: Final = ("cli", "documents", "page", "report")
+_ABOVE: Final = ("cli", "diagnose", "documents", "page", "report")
 _SIMULATING: Final = ("__init__.py", "run", "statistics", "work")
 
 

@@ -48,6 +48,8 @@ _FIRST_PORT: Final = 100
 _PORTS: Final = 65_000
 _DESTINATION_PORT: Final = 9
 _FCS_BYTES: Final = 4
+# what a card writes of completions at a time
+_MESSAGE_BYTES: Final = 64
 # preamble, start and gap
 _AROUND_BYTES: Final = 20
 # of Ethernet, IP and UDP
@@ -204,11 +206,12 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
     if cpu.llc_bytes:
         share = cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways
         lines = DdioLines(share // driver.buffer_bytes, cpu.ddio_ways)
-    done_bytes = driver.compressed_bytes if given.cqe_compress else driver.completion_bytes
+    message_bytes = _MESSAGE_BYTES + TLP_BYTES
+    done_bytes = message_bytes // (driver.compressed if given.cqe_compress else driver.completions)
     slot = PcieSlot(
         host.machine.io_bandwidth_bps // _BITS,
         given.frame_bytes - _FCS_BYTES + TLP_BYTES + done_bytes,
-        2 * TLP_BYTES + driver.completion_bytes,
+        2 * TLP_BYTES + message_bytes // driver.completions,
         given.card_buffer_ps,
     )
     targets = _channels(ground.ports[1]) if given.action == "redirect" else []

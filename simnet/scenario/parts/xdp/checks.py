@@ -40,7 +40,7 @@ def check_xdp(tree: Tree, table: Table) -> None:
             f" {given['action']}: Linux {since} on"
         )
         raise table.error(("xdp", "action"), "xdp.action", message, ("host", "kernel"))
-    if given["cqe_compress"] and not DRIVERS[driver].compressed_bytes:
+    if given["cqe_compress"] and not DRIVERS[driver].compressed:
         message = f"{driver} does not compress completions"
         raise table.error(("xdp", "cqe_compress"), "xdp.cqe_compress", message)
     if given["acts_on"] > given["flows"]:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
-from simnet.net.nic.pcie_slot import TLP_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,8 +36,8 @@ class XdpDriver:
         counted: what a program takes counts as received for the driver's moderation.
         received: counters of `ethtool -S` of packets by action; empty: none.
         full: of frames that found a ring for XDP full, by action.
-        completion_bytes: written to the host for a frame, in messages of their own.
-        compressed_bytes: likewise where the device may compress them; 0: it cannot.
+        completions: in a message of 64 bytes to the host.
+        compressed: likewise where the device may compress them; 0: it cannot.
         discarded: counter of what the card discards when the slot is too slow.
     """
 
@@ -47,8 +46,8 @@ class XdpDriver:
     counted: bool
     received: Mapping[str, str]
     full: Mapping[str, str]
-    completion_bytes: int
-    compressed_bytes: int
+    completions: int
+    compressed: int
     discarded: str
 
     def refill(self, version: str, weight: int) -> int:
@@ -66,8 +65,8 @@ DRIVERS: Final = {
         received={},
         full={"tx": "no counter of i40e", "redirect": "tracepoint xdp:xdp_devmap_xmit"},
         # four descriptors of 16 bytes at a time
-        completion_bytes=16 + TLP_BYTES // 4,
-        compressed_bytes=0,
+        completions=4,
+        compressed=0,
         discarded="port.rx_discards",
     ),
     "mlx5": XdpDriver(
@@ -76,9 +75,9 @@ DRIVERS: Final = {
         counted=False,
         received={"drop": "rx_xdp_drop", "tx": "rx_xdp_tx_xmit", "redirect": "rx_xdp_redirect"},
         full={"tx": "rx_xdp_tx_full", "redirect": "tx_xdp_full"},
-        completion_bytes=64 + TLP_BYTES,
+        completions=1,
         # seven of 8 bytes in a message, behind one that is whole
-        compressed_bytes=(64 + TLP_BYTES) // 7,
+        compressed=7,
         discarded="rx_discards_phy",
     ),
 }
