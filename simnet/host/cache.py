@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from typing import Final
 
 import cython
 
@@ -30,8 +31,8 @@ from simnet.kernel.compiled import Array, Public
 __all__ = ["CacheWays"]
 
 # the curve, in steps of a share; beyond its end all is lost
-_STEPS: cython.longlong = 64
-_SHARES = 8
+_STEPS: Final = 64
+_SHARES: Final = 8
 _ALL: cython.longlong = 1000
 
 
@@ -44,33 +45,37 @@ class CacheWays:
         share_bytes: what they hold.
         ways: how many they are.
         miss_ps: how much longer a line takes from the next level than from the cache.
+        steps: of what they hold, by which the share of lost lines is known.
 
     Attributes:
         waiting: bytes that have been written and that nobody has copied.
     """
 
     share_bytes: cython.longlong = 0
+    steps: cython.longlong = 0
     miss_ps: cython.longlong = 0
     waiting: Public[cython.longlong] = 0
     lost: Array[cython.longlong] = None
 
-    def __init__(self, share_bytes: int, ways: int, miss_ps: int) -> None:
+    def __init__(self, share_bytes: int, ways: int, miss_ps: int, steps: int = _STEPS) -> None:
         self.share_bytes = share_bytes
+        self.steps = steps
         self.miss_ps = miss_ps
-        self.lost = array("q", [_lost_permille(ways, step) for step in range(_SHARES * _STEPS + 1)])
+        self.lost = array(
+            "q", [_lost_permille(ways * step / steps, ways) for step in range(_SHARES * steps + 1)]
+        )
 
     def lost_permille(self) -> cython.longlong:
         """Share of the lines that a copy finds lost now, in 1/1000."""
-        step: cython.longlong = self.waiting * _STEPS // self.share_bytes
+        step: cython.longlong = self.waiting * self.steps // self.share_bytes
         if step >= len(self.lost):
             return _ALL
         lost: cython.longlong = self.lost[step]
         return lost
 
 
-def _lost_permille(ways: int, step: int) -> int:
-    """P(N >= ways) for what waits in so many steps of the share."""
-    mean = ways * step / int(_STEPS)
+def _lost_permille(mean: float, ways: int) -> int:
+    """P(N >= ways), N Poisson distributed: as many lines have come to the set since."""
     term = math.exp(-mean)
     kept = 0.0
     for number in range(ways):

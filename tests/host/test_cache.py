@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simnet.host.cache import CacheWays
 
@@ -40,3 +42,18 @@ def test_more_that_waits_never_loses_less() -> None:
     found = [lost(step / 7) for step in range(100)]
     assert found == sorted(found)
     assert found[-1] == 1000
+
+
+@given(st.integers(1, 8), st.integers(0, 255), st.sampled_from((16, 64)))
+def test_more_that_waits_never_loses_less_whatever_the_steps(
+    ways: int, step: int, steps: int
+) -> None:
+    cache = CacheWays(64 * steps, ways, 60_000, steps)
+    found = []
+    for waiting in (0, step, step + 1):
+        cache.waiting = 64 * waiting
+        found.append(cache.lost_permille())
+    assert found[0] == 0
+    assert 0 <= found[1] <= found[2] <= 1000
+    shares = step / steps
+    assert found[1] == pytest.approx(lost(shares, ways), abs=1000 * ways / 64)

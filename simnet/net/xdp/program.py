@@ -21,13 +21,12 @@ lines share the sets of one line in each, so that as many are kept as buffers fi
 
 from __future__ import annotations
 
-import math
-from array import array
 from dataclasses import dataclass
 
 import cython
 
-from simnet.kernel.compiled import Array, Public
+from simnet.host.cache import CacheWays
+from simnet.kernel.compiled import Public
 from simnet.net.link.skb import Skb, SkbQueue
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "XDP_PASS",
     "XDP_REDIRECT",
     "XDP_TX",
-    "DdioLines",
     "Xdp",
     "XdpCosts",
 ]
@@ -49,9 +47,6 @@ BULK: cython.int = 16
 """DEV_MAP_BULK_SIZE."""
 
 _WHOLE: cython.longlong = 1000
-# of the curve: steps of what the ways hold
-_STEPS: cython.longlong = 16
-_SHARES = 16
 
 
 @dataclass(frozen=True)
@@ -64,7 +59,6 @@ class XdpCosts:
         redirect_ps: looking up the other port, and the bulk's share of a packet.
         clean_ps: freeing a frame that has left.
         line_ps: its first line from the last-level cache.
-        miss_ps: how much longer that takes from memory.
     """
 
     run_ps: int
@@ -72,49 +66,6 @@ class XdpCosts:
     redirect_ps: int = 0
     clean_ps: int = 0
     line_ps: int = 0
-    miss_ps: int = 0
-
-
-@cython.final
-@cython.cclass
-class DdioLines:
-    """First lines of packets in the ways of a last-level cache that devices write into.
-
-    Args:
-        buffers: that fit into those ways.
-        ways: how many they are.
-
-    Attributes:
-        waiting: packets that the device has written and no program has read, of each ring as its
-            CPU saw it last.
-    """
-
-    buffers: cython.longlong = 0
-    waiting: Public[cython.longlong] = 0
-    lost: Array[cython.longlong] = None
-
-    def __init__(self, buffers: int, ways: int) -> None:
-        self.buffers = max(buffers, 1)
-        self.lost = array("q", [lost_permille(ways, step) for step in range(_SHARES * _STEPS + 1)])
-
-    def lost_permille(self) -> cython.longlong:
-        """Share of lines that are lost before they are read, in 1/1000."""
-        step: cython.longlong = self.waiting * _STEPS // self.buffers
-        if step >= len(self.lost):
-            return _WHOLE
-        found: cython.longlong = self.lost[step]
-        return found
-
-
-def lost_permille(ways: int, step: int) -> int:
-    """P(N >= ways), N Poisson distributed: as many lines have come to the set since."""
-    mean = ways * step / int(_STEPS)
-    term = math.exp(-mean)
-    kept = 0.0
-    for number in range(ways):
-        kept += term
-        term *= mean / (number + 1)
-    return round(1000 * (1.0 - kept))
 
 
 @cython.final
@@ -126,7 +77,8 @@ class Xdp:
         verdict: what becomes of a packet on which it acts; the others pass.
         first_port, last_port: it acts on packets with these source ports of UDP.
         costs: of a packet.
-        lines: first lines of packets, of the device's node; None: none is lost.
+        cache: what keeps first lines of packets; None: none is lost.
+        buffer_bytes: from one receive buffer to the next.
         refill: buffers that the driver hands back at a time.
         counted: what a program has taken is in the driver's count of packets.
 
@@ -146,8 +98,8 @@ class Xdp:
     redirect_ps: cython.longlong = 0
     clean_ps: cython.longlong = 0
     line_ps: cython.longlong = 0
-    miss_ps: cython.longlong = 0
-    lines: DdioLines = None
+    cache: CacheWays = None
+    buffer_bytes: cython.longlong = 0
     refill: cython.int = 0
     counted: cython.bint = False
     targets: Public[list[object]] = None
@@ -168,7 +120,8 @@ class Xdp:
         *,
         first_port: int = 0,
         last_port: int = 65535,
-        lines: DdioLines | None = None,
+        cache: CacheWays | None = None,
+        buffer_bytes: int = 0,
         refill: int,
         counted: bool = True,
     ) -> None:
@@ -180,8 +133,8 @@ class Xdp:
         self.redirect_ps = costs.redirect_ps
         self.clean_ps = costs.clean_ps
         self.line_ps = costs.line_ps
-        self.miss_ps = costs.miss_ps
-        self.lines = lines
+        self.cache = cache
+        self.buffer_bytes = buffer_bytes
         self.refill = refill
         self.counted = counted
         self.targets = []
@@ -196,17 +149,17 @@ class Xdp:
 
     def sees(self, packets: cython.longlong) -> cython.int:
         """So many packets are in the ring."""
-        if self.lines is not None:
-            self.lines.waiting += packets - self.seen
+        if self.cache is not None:
+            self.cache.waiting += (packets - self.seen) * self.buffer_bytes
             self.seen = packets
         return 0
 
     def read_ps(self) -> cython.longlong:
         """What a packet costs until its verdict is known; its line is read."""
         work: cython.longlong = self.run_ps + self.line_ps
-        if self.lines is not None:
-            work += self.miss_ps * self.lines.lost_permille() // _WHOLE
-            self.lines.waiting -= 1
+        if self.cache is not None:
+            work += self.cache.miss_ps * self.cache.lost_permille() // _WHOLE
+            self.cache.waiting -= self.buffer_bytes
             self.seen -= 1
         return work
 

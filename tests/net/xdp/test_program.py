@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from simnet.host.cache import CacheWays
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Skb, Station, new_skb
 from simnet.net.udp.no_ports import NoPorts
-from simnet.net.xdp.program import XDP_DROP, XDP_PASS, DdioLines, Xdp, XdpCosts, lost_permille
+from simnet.net.xdp.program import XDP_DROP, XDP_PASS, Xdp, XdpCosts
 from tests.host.parts import make_machine
 
 
@@ -28,29 +25,17 @@ def test_it_acts_on_its_flows_and_lets_the_others_pass() -> None:
 
 
 def test_a_line_that_was_lost_comes_from_memory() -> None:
-    lines = DdioLines(buffers=64, ways=2)
-    costs = XdpCosts(run_ps=50_000, line_ps=10_000, miss_ps=60_000)
-    program = Xdp(XDP_DROP, costs, lines=lines, refill=32)
+    cache = CacheWays(64 * 2048, 2, 60_000)
+    costs = XdpCosts(run_ps=50_000, line_ps=10_000)
+    program = Xdp(XDP_DROP, costs, cache=cache, buffer_bytes=2048, refill=32)
     program.sees(1)
     assert program.read_ps() == 60_000
-    assert lines.waiting == 0
+    assert cache.waiting == 0
     program.sees(64 * 100)
     assert program.read_ps() == 120_000
     without = Xdp(XDP_DROP, costs, refill=32)
     without.sees(10_000)
     assert without.read_ps() == 60_000
-
-
-@given(st.integers(1, 8), st.integers(0, 255))
-def test_more_packets_lose_more_lines(ways: int, step: int) -> None:
-    assert 0 <= lost_permille(ways, step) <= lost_permille(ways, step + 1) <= 1000
-    assert lost_permille(ways + 1, step) <= 1000
-
-
-def test_lines_are_lost_when_their_set_is_full() -> None:
-    assert lost_permille(2, 0) == 0
-    # as many buffers as fit: two a set in the mean
-    assert lost_permille(2, 16) == round(1000 * (1 - 3 * math.exp(-2)))
 
 
 def test_a_search_without_a_socket_is_paid() -> None:

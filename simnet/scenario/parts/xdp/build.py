@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host.cache import CacheWays
 from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
@@ -17,7 +18,6 @@ from simnet.net.xdp.program import (
     XDP_PASS,
     XDP_REDIRECT,
     XDP_TX,
-    DdioLines,
     Xdp,
     XdpCosts,
 )
@@ -42,6 +42,8 @@ _VERDICTS: Final = {
     "redirect": XDP_REDIRECT,
 }
 _PERMILLE: Final = 1000
+# of the curve of lines lost
+_STEPS: Final = 16
 _OWN: Final = 0x0A000001
 _SENDER: Final = 0x0A010001
 _FIRST_PORT: Final = 100
@@ -200,12 +202,16 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
         redirect_ps=ps(given.redirect_cycles),
         clean_ps=ps(given.clean_cycles),
         line_ps=waited(memory.llc_latency_ps),
-        miss_ps=waited(memory.local_latency_ps - memory.llc_latency_ps),
     )
-    lines = None
+    cache = None
     if cpu.llc_bytes:
-        share = cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways
-        lines = DdioLines(share // driver.buffer_bytes, cpu.ddio_ways)
+        share_bytes = cpu.llc_bytes * cpu.ddio_ways // cpu.llc_ways
+        cache = CacheWays(
+            max(share_bytes // driver.buffer_bytes, 1) * driver.buffer_bytes,
+            cpu.ddio_ways,
+            waited(memory.local_latency_ps - memory.llc_latency_ps),
+            _STEPS,
+        )
     message_bytes = _MESSAGE_BYTES + TLP_BYTES
     done_bytes = message_bytes // (driver.compressed if given.cqe_compress else driver.completions)
     slot = PcieSlot(
@@ -224,7 +230,8 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
             costs,
             first_port=first,
             last_port=last,
-            lines=lines,
+            cache=cache,
+            buffer_bytes=driver.buffer_bytes,
             refill=driver.refill(host.kernel.version, model.napi_weight),
             counted=driver.counted,
         )

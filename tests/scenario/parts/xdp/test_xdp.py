@@ -171,7 +171,7 @@ def test_packets_are_answered_lost_under_a_name_or_in_flight(chosen: dict[str, A
     assert [far.frames for far in built.far] == [counts.tx, counts.redirect]
     assert all(one.counters()["in_bulk"] == 0 for one in built.programs)
     for program in built.programs:
-        assert program.lines.waiting == 0
+        assert program.cache.waiting == 0
     system.close()
 
 
