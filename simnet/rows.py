@@ -6,10 +6,14 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Count", "Printed", "Row", "Study"]
+__all__ = ["Count", "Percent", "Printed", "Rate", "Row", "Study"]
 
 Count = Annotated[int, Field(ge=0)]
 """A number of things."""
+Percent = Annotated[float, Field(ge=0.0, le=100.0)]
+"""A share of a whole."""
+Rate = Annotated[float, Field(ge=0.0)]
+"""What comes in a second."""
 
 
 class Row(BaseModel):

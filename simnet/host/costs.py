@@ -8,7 +8,7 @@ import cython
 
 from simnet.host.ledger import Ledger
 
-__all__ = ["COST_NAMES", "Costs", "Spread", "whole_ns"]
+__all__ = ["COST_NAMES", "Costs", "Spread", "cycles_ps", "whole_ns"]
 
 COST_NAMES = (
     "hardirq",
@@ -49,6 +49,11 @@ COST_NAMES = (
 def whole_ns(time_ps: int) -> int:
     """Round to whole nanoseconds: SMT stretching is then exact in ps."""
     return (time_ps + 500) // 1000 * 1000
+
+
+def cycles_ps(cycles: int, clock_hz: int) -> int:
+    """Return how long cycles take at a clock, in whole nanoseconds."""
+    return whole_ns(cycles * 10**12 // clock_hz)
 
 
 @cython.cclass
@@ -101,7 +106,7 @@ class Costs:
     def __init__(
         self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
     ) -> None:
-        ps = {name: whole_ns(cycles[name] * 10**12 // clock_hz) for name in COST_NAMES}
+        ps = {name: cycles_ps(cycles[name], clock_hz) for name in COST_NAMES}
         self.hardirq_ps = ps["hardirq"]
         self.softirq_entry_ps = ps["softirq_entry"]
         self.poll_ps = ps["poll"]

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simnet.net.nic.multiqueue import queues_of
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.forward.build import queues_of
 from simnet.scenario.system.build import build
 
 MS = 10**9

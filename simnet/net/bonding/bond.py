@@ -24,6 +24,7 @@ from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.net.bonding.hash import simple_hash
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES, UNCOUNTED_BYTES
 from simnet.net.link.skb import Header, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch import Egress, Ingress
 from simnet.net.link.wire import Port
@@ -48,9 +49,6 @@ _8023AD: cython.int = 4
 _LINK_UP: cython.int = 0
 _TABLE: cython.int = 256
 _REBALANCE_SECONDS: cython.int = 10
-# `wire_bytes` beyond the frame that a driver is given: preamble, FCS and gap
-_NOT_COUNTED_BYTES: cython.int = 24
-_SHORT_WIRE_BYTES = 84
 
 
 @cython.final
@@ -194,7 +192,7 @@ class Bond(Component):
         elif self.mode == _8023AD:
             slave = self._aggregated(route.hash)
         else:
-            slave = self._balanced(route.tlb_index, skb.wire_bytes - _NOT_COUNTED_BYTES)
+            slave = self._balanced(route.tlb_index, skb.wire_bytes - UNCOUNTED_BYTES)
             if slave is not None and slave.index != self.current:
                 skb.header = route.sent_by(slave)
         return self._queue(slave, skb, route)
@@ -406,7 +404,7 @@ class Bond(Component):
 
     def announce(self, slave: Slave, source: Station, destination: Station) -> None:
         """Send a short frame from which the switch learns where `source` is."""
-        skb = new_skb(None, 0, 0, 0, 0, _SHORT_WIRE_BYTES, False)
+        skb = new_skb(None, 0, 0, 0, 0, LEAST_WIRE_BYTES, False)
         skb.header = Header(source, destination)
         self.send_control(slave, skb)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from simnet.net.bonding.hash import simple_hash
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, new_skb
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = ["Neighbour", "Rlb"]
 _UPDATE_DELAY_TICKS = 20
 _ARP_BURST = 2
 _UPDATE_RETRY_TICKS = 3
-_ARP_WIRE_BYTES = 84
 
 
 class Neighbour(Endpoint):
@@ -178,6 +178,6 @@ class Rlb:
             return
         self.updates += 1
         for _ in range(_ARP_BURST):
-            skb = new_skb(entry.client, 0, 0, 0, 0, _ARP_WIRE_BYTES, push=False)
+            skb = new_skb(entry.client, 0, 0, 0, 0, LEAST_WIRE_BYTES, push=False)
             skb.header = Header(entry.slave.station, entry.client.station)
             self.bond.send_control(entry.slave, skb)

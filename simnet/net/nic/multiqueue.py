@@ -30,7 +30,7 @@ from simnet.net.steering.flow_rules import FlowRules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MultiqueuePort", "XpsMap"]
+__all__ = ["MultiqueuePort", "XpsMap", "queues_of"]
 
 _ONE: cython.longlong = 1
 # queues that one announcement of frames has gone to are bits of a word
@@ -260,3 +260,8 @@ class MultiqueuePort(Port):
         """What a frame of no socket costs from `cpu`."""
         nic: Nic = self.queues[0]
         return nic.transmit_cost_ps(cpu)
+
+
+def queues_of(port: Any) -> list[Any]:
+    """The queues of a port, by number; the port itself where it is one."""
+    return list(port.queues) if isinstance(port, MultiqueuePort) else [port]

@@ -18,6 +18,7 @@ from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import CPU
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
@@ -29,8 +30,6 @@ __all__ = ["RemoteReceiver"]
 _DONE: cython.int = 0
 _DELACK: cython.int = 1
 _US: cython.longlong = 1_000_000
-# an Ethernet frame of 64 bytes with preamble and gap
-_LEAST_WIRE_BYTES: cython.int = 84
 
 
 @cython.final
@@ -123,7 +122,7 @@ class RemoteReceiver(Port):
         self.reader_frame_ps = costs.tcp_rx_ps + costs.skb_free_ps
         self.throttle_ps = throttle_ps
         self.jiffy_ps = jiffy_ps
-        self.ack_bytes = max(overhead_bytes, _LEAST_WIRE_BYTES)
+        self.ack_bytes = max(overhead_bytes, LEAST_WIRE_BYTES)
         self.last_irq_ps = -throttle_ps
         self.delack = JiffyTimer(self, _DELACK, jiffy_ps)
         self.latency = LogHistogram()

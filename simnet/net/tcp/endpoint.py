@@ -18,6 +18,7 @@ from simnet.kernel.prefetch import prefetch
 from simnet.kernel.priority import CPU
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, Uplink, new_skb
 from simnet.net.tcp.connection import COMPRESSED, DELACK, RTO, SERVED, TcpConnection
 from simnet.net.tcp.receive.receiver import TcpReceiver
@@ -27,7 +28,6 @@ from simnet.net.tcp.send.sender import TcpSender
 __all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
 
 _US: cython.longlong = 10**6
-_MIN_WIRE_BYTES: cython.int = 84
 
 
 @cython.cclass
@@ -324,8 +324,8 @@ class TcpEndpoint(TcpConnection):
         """`tcp_send_ack`."""
         size: cython.int = self.sending.overhead_bytes
         skb: Skb
-        if size < _MIN_WIRE_BYTES:
-            size = _MIN_WIRE_BYTES
+        if size < LEAST_WIRE_BYTES:
+            size = LEAST_WIRE_BYTES
         skb = new_skb(self.remote, 0, 0, 0, 0, size, False)
         skb.header = self.header
         self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)

@@ -24,6 +24,7 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.prefetch import prefetch
 from simnet.kernel.sentinel import NONE
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
@@ -44,7 +45,6 @@ from simnet.net.tcp.wakeups import Wakeups
 __all__ = ["TcpSocket"]
 
 _US: cython.longlong = 10**6
-_MIN_WIRE_BYTES: cython.int = 84
 _PREQUEUE_DELACK_PS: cython.longlong = 150_000_000_000
 
 
@@ -435,8 +435,8 @@ class TcpSocket(TcpConnection):
         work: cython.longlong
         skb: Skb
         bytes_on_wire: cython.int = self.sending.overhead_bytes
-        if bytes_on_wire < _MIN_WIRE_BYTES:
-            bytes_on_wire = _MIN_WIRE_BYTES
+        if bytes_on_wire < LEAST_WIRE_BYTES:
+            bytes_on_wire = LEAST_WIRE_BYTES
         self.acks_sent += 1
         skb = new_skb(self.remote, 0, 0, 0, 0, bytes_on_wire, False)
         self.acknowledge_with(skb, self.sim.now // self.jiffy_ps)

@@ -32,6 +32,7 @@ __all__ = [
     "Setup",
     "Subject",
     "builders",
+    "column_field",
     "columns",
     "host_parts",
     "late",
@@ -403,6 +404,16 @@ def setup_of(test: str, has: Callable[[str], bool]) -> Setup | None:
         has: whether it has a part.
     """
     return next((o for o in setups() if (has(o.part) if o.part else test in o.tests)), None)
+
+
+def column_field(column: str, name: str) -> Callable[[Any], float | None]:
+    """Return what reads a field of a column of a result, for `Measure.of`."""
+
+    def of(result: Any) -> float | None:
+        row = getattr(result, column)
+        return None if row is None else float(getattr(row, name))
+
+    return of
 
 
 @functools.cache

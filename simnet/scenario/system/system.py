@@ -157,6 +157,14 @@ class Snapshot:
         always = {part.name: getattr(self, part.name) for part in fields(self) if part.repr}
         return always | self._optional()
 
+    def grown(self, before: Snapshot, name: str) -> dict[str, int] | None:
+        """How counters of `more` have grown since a snapshot before; None where there are none."""
+        first, last = before.more.get(name), self.more.get(name)
+        if first is None or last is None:
+            return None
+        counters = (part.name for part in fields(last))
+        return {name: getattr(last, name) - getattr(first, name) for name in counters}
+
     def digest(self) -> str:
         """Stable digest of every number."""
         text = repr(self) + "".join(map(repr, self._optional().values()))

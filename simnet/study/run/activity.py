@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Percent, Rate, Row
 
 if TYPE_CHECKING:
     from simnet.scenario.system.activity import Activity
@@ -27,8 +27,6 @@ __all__ = [
 ]
 
 _PS_PER_S = 10**12
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
-Rate = Annotated[float, Field(ge=0.0)]
 
 
 class VmstatRow(Row):

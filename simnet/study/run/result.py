@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pydantic import Field, create_model
 
 from simnet.errors import InputError, SimulationError
-from simnet.rows import Printed
+from simnet.rows import Percent, Printed, Rate
 from simnet.scenario.core.subject import columns
 from simnet.study.figures import drawn
 from simnet.study.run.activity import VmstatRow
@@ -37,10 +37,8 @@ from simnet.study.run.rows import (
     CpuTicks,
     CpuUse,
     FlowRates,
-    Percent,
     PortInterrupts,
     PortRates,
-    Rate,
     WorkShare,
     busy_ps,
     cpu_ticks,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from simnet.errors import SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
-from simnet.rows import Row
+from simnet.rows import Percent, Rate, Row
 from simnet.study.run.activity import idle_shares
 from simnet.study.run.loss import Latency, latency_of
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
 
 PS_PER_S = 10**12
-
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
-Rate = Annotated[float, Field(ge=0.0)]
 
 
 class CpuUse(Row):

@@ -12,6 +12,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NEVER, NONE
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.recovery import OPEN, Recovery
@@ -26,7 +27,6 @@ from simnet.net.tcp.send.validation import WindowValidation
 __all__ = ["SendOutput"]
 
 _TSO_BYTES: cython.longlong = 65536
-_MIN_WIRE_BYTES: cython.int = 84
 _MAX_BURST: cython.longlong = 3
 _US_PS: cython.longlong = 10**6
 _MS_US: cython.longlong = 1000
@@ -373,8 +373,8 @@ class SendOutput:
     ) -> cython.int:
         skb: Skb
         size: cython.longlong = self.overhead_bytes + end_seq - seq
-        if size < _MIN_WIRE_BYTES:
-            size = _MIN_WIRE_BYTES
+        if size < LEAST_WIRE_BYTES:
+            size = LEAST_WIRE_BYTES
         skb = new_skb(None, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
         if self.small_queue is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps
 from simnet.kernel.random import stream
 from simnet.scenario.parts.fio.columns import group_counts, group_extremes
 from simnet.scenario.parts.fio.resources import FioPath, Group
 from simnet.scenario.parts.fio.schema import ENGINES, PATTERNS
-from simnet.scenario.parts.host.build import PS, make_spread
+from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.nvme.build import FIRST_IRQ, make_queue
 from simnet.scenario.parts.storage.columns import DiskCounts
 from simnet.scenario.system.ground import Ground
@@ -157,7 +157,7 @@ def _costs(given: FioGroup, ground: Ground) -> FioCosts:
     clock_hz = ground.effective.cpu.clock_hz
 
     def ps(cycles: int) -> int:
-        return whole_ns(cycles * PS // clock_hz)
+        return cycles_ps(cycles, clock_hz)
 
     return FioCosts(
         unit_ps=ps(given.unit_cycles),

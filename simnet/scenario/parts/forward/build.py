@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
@@ -19,13 +19,14 @@ from simnet.net.forward.forwarder import (
     Hooks,
 )
 from simnet.net.forward.resident import Lines, found
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.flood import Flood
 from simnet.net.link.skb import Header, Station
-from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.scenario.parts.forward.columns import ForwardCounts
-from simnet.scenario.parts.forward.schema import HEADERS_BYTES
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.forward.schema import Forward
     from simnet.scenario.parts.steering.build import HostSteering
 
-__all__ = ["ForwardBuilt", "build", "queues_of"]
+__all__ = ["ForwardBuilt", "build"]
 
-_SHORTEST_FRAME: Final = 84
 _FIRST_SENDER: Final = 0x0A010001
 _FIRST_RECEIVER: Final = 0x0B000001
 _SENDER_PORT: Final = 1024
@@ -46,11 +46,6 @@ _PORTS_OF_A_SENDER: Final = 50_000
 _DROPS: Final = {"none": DROP_NOWHERE, "raw": DROP_IN_RAW, "filter": DROP_IN_FILTER}
 # half of the private cache is for the code and what else a packet touches
 _PRIVATE_SHARE: Final = 2
-
-
-def queues_of(port: Any) -> list[Any]:
-    """The queues of a port, also where it is one."""
-    return list(port.queues) if isinstance(port, MultiqueuePort) else [port]
 
 
 @dataclass(frozen=True)
@@ -150,7 +145,7 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
     memory = host.cpu.memory
 
     def work_ps(cycles: int) -> int:
-        return whole_ns(cycles * PS // clock_hz)
+        return cycles_ps(cycles, clock_hz)
 
     def tables_ps(*rules: int) -> int:
         return sum(work_ps(given.table_cycles + n * given.rule_cycles) for n in rules if n)
@@ -246,8 +241,8 @@ def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder]) -> tupl
         if given.spread == "rss" and isinstance(coming, MultiqueuePort):
             place = coming.rx_queue(header)
         flows[place].append((number, header))
-    overhead_bytes = nic.link_overhead_bytes + HEADERS_BYTES
-    wire_bytes = max(given.size_bytes + overhead_bytes, _SHORTEST_FRAME)
+    overhead_bytes = nic.link_overhead_bytes + UDP_HEADERS_BYTES
+    wire_bytes = max(given.size_bytes + overhead_bytes, LEAST_WIRE_BYTES)
     least_gap_ps = wire_bytes * 8 * PS // min(nic.link_rate_bps, ground.effective.lan.link_rate_bps)
     gap_ps = max(PS // given.rate if given.rate else 0, least_gap_ps)
     made = []

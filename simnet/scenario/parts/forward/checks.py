@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from simnet.host.release import release
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.subject import Need
-from simnet.scenario.parts.forward.schema import HEADERS_BYTES
 from simnet.scenario.parts.nic.channels import Channels
-from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +59,7 @@ def _check_load(tree: Tree, table: Table) -> None:
         raise table.error(("forward", field), f"forward.{key}", message, *more)
 
     nics = [port["nic"] for port in tree.get(("host", "ports"))[:_PORTS]]
-    room = min(nic["mtu_bytes"] for nic in nics) - HEADERS_BYTES
+    room = min(nic["mtu_bytes"] for nic in nics) - UDP_HEADERS_BYTES
     if given["size_bytes"] > room:
         message = f"a packet has room for {room} B, and fragments are not modelled"
         refuse("size_bytes", "size", message, ("host", "ports", 0, "nic", "mtu_bytes"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from simnet.rows import Count, Row
-from simnet.scenario.core.subject import Column, Measure
+from simnet.rows import Count, Percent, Row
+from simnet.scenario.core.subject import Column, Measure, column_field
+from simnet.scenario.parts.network.lost import lost_text
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
@@ -27,7 +28,6 @@ _LOST: Final = {
     "qdisc": "dropped of tc -s qdisc",
 }
 _NAMED: Final = {"addr_errors": "IP", "hdr_errors": "IP"}
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
 
 @dataclass(frozen=True)
@@ -92,54 +92,38 @@ class ForwardUse(Row):
     @property
     def sentence(self) -> str:
         """What was lost, and where, the place with most first, each with its counter."""
-        lost = sorted(((getattr(self, name), name) for name in _LOST), reverse=True)
-        total = sum(count for count, _ in lost)
-        if not total:
-            return "no packet is lost"
-        places = [
-            f"{count:,} in {_NAMED.get(name, name)} ({_LOST[name] or self.ring_counter})"
-            for count, name in lost
-            if count
-        ]
-        share = _PERCENT - self.delivered_percent
-        return f"{share:.3f} % of the packets are lost: {', '.join(places)}"
+        places = (
+            (_NAMED.get(name, name), getattr(self, name), counter or self.ring_counter)
+            for name, counter in _LOST.items()
+        )
+        return lost_text("packet", _PERCENT - self.delivered_percent, places)
 
 
 def _use(start: Snapshot, end: Snapshot) -> ForwardUse | None:
     """Counts between two snapshots; None for another system."""
-    first, last = start.more.get("forward"), end.more.get("forward")
-    if first is None or last is None:
+    more = end.grown(start, "forward")
+    if more is None:
         return None
-
-    def more(name: str) -> int:
-        count: Any = getattr(last, name) - getattr(first, name)
-        return int(count)
-
-    offered = more("offered")
-    lost = sum(map(more, _LOST))
+    offered = more["offered"]
+    lost = sum(more[name] for name in _LOST)
     span_ps = end.time_ps - start.time_ps
     idle_ps = sum(cpu.idle_ps for cpu in end.cpus) - sum(cpu.idle_ps for cpu in start.cpus)
     counted = (*_LOST, "received", "sent", "raw", "filter", "early_drop")
     return ForwardUse(
         offered=offered,
-        **{name: more(name) for name in counted},
+        **{name: more[name] for name in counted},
         ring_counter=end.more["forward_ring_counter"],
-        waiting=last.waiting,
-        packets_per_s=(more("sent") + more("raw") + more("filter")) * _PS / span_ps,
+        waiting=end.more["forward"].waiting,
+        packets_per_s=(more["sent"] + more["raw"] + more["filter"]) * _PS / span_ps,
         idle_percent=min(_PERCENT * idle_ps / (span_ps * len(end.cpus)), _PERCENT),
         delivered_percent=_PERCENT * max(1 - lost / max(offered, 1), 0.0),
     )
 
 
-def _of(name: str) -> Any:
-    def of(result: Any) -> float | None:
-        return None if result.forward is None else float(getattr(result.forward, name))
-
-    return of
-
-
 def _lost_at(name: str) -> Measure:
-    return Measure(f"packets lost in {name} (number)", f"lost {name}", _of(name))
+    return Measure(
+        f"packets lost in {name} (number)", f"lost {name}", column_field("forward", name)
+    )
 
 
 COLUMNS: Final = (
@@ -153,13 +137,13 @@ COLUMNS: Final = (
             "forward_packets_per_s": Measure(
                 "packets sent, or dropped by a rule (1/s)",
                 "packets/s",
-                _of("packets_per_s"),
+                column_field("forward", "packets_per_s"),
                 largest=True,
             ),
             "forward_delivered_percent": Measure(
                 "packets not lost (%)",
                 "not lost %",
-                _of("delivered_percent"),
+                column_field("forward", "delivered_percent"),
                 digits=3,
                 largest=True,
             ),

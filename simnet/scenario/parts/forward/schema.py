@@ -7,10 +7,8 @@ from typing import Annotated, Final
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, size
 
-__all__ = ["HEADERS_BYTES", "MOST_FLOWS", "Forward"]
+__all__ = ["MOST_FLOWS", "Forward"]
 
-HEADERS_BYTES: Final = 20 + 8
-"""Of IP and UDP."""
 MOST_FLOWS: Final = 1_000_000
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.fair.rules import fair_rules
 from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.kvm.vcpu import Vcpu
-from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.multiqueue import queues_of
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
+    from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.net.virtio.bridge import BridgePort
     from simnet.net.virtio.virtio_net import VirtioNet
@@ -60,7 +61,7 @@ class Hypervisor:
 
     def ps(self, cycles: int) -> int:
         """Time of a number of cycles, in whole nanoseconds."""
-        return whole_ns(cycles * _PS // self.host.cpu.clock_hz)
+        return cycles_ps(cycles, self.host.cpu.clock_hz)
 
     def cpu(self, number: int) -> HostCpu:
         """Return a CPU of the host; it is made when the first thread is pinned to it."""
@@ -181,7 +182,7 @@ def _uplink(
         per_frame=ground.per_frame,
     )
     link(ground, made, far, far)
-    rings = made.queues if isinstance(made, MultiqueuePort) else [made]
+    rings = queues_of(made)
     for ring in rings:
         ring.steering = FromUplink(tap, machine.costs, hypervisor.costs().bridge_ps)
     hypervisor.uplinks.append((made, port.nic.link_rate_bps, [machine.cpus[n] for n in served]))
@@ -192,7 +193,7 @@ def _serve(
     hypervisor: Hypervisor, port: Nic | MultiqueuePort, guest: Guest, own: Tap, far: BridgePort
 ) -> None:
     """Give each pair of a device's queues a worker."""
-    pairs = port.queues if isinstance(port, MultiqueuePort) else [port]
+    pairs = queues_of(port)
     machine = port.path.partition(".")[0]
     prefix = "" if machine == "sut" else f"{machine} "
     for number, pair in enumerate(pairs):

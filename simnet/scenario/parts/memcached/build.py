@@ -9,7 +9,7 @@ from simnet.host.softirq.other_queue import OtherQueue
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header
 from simnet.net.nic.channel import Channel
-from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.memcached.columns import KeyValueCounts
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
@@ -168,8 +168,7 @@ def _allowed(binding: str, own: int, cpus: range) -> frozenset[int] | None:
 
 def _instances(port: Any) -> list[NapiInstance]:
     """NAPI instances of a port's queues; none of a driver that has none."""
-    queues = port.queues if isinstance(port, MultiqueuePort) else [port]
-    return [queue.instance for queue in queues if isinstance(queue, Channel)]
+    return [queue.instance for queue in queues_of(port) if isinstance(queue, Channel)]
 
 
 class _Behind(HostsBehind):

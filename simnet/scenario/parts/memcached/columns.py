@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pydantic import Field
-
-from simnet.rows import Row
+from simnet.rows import Percent, Rate, Row
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -17,8 +15,6 @@ __all__ = ["COLUMNS", "KeyValueCounts", "KeyValueUse"]
 
 _PS_PER_S: Final = 10**12
 _MODES: Final = ("user", "system", "softirq", "idle")
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
-Rate = Annotated[float, Field(ge=0.0)]
 
 
 @dataclass(frozen=True)
@@ -69,27 +65,23 @@ class KeyValueUse(Row):
 
 def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
     """Rates and shares between two snapshots; None for another system."""
-    first, last = start.more.get("key_value"), end.more.get("key_value")
-    if first is None or last is None:
+    more = end.grown(start, "key_value")
+    if more is None:
         return None
     elapsed_ps = end.time_ps - start.time_ps
 
-    def more(name: str) -> int:
-        count: Any = getattr(last, name) - getattr(first, name)
-        return int(count)
-
     def per_s(name: str) -> float:
-        return more(name) * _PS_PER_S / elapsed_ps
+        return more[name] * _PS_PER_S / elapsed_ps
 
     # A tick counts as a whole one: over less than that, idle time would have to give some back.
-    times = {mode: max(more(f"{mode}_ps"), 0) for mode in _MODES}
+    times = {mode: max(more[f"{mode}_ps"], 0) for mode in _MODES}
     total = max(sum(times.values()), 1)
     return KeyValueUse(
         interrupts_per_s=per_s("interrupts"),
         polls_per_s=per_s("polls"),
-        packets_per_poll=more("poll_packets") / max(more("polls"), 1),
+        packets_per_poll=more["poll_packets"] / max(more["polls"], 1),
         empty_polls_per_s=per_s("polls_empty"),
-        events_per_wait=more("events") / max(more("waits"), 1),
+        events_per_wait=more["events"] / max(more["waits"], 1),
         sleeps_per_s=per_s("sleeps"),
         **{mode: 100 * time / total for mode, time in times.items()},
     )

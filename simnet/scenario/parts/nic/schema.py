@@ -37,6 +37,7 @@ __all__ = [
     "MOST_QUEUES",
     "OF_QUEUES",
     "SHARED_INFO_BYTES",
+    "UDP_HEADERS_BYTES",
     "Coalescing",
     "Ethernet",
     "Given",
@@ -58,7 +59,9 @@ _FIRST_NAPI_ID: Final = 8193
 _US_PS: Final = 10**6
 FRAME_HEADER_BYTES: Final = 18
 """Of Ethernet and a VLAN."""
-DATAGRAM_HEADERS_BYTES: Final = 14 + 20 + 8
+UDP_HEADERS_BYTES: Final = 20 + 8
+"""Of IP and UDP."""
+DATAGRAM_HEADERS_BYTES: Final = 14 + UDP_HEADERS_BYTES
 """Of Ethernet, IP and UDP."""
 SHARED_INFO_BYTES: Final = 320
 """`skb_shared_info`, which lies behind the data of a buffer."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps
 from simnet.host.interrupt import IrqLine
 from simnet.scenario.parts.disks.build import make_disk
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.storage.schema import UNSET
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 from simnet.storage.multiqueue.affinity import spread
@@ -30,7 +29,7 @@ def costs_of(driver: NvmeDriver, clock_hz: int) -> MqCosts:
     """What steps cost on CPUs of a clock."""
 
     def ps(cycles: int) -> int:
-        return whole_ns(cycles * PS // clock_hz)
+        return cycles_ps(cycles, clock_hz)
 
     return MqCosts(
         submit_ps=ps(driver.submit_cycles),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Percent, Rate, Row
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "PartitionCounts", "PartitionUse", "partition_of", "virtual_processors"]
 
 _PS_PER_S: Final = 10**12
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
-Rate = Annotated[float, Field(ge=0.0)]
 
 
 @dataclass(frozen=True)

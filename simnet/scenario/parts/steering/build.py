@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from simnet.host.buffers import Buffers
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
-from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.net.steering.arfs import Arfs
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
@@ -127,8 +127,7 @@ class HostSteering:
 
     def attach_port(self, made: Nic | MultiqueuePort, port: Port, seed: int) -> None:
         """Steer what each queue of a port gets; see `attach`."""
-        queues = made.queues if isinstance(made, MultiqueuePort) else [made]
-        for number, queue in enumerate(queues):
+        for number, queue in enumerate(queues_of(made)):
             self.attach(queue, port, number, seed)
         if isinstance(made, MultiqueuePort) and isinstance(port.nic, FlowSteering):
             driver = port.nic.rx_flow_steer(self.host.kernel.version)

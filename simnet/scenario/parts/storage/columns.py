@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import Field
-
-from simnet.rows import Row
+from simnet.rows import Percent, Row
 from simnet.scenario.core.subject import Column
 from simnet.storage.block.diskstats import IostatRow, iostat
 
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
 
 __all__ = ["COLUMNS", "DiskCounts", "PeerCpu", "PeerCpuUse", "row_of"]
-
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps
 from simnet.host.iowait import IowaitClock
 from simnet.host.softirq.deferred import DeviceInterrupt, WorkQueue
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
 from simnet.scenario.parts.disks.build import make_disk
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.storage.columns import DiskCounts, PeerCpu
 from simnet.scenario.parts.storage.schema import UNSET
 from simnet.storage.block.queue import RequestQueue
@@ -171,10 +170,10 @@ class Storage:
         here, there = self.effective.cpu, self.effective.peers[0].cpu
 
         def client(cycles: int) -> int:
-            return whole_ns(cycles * PS // here.clock_hz)
+            return cycles_ps(cycles, here.clock_hz)
 
         def server(cycles: int) -> int:
-            return whole_ns(cycles * PS // there.clock_hz)
+            return cycles_ps(cycles, there.clock_hz)
 
         costs = VscsiCosts(
             submit_ps=client(given.submit_cycles),

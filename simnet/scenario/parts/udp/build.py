@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
+from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.tcp.wakeups import Wakeups
@@ -20,9 +21,9 @@ from simnet.net.udp.source import DatagramSource
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.udp.columns import UdpCounts
-from simnet.scenario.parts.udp.schema import HEADERS_BYTES
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.netperf import Start
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["UdpBuilt", "build", "rcvbuf_bytes"]
 
-_SHORTEST_FRAME: Final = 84
 _LEAST_RCVBUF: Final = 2304
 _PAGE_BYTES: Final = 4096
 _OWN: Final = 0x0A000001
@@ -162,8 +162,8 @@ def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
         machine.costs,
         machine.memory,
         make_buffers(host, machine),
-        rx_ps=whole_ns(given.receive_cycles * PS // clock_hz),
-        recv_ps=whole_ns(given.recvmsg_cycles * PS // clock_hz),
+        rx_ps=cycles_ps(given.receive_cycles, clock_hz),
+        recv_ps=cycles_ps(given.recvmsg_cycles, clock_hz),
         checksum_by_cpu=port.nic.checksum_by_cpu,
         page_bytes=port.nic.page_bytes,
     )
@@ -243,8 +243,8 @@ def _sources(
                 header=header,
                 size_bytes=given.size_bytes,
                 overhead_bytes=ground.effective.host.ports[0].nic.link_overhead_bytes
-                + HEADERS_BYTES,
-                least_wire_bytes=_SHORTEST_FRAME,
+                + UDP_HEADERS_BYTES,
+                least_wire_bytes=LEAST_WIRE_BYTES,
                 burst=given.burst,
                 gap_ps=gap_ps,
                 random=given.arrivals == "poisson",

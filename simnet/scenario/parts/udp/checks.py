@@ -9,8 +9,7 @@ from simnet.net.udp.rules import FIRST
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
-from simnet.scenario.parts.nic.schema import Nic
-from simnet.scenario.parts.udp.schema import HEADERS_BYTES
+from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +36,7 @@ def check_udp(tree: Tree, table: Table) -> None:
         message = "expected either rate or bit_rate"
         raise table.error(("udp", "rate"), "udp.rate", message, ("udp", "bit_rate_bps"))
     nic = tree.get(("host", "ports", 0, "nic"))
-    room = nic["mtu_bytes"] - HEADERS_BYTES
+    room = nic["mtu_bytes"] - UDP_HEADERS_BYTES
     if given["size_bytes"] > room:
         message = f"a packet has room for {room} B, and fragments are not modelled"
         place = ("host", "ports", 0, "nic", "mtu_bytes")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from simnet.rows import Count, Row
-from simnet.scenario.core.subject import Column, Measure
+from simnet.rows import Count, Percent, Row
+from simnet.scenario.core.subject import Column, Measure, column_field
+from simnet.scenario.parts.network.lost import lost_text
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
@@ -24,7 +25,6 @@ _PLACES: Final = {
     "socket": "rcvbuf_errors",
     "memory": "mem_errors",
 }
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,6 @@ class UdpUse(Row):
     @property
     def sentence(self) -> str:
         """What was lost, and where, the place with most first, each with its counter."""
-        lost = sorted(self.lost.items(), key=lambda item: -item[1])
-        total = sum(count for _, count in lost)
-        if not total:
-            return "no datagram is lost"
         counters = {
             "wire": "a full port of the switch",
             "ring": self.ring_counter,
@@ -93,44 +89,33 @@ class UdpUse(Row):
             "socket": "RcvbufErrors",
             "memory": "MemErrors, net.ipv4.udp_mem",
         }
-        places = [f"{count:,} in {at} ({counters[at]})" for at, count in lost if count]
-        share = _PERCENT - self.delivered_percent
-        return f"{share:.3f} % of the datagrams are lost: {', '.join(places)}"
+        places = ((at, count, counters[at]) for at, count in self.lost.items())
+        return lost_text("datagram", _PERCENT - self.delivered_percent, places)
 
 
 def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
     """Counts between two snapshots; None for another system."""
-    first, last = start.more.get("udp"), end.more.get("udp")
-    if first is None or last is None:
+    more = end.grown(start, "udp")
+    if more is None:
         return None
-
-    def more(name: str) -> int:
-        count: Any = getattr(last, name) - getattr(first, name)
-        return int(count)
-
-    sent = more("sent")
-    lost = sum(map(more, _PLACES.values()))
+    sent = more["sent"]
+    lost = sum(more[field] for field in _PLACES.values())
     return UdpUse(
         sent=sent,
-        received=more("received"),
-        **{field: more(field) for field in _PLACES.values()},
+        received=more["received"],
+        **{field: more[field] for field in _PLACES.values()},
         ring_counter=end.more["udp_ring_counter"],
-        in_errors=more("rcvbuf_errors") + more("mem_errors"),
-        waiting=last.waiting,
+        in_errors=more["rcvbuf_errors"] + more["mem_errors"],
+        waiting=end.more["udp"].waiting,
         delivered_percent=_PERCENT * max(1 - lost / max(sent, 1), 0.0),
     )
 
 
-def _of(name: str) -> Any:
-    def of(result: Any) -> float | None:
-        return None if result.udp is None else float(getattr(result.udp, name))
-
-    return of
-
-
 def _lost_at(name: str) -> Measure:
     label = {"rcvbuf_errors": "socket", "mem_errors": "udp_mem"}.get(name, name)
-    return Measure(f"datagrams lost in the {label} (number)", f"lost {label}", _of(name))
+    return Measure(
+        f"datagrams lost in the {label} (number)", f"lost {label}", column_field("udp", name)
+    )
 
 
 COLUMNS: Final = (
@@ -144,7 +129,7 @@ COLUMNS: Final = (
             "datagrams_delivered_percent": Measure(
                 "datagrams not lost (%)",
                 "not lost %",
-                _of("delivered_percent"),
+                column_field("udp", "delivered_percent"),
                 digits=3,
                 largest=True,
             ),

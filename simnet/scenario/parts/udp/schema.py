@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
 from simnet.scenario.core.specs import rate as bits
 
-__all__ = ["HEADERS_BYTES", "Udp"]
-
-HEADERS_BYTES: Final = 20 + 8
-"""Of IP and UDP."""
+__all__ = ["Udp"]
 
 
 class Udp(Section):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.cache import CacheWays
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
+from simnet.net.link.ethernet import AROUND_BYTES, UNCOUNTED_BYTES
 from simnet.net.link.skb import Header, Station
-from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.net.nic.pcie_slot import TLP_BYTES, PcieSlot
 from simnet.net.remote.generator import FrameCounter, PacketGenerator
 from simnet.net.udp.no_ports import NoPorts
@@ -21,9 +22,9 @@ from simnet.net.xdp.program import (
     Xdp,
     XdpCosts,
 )
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
 from simnet.scenario.parts.xdp.columns import XdpCounts
 from simnet.scenario.parts.xdp.drivers import DRIVERS
 from simnet.scenario.system.ground import Ground
@@ -49,13 +50,9 @@ _SENDER: Final = 0x0A010001
 _FIRST_PORT: Final = 100
 _PORTS: Final = 65_000
 _DESTINATION_PORT: Final = 9
-_FCS_BYTES: Final = 4
+_FCS_BYTES: Final = UNCOUNTED_BYTES - AROUND_BYTES
 # what a card writes of completions at a time
 _MESSAGE_BYTES: Final = 64
-# preamble, start and gap
-_AROUND_BYTES: Final = 20
-# of Ethernet, IP and UDP
-_HEADERS_BYTES: Final = 42
 _BITS: Final = 8
 
 
@@ -101,7 +98,7 @@ class XdpBuilt:
 
     def discards(self) -> int:
         """Frames that the card discarded."""
-        return sum(one.discards for one in _channels(self.nic))
+        return sum(one.discards for one in queues_of(self.nic))
 
     def answered(self) -> int:
         """Packets with which the program has done as it says."""
@@ -142,18 +139,18 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     for port, end in zip(ground.ports, far, strict=True):
         join(ground, port, end, end)
     clock_hz = effective.host.cpu.clock_hz
-    stack = NoPorts(ground.sim, "stack", whole_ns(given.receive_cycles * PS // clock_hz))
+    stack = NoPorts(ground.sim, "stack", cycles_ps(given.receive_cycles, clock_hz))
     model = effective.host.ports[0].nic
     driver = DRIVERS[model.driver]
     programs = _attach(ground, given)
-    wire_bytes = given.frame_bytes + _AROUND_BYTES
+    wire_bytes = given.frame_bytes + AROUND_BYTES
     generator = PacketGenerator(
         ground.sim,
         "generator",
         path_out=far[0].path_out,
         endpoint=stack,
         headers=_headers(ground, given),
-        payload_bytes=given.frame_bytes - _HEADERS_BYTES - _FCS_BYTES,
+        payload_bytes=given.frame_bytes - DATAGRAM_HEADERS_BYTES - _FCS_BYTES,
         wire_bytes=wire_bytes,
         rate=given.rate or model.link_rate_bps // _BITS // wire_bytes,
         luck=stream(seed, "generator") if given.arrivals == "poisson" else None,
@@ -178,11 +175,6 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     )
 
 
-def _channels(port: Any) -> list[Any]:
-    """The channels of a port, by number."""
-    return list(port.queues) if isinstance(port, MultiqueuePort) else [port]
-
-
 def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
     """Attach the program to each queue of the first port."""
     host = ground.effective.host
@@ -190,7 +182,7 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
     driver = DRIVERS[model.driver]
 
     def ps(of_cycles: int) -> int:
-        return whole_ns(of_cycles * PS // cpu.clock_hz)
+        return cycles_ps(of_cycles, cpu.clock_hz)
 
     def waited(time_ps: int) -> int:
         return whole_ns(time_ps * given.stall_permille // _PERMILLE)
@@ -220,11 +212,11 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
         2 * TLP_BYTES + message_bytes // driver.completions,
         given.card_buffer_ps,
     )
-    targets = _channels(ground.ports[1]) if given.action == "redirect" else []
+    targets = queues_of(ground.ports[1]) if given.action == "redirect" else []
     first = _FIRST_PORT
     last = first + (given.acts_on or _PORTS) - 1
     programs = []
-    for channel in _channels(ground.ports[0]):
+    for channel in queues_of(ground.ports[0]):
         program = Xdp(
             _VERDICTS[given.action],
             costs,
@@ -250,7 +242,7 @@ def _headers(ground: Ground, given: Given) -> list[Header]:
     here, there = Station(0), Station(1)
     port = ground.ports[0]
     chosen = port if isinstance(port, MultiqueuePort) and given.spread == "queues" else None
-    queues = len(_channels(port))
+    queues = len(queues_of(port))
     found = []
     destination = 0
     for number in range(given.flows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
+from simnet.net.link.ethernet import AROUND_BYTES
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.parts.xdp.drivers import DRIVERS
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["check_xdp"]
 
 _BITS: Final = 8
-# preamble, start and gap
-_AROUND_BYTES: Final = 20
 
 
 def check_xdp(tree: Tree, table: Table) -> None:
@@ -49,7 +48,7 @@ def check_xdp(tree: Tree, table: Table) -> None:
     if given["action"] == "redirect" and len(tree.get(("host", "ports"))) == 1:
         message = "redirect: expected a second port to send by"
         raise table.error(("xdp", "action"), "xdp.action", message)
-    most = nic["link_rate_bps"] // _BITS // (given["frame_bytes"] + _AROUND_BYTES)
+    most = nic["link_rate_bps"] // _BITS // (given["frame_bytes"] + AROUND_BYTES)
     if given["rate"] > most:
         message = f"the link carries {most} such frames a second"
         raise table.error(("xdp", "rate"), "xdp.rate", message, ("xdp", "frame_bytes"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
-from simnet.rows import Count, Row
-from simnet.scenario.core.subject import Column, Measure
+from simnet.rows import Count, Percent, Rate, Row
+from simnet.scenario.core.subject import Column, Measure, column_field
+from simnet.scenario.parts.network.lost import lost_text
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
@@ -18,8 +19,6 @@ __all__ = ["COLUMNS", "XdpCounts", "XdpUse"]
 _PERCENT: Final = 100
 _PS_PER_S: Final = 10**12
 _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")
-Rate = Annotated[float, Field(ge=0.0)]
-Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 
 
 @dataclass(frozen=True)
@@ -76,60 +75,44 @@ class XdpUse(Row):
     @property
     def sentence(self) -> str:
         """What was lost, and where, the place with most first, each with its counter."""
-        counters = {
-            "slot": (self.slot, self.slot_counter),
-            "ring": (self.ring, self.ring_counter),
-            "ring for XDP": (self.tx_full, self.tx_full_counter),
-            "other port": (self.redirect_err, "xdp:xdp_redirect_map_err"),
-        }
-        found = sorted(counters.items(), key=lambda item: -item[1][0])
-        places = [f"{count:,} in {at} ({name})" for at, (count, name) in found if count]
-        if not places:
-            return "no packet is lost"
-        return f"{self.lost_percent:.3f} % of the packets are lost: {', '.join(places)}"
+        places = (
+            ("slot", self.slot, self.slot_counter),
+            ("ring", self.ring, self.ring_counter),
+            ("ring for XDP", self.tx_full, self.tx_full_counter),
+            ("other port", self.redirect_err, "xdp:xdp_redirect_map_err"),
+        )
+        return lost_text("packet", self.lost_percent, places)
 
 
 def _use(start: Snapshot, end: Snapshot) -> XdpUse | None:
     """Counts between two snapshots; None for another system."""
-    first, last = start.more.get("xdp"), end.more.get("xdp")
-    if first is None or last is None:
+    more = end.grown(start, "xdp")
+    if more is None:
         return None
-
-    def more(name: str) -> int:
-        count: Any = getattr(last, name) - getattr(first, name)
-        return int(count)
-
-    seconds = max(end.time_ps - start.time_ps, 1) / _PS_PER_S
     elapsed = max(end.time_ps - start.time_ps, 1)
-    lost = sum(map(more, _LOST))
-    done = sum(more(name) for name in ("drop", "passed", "tx", "redirect"))
-    beyond = more("tx_full") + more("redirect_err")
+    seconds = elapsed / _PS_PER_S
+    lost = sum(more[name] for name in _LOST)
+    done = sum(more[name] for name in ("drop", "passed", "tx", "redirect"))
+    beyond = more["tx_full"] + more["redirect_err"]
     names = end.more["xdp_names"]
     pairs = tuple(zip(start.cpus, end.cpus, strict=True))
     softirq = max(after.softirq_ps - before.softirq_ps for before, after in pairs)
     idle = sum(after.idle_ps - before.idle_ps for before, after in pairs)
     return XdpUse(
         **{
-            name: more(name)
+            name: more[name]
             for name in ("sent", "drop", "passed", "tx", "redirect", "no_ports", *_LOST)
         },
         slot_counter=names["slot"],
         ring_counter=names["ring"],
         tx_full_counter=names["tx_full"],
         rx_pps=(done + beyond) / seconds,
-        drop_pps=more("ring") / seconds,
-        handled_pps=more(names["action"]) / seconds,
+        drop_pps=more["ring"] / seconds,
+        handled_pps=more[names["action"]] / seconds,
         softirq_percent=min(_PERCENT * softirq / elapsed, _PERCENT),
         idle_percent=min(_PERCENT * idle / elapsed / len(pairs), _PERCENT),
         lost_percent=_PERCENT * lost / max(done + lost, 1),
     )
-
-
-def _of(name: str) -> Any:
-    def of(result: Any) -> float | None:
-        return None if result.xdp is None else float(getattr(result.xdp, name))
-
-    return of
 
 
 COLUMNS: Final = (
@@ -143,16 +126,18 @@ COLUMNS: Final = (
             "xdp_handled_pps": Measure(
                 "packets as the program answered (1/s)",
                 "handled/s",
-                _of("handled_pps"),
+                column_field("xdp", "handled_pps"),
                 largest=True,
             ),
             "xdp_drop_pps": Measure(
-                "packets without a posted buffer (1/s)", "ring drops/s", _of("drop_pps")
+                "packets without a posted buffer (1/s)",
+                "ring drops/s",
+                column_field("xdp", "drop_pps"),
             ),
             "xdp_softirq_percent": Measure(
                 "softirq, of the CPU with most of it (%)",
                 "softirq %",
-                _of("softirq_percent"),
+                column_field("xdp", "softirq_percent"),
                 digits=1,
             ),
         },

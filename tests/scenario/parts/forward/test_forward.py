@@ -8,8 +8,8 @@ import pytest
 
 import simnet
 from simnet.net.link.wire import Serializer
+from simnet.net.nic.multiqueue import queues_of
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.forward.build import queues_of
 from simnet.scenario.parts.forward.columns import ForwardUse
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
