@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simnet.importing.parser import Told
     from simnet.importing.parsers.interrupts import QueueInterrupt
     from simnet.importing.parsers.pci import Slot
+    from simnet.importing.roles import Role
 
 __all__ = ["ReadHost", "read_host"]
 
@@ -58,6 +59,7 @@ class ReadHost:
         rates: what ports carried, of the first parser that knows it.
         tests: of the network that were run.
         uses: what else was observed, by name.
+        roles: what it does with its packets, where it is no end of TCP's streams.
         loose: what was collected by hand.
         seen: the kinds of output that each file of it holds, with the interface each is of.
     """
@@ -73,6 +75,7 @@ class ReadHost:
     rates: tuple[Rates, ...]
     tests: tuple[NetworkTest, ...]
     uses: dict[str, Use]
+    roles: tuple[Role, ...]
     loose: Loose
     seen: dict[str, list[tuple[str, str]]]
 
@@ -128,6 +131,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
             for parser in parsers()
             for name, value, source in parser.uses(evidence)
         },
+        tuple(role for parser in parsers() for role in parser.roles(evidence)),
         gathered,
         outputs.seen,
     )

@@ -15,6 +15,7 @@ from simnet.importing.kind import Kind, Told, announced
 if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.rates import NetworkTest, Rates
+    from simnet.importing.roles import Role
 
 __all__ = ["Kind", "Parser", "Told", "parsers"]
 
@@ -37,6 +38,7 @@ class Parser:
         rates: yields what each port carried.
         tests: yields tests of the network that were run.
         uses: yields what else was observed: name, value, file.
+        roles: yields what the host does with its packets, where it is no end of TCP's streams.
     """
 
     kinds: tuple[Kind, ...] = ()
@@ -47,6 +49,7 @@ class Parser:
     rates: Callable[[Evidence], Iterable[Rates]] = field(default=_nothing)
     tests: Callable[[Evidence], Iterable[NetworkTest]] = field(default=_nothing)
     uses: Callable[[Evidence], Iterable[tuple[str, float, str]]] = field(default=_nothing)
+    roles: Callable[[Evidence], Iterable[Role]] = field(default=_nothing)
 
 
 def parsers() -> tuple[Parser, ...]:

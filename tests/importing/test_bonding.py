@@ -9,8 +9,8 @@ import pytest
 import simnet
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
+from tests.importing.loads.test_workload import loaded, read
 from tests.importing.test_settings import HOST
-from tests.importing.test_workload import loaded, read
 from tests.importing.trees import port
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from simnet.importing.files.files import Files
 from simnet.importing.host import read_host
 from simnet.importing.source import opened
 from simnet.importing.writing.folder_out import imported
+from tests.importing.loads.test_workload import SOCKETS, counters, sadf
 from tests.importing.test_captured_hosts import FOLDER
 from tests.importing.test_settings import CHANNELS, COALESCE, FEATURES, HASH, INTERRUPTS, KEY
-from tests.importing.test_workload import SOCKETS, counters, sadf
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -96,16 +96,6 @@ def _netperf(told: Output) -> NetworkTest | None:
     return NetworkTest(_NETPERF, test, streams, int(row[1]), told.name)
 
 
-def _notes(evidence: Evidence) -> Iterator[str]:
-    told = evidence.outputs.one(_IPERF3)
-    asked = {} if told is None else _start(told).get("test_start")
-    if told is not None and isinstance(asked, dict) and asked.get("protocol") == "UDP":
-        yield f"{told.name}: a test of UDP, which is not simulated: read, not used"
-    told = evidence.outputs.one(_IPERF3_TEXT)
-    if told is not None and _UDP.search(told.text):
-        yield f"{told.name}: a test of UDP, which is not simulated: read, not used"
-
-
 PARSER: Final = Parser(
     kinds=(
         Kind(_IPERF3, r'\s*\{\s*"start"\s*:'),
@@ -113,5 +103,4 @@ PARSER: Final = Parser(
         Kind(_IPERF3_TEXT, rf"{_COLUMNS}|{_ROW_OF_IPERF3}", line=rf"{_COLUMNS}|{_ROW_OF_IPERF3}"),
     ),
     tests=_tests,
-    notes=_notes,
 )

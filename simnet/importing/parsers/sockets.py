@@ -1,4 +1,4 @@
-"""How many TCP connections carry data: what `ss -tin` printed.
+"""How many TCP connections carry data: what `ss -tin` printed; of `ss -s` those there are.
 
 Source: ss(8).
 """
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
+    from simnet.importing.outputs import Output
 
-__all__ = ["PARSER"]
+__all__ = ["PARSER", "lists"]
 
 _SOCKET: Final = re.compile(
     r"^ESTAB +\d+ +\d+ +(\S+):\d+ +(\S+):\d+[^\n]*\n(\s[^\n]*)", re.MULTILINE
 )
+_ESTABLISHED: Final = re.compile(r"^TCP: +\d{1,9} \(estab (\d{1,7})\b", re.MULTILINE)
 _LOCAL: Final = re.compile(r"(\[::1\]|\[::ffff:127\.|127\.)")
 _BYTES: Final = re.compile(r"\bbytes_(?:received|sent|acked):(\d{1,20})")
 # a connection that has carried less is a login, or idle
@@ -28,27 +30,35 @@ _LEAST_BYTES: Final = 100_000
 
 
 def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
-    told = evidence.outputs.one("ss -tin")
-    if told is None:
-        return
-    busy = [
-        info
-        for local, _, info in _SOCKET.findall(told.text)
-        if not _LOCAL.match(local)
-        if sum(map(int, _BYTES.findall(info))) >= _LEAST_BYTES
-    ]
-    yield "connections", float(len(busy)), told.name
+    for told in lists(evidence):
+        connections = _SOCKET.findall(told.text)
+        busy = [
+            info
+            for local, _, info in connections
+            if not _LOCAL.match(local)
+            if sum(map(int, _BYTES.findall(info))) >= _LEAST_BYTES
+        ]
+        if connections or told.name.endswith("ss_-tin"):
+            yield "connections", float(len(busy)), told.name
+            return
+    summary = evidence.outputs.one("ss -s")
+    if summary is not None and (established := _ESTABLISHED.search(summary.text)):
+        yield "connections", float(established[1]), summary.name
 
 
+def lists(evidence: Evidence) -> list[Output]:
+    """Return what ss printed of sockets, that of `ss -tin` first."""
+    first = evidence.outputs.one("ss -tin")
+    others = evidence.outputs.every("ss")
+    return [*([first] if first is not None else []), *others]
+
+
+_HEAD: Final = r"(?:Netid +)?State +Recv-Q +Send-Q"
 PARSER: Final = Parser(
     kinds=(
-        Kind(
-            "ss -tin",
-            r"State +Recv-Q +Send-Q",
-            line=r"State +Recv-Q +Send-Q",
-            command="ss -tin",
-            folder="networking",
-        ),
+        Kind("ss -tin", command="ss -tin", folder="networking"),
+        Kind("ss", _HEAD, line=_HEAD, many=True),
+        Kind("ss -s", r"Total: \d+(?: \(|$)", line=r"Total: \d+(?: \(|$)"),
     ),
     uses=_uses,
 )

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
     from simnet.importing.measured.reader import Numbers
-    from simnet.importing.outputs import Output
+    from simnet.importing.outputs import Output, Outputs
 
-__all__ = ["PARSER"]
+__all__ = ["PARSER", "interfaces"]
 
 # of these the last report counts: iostat's first is of all time since the host started
 _BUSY: Final = (".busy", ".softirq")
@@ -75,6 +75,19 @@ def _typed_rates(evidence: Evidence) -> Iterator[Rates]:
             if names[0] in metrics:
                 rx, tx, rx_bps, tx_bps = (max(metrics.get(name, 0.0), 0.0) for name in names)
                 yield Rates(nic.name, rx, tx, rx_bps / 8, tx_bps / 8, 0.0, told.name)
+
+
+def interfaces(outputs: Outputs) -> dict[str, tuple[float, str]]:
+    """Return frames a second, both ways together, of each interface in sar's text, and the file."""
+    found: dict[str, tuple[float, str]] = {}
+    for told in outputs.every("sar -n DEV"):
+        metrics = _of_text(told)
+        for metric, value in metrics.items():
+            port, _, what = metric.removeprefix("port.").rpartition(".")
+            if what == _METRICS[0]:
+                sent = metrics.get(f"port.{port}.{_METRICS[1]}", 0.0)
+                found.setdefault(port, (value + sent, told.name))
+    return found
 
 
 def _of_text(told: Output) -> Numbers:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simnet.importing.parser import Told
     from simnet.importing.writing.lines import PortLines
 
-__all__ = ["LOAD_BALANCE", "describe", "lacking", "of_bond", "refused"]
+__all__ = ["LOAD_BALANCE", "describe", "lacking", "of_bond", "refused", "slaves_of"]
 
 _SLAVE: Final = "ifenslave bond0 "
 _MODE: Final = "modprobe bonding mode"
@@ -32,6 +32,11 @@ def of_bond(told: Iterable[Told]) -> list[Told]:
     return [one for one in told if one.name.startswith(_OF_BOND)]
 
 
+def slaves_of(told: Iterable[Told]) -> list[str]:
+    """Return the ports of the bond."""
+    return [one.name.removeprefix(_SLAVE) for one in told if one.name.startswith(_SLAVE)]
+
+
 def refused(bonded: Sequence[Told], ports: Collection[str], test: str, *, below: bool) -> str:
     """Return why a bond is not simulated; empty if it is.
 
@@ -41,7 +46,7 @@ def refused(bonded: Sequence[Told], ports: Collection[str], test: str, *, below:
         test: of the workload.
         below: the host is a guest.
     """
-    slaves = {one.name.removeprefix(_SLAVE) for one in bonded if one.name.startswith(_SLAVE)}
+    slaves = set(slaves_of(bonded))
     if below:
         return "a guest has one port in the model"
     if not slaves <= set(ports):
@@ -53,7 +58,7 @@ def refused(bonded: Sequence[Told], ports: Collection[str], test: str, *, below:
 
 def describe(bonded: Sequence[Told], why: str) -> list[str]:
     """Return the notes of an import about a bond."""
-    slaves = [one.name.removeprefix(_SLAVE) for one in bonded if one.name.startswith(_SLAVE)]
+    slaves = slaves_of(bonded)
     mode = next((one.raw for one in bonded if one.name == _MODE), "")
     what = f"{bonded[0].source.rpartition('/')[2]}, {mode}, of {', '.join(slaves)}"
     if why:

@@ -31,7 +31,7 @@ from simnet.importing.writing.models import (
     switch_draft,
 )
 from simnet.importing.writing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
-from simnet.importing.writing.workload import busiest, load_of
+from simnet.importing.writing.workload import load_of, put_first
 from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.specs import PORT_NAME
@@ -73,7 +73,9 @@ class Imported:
         scenario: text of the scenario, without its tuning.
         tuning: the host's settings.
         notes: one line each: what is assumed of the whole, what was left out.
-        load: the file that shows what the host carries; empty where streams are assumed.
+        load: the file that shows what the host carries; empty where streams are assumed, or nothing
+            can be simulated.
+        role: what the host is, where it is no end of streams: `a router`; empty elsewhere.
     """
 
     host: ReadHost
@@ -82,6 +84,7 @@ class Imported:
     tuning: Tuning
     notes: tuple[str, ...]
     load: str = ""
+    role: str = ""
 
     @property
     def name(self) -> str:
@@ -99,7 +102,7 @@ class Imported:
             settle(self.tuning, self._put, self._refuse)
         except InputError as error:
             raise InputError(
-                f"the host cannot be modelled: {error.message}",
+                f"{_CANNOT}{error.message}",
                 file=self.host.label,
                 key=error.key,
             ) from error
@@ -213,6 +216,7 @@ class Imported:
                 for cache in topology.caches
             ],
             "host": {name: found.value for name, found in self.host.facts.items()},
+            "role": self.role,
             "nics": [
                 {
                     "name": nic.name,
@@ -287,8 +291,20 @@ def _imported(
     peer: str,
     *,
     below: bool,
+    refused: str = "",
 ) -> Imported:
-    """Return models and scenario; `below`: with the host below, which a guest cannot see."""
+    """Return models and scenario.
+
+    Args:
+        host: as it was read.
+        workload: as `imported` has it.
+        chosen: the ports.
+        notes: of their choice.
+        peer: as `imported` has it.
+        below: with the host below, which a guest cannot see.
+        refused: why the models do not take the load that was observed.
+    """
+    whole, ports_chosen = host, chosen
     nodes = [host.topology.cpus] if below else placed(host)[0]
     if not below:
         chosen = [neutral.with_queues(nic, len(host.topology.cpus)) for nic in chosen]
@@ -309,12 +325,14 @@ def _imported(
         workload,
         nodes=1 + max(places.values()),
         cpus=nodes[places[first]],
-        queues=lines[first].queues,
+        queues=_queues(chosen[0], drafts[f"nic-{first}.toml"], lines[first].queues),
+        refused=refused,
     )
     rate = max(link_of(nic)[0] for nic in chosen)
     drafts["switch.toml"] = switch_draft(rate)
     if load.switch_bps:
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
+    told_before = notes
     notes = [*notes, *load.notes, *_remarks(host, () if below else chosen, peer)]
     tuning = Tuning()
     bonded = bonding.of_bond(host.told)
@@ -354,9 +372,23 @@ def _imported(
     healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
     lacks = bonding.lacking(lines) if simulated else neutral.lacking(named)
     tuning.twin(lacks, healthy)
-    found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source)
-    found.settle()
+    role = load.role.title if load.role is not None else ""
+    found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source, role)
+    try:
+        found.settle()
+    except InputError as error:
+        if refused or load.role is None or not load.source:
+            raise
+        why = error.message.removeprefix(_CANNOT)
+        return _imported(whole, workload, ports_chosen, told_before, peer, below=below, refused=why)
     return replace(found, notes=(*found.notes, *_refusals(found)))
+
+
+def _queues(nic: ReadNic, draft: Draft, known: int) -> int:
+    """The receive queues of a port: those that files tell, or those of its driver's model."""
+    if "rx_queues" in nic.facts or "rx_queues" not in draft.document:
+        return known
+    return int(draft.document["rx_queues"]["value"])
 
 
 def _name(host: ReadHost) -> str:
@@ -384,7 +416,6 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
 
     The one that carried most comes first.
     """
-    most = busiest(host)
     there = []
     for nic in host.nics:
         if why := not_simulated(nic.name):
@@ -398,8 +429,17 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
             f"left out: {few(odd)}: a port of the model has a name of letters, digits, '_', '.' and"
             " '-' that begins with a letter or '_'"
         )
-    up = [nic for nic in nics if "link_bps" in nic.facts]
-    up.sort(key=lambda nic: most is None or nic.name != most.port)
+    nics, needed = put_first(host, nics)
+    # what joins ports needs all of them, whether or not a file says how fast each is
+    joined = {*needed, *bonding.slaves_of(host.told)}
+    joined = joined if joined <= {nic.name for nic in nics} else set()
+    up = [nic for nic in nics if "link_bps" in nic.facts or nic.name in joined]
+    notes += [
+        f"no port says how fast its link is: {nic.name} has {link_of(nic)[0] / 1e9:g} Gbit/s:"
+        f" {link_of(nic)[1]}"
+        for nic in up[:_MOST_PORTS]
+        if "link_bps" not in nic.facts
+    ]
     if up:
         if len(up) > _MOST_PORTS:
             notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
@@ -453,6 +493,7 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[str]:
 
 _SPREAD: Final = "assumed of the peer: a CPU of the port's node for each queue"
 _GUESSED: Final = "How many CPUs there are is **assumed**: no file says it."
+_CANNOT: Final = "the host cannot be modelled: "
 _UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)
 
 

@@ -4,6 +4,10 @@ What a port carried while it was observed decides: full frames are streams, in t
 has them; small ones are requests. Both are open loads, as fast as observed and no faster: streams
 are held to the rate by the switch on their way, requests come at their rate from clients that do
 not wait. Where nothing was carried, a test of the network whose output is there is repeated.
+
+A host that is no end of such connections (a router, a receiver of UDP, an end of tunnels) has the
+load that it is seen to have, where that can be simulated and the files say how much there is of it.
+Where not, the scenario says so and cannot run: nothing else is put in its place.
 """
 
 from __future__ import annotations
@@ -12,13 +16,20 @@ import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import tomlkit
+
+from simnet.importing.roles import DATAGRAMS, DISKS, FORWARD, Role, first_of
+from simnet.importing.writing import media, routed
+from simnet.importing.writing.models import plain
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from simnet.importing.host import ReadHost
     from simnet.importing.rates import NetworkTest, Rates
+    from simnet.importing.read_nic import ReadNic
 
-__all__ = ["WORKLOADS", "Load", "busiest", "load_of"]
+__all__ = ["WORKLOADS", "Load", "load_of", "put_first"]
 
 # of a frame: from here on mean frames are those of streams, which are full but for ACKs
 _FULL_BYTES: Final = 1000
@@ -28,9 +39,6 @@ _LEAST_PACKETS: Final = 100
 _MOST_STREAMS: Final = 32
 _MOST_WORKERS: Final = 32
 _THREADS: Final = 8
-# of busy time in softirqs, and of one direction in the other, where a host only forwards
-_MOSTLY: Final = 0.85
-_ALIKE: Final = 0.8
 _ASSUMED_CONNECTIONS: Final = 64
 _ASSUMED_QPS: Final = 100_000
 
@@ -45,6 +53,7 @@ class Load:
         switch_bps: rate that the switch lets pass; 0 for no limit.
         source: the file that shows the load; empty where it is assumed.
         notes: how it was derived, a line each.
+        role: what the host is called and why, where it is no end of streams.
     """
 
     text: str
@@ -52,6 +61,7 @@ class Load:
     switch_bps: int = 0
     source: str = ""
     notes: tuple[str, ...] = ()
+    role: Role | None = None
 
 
 @dataclass(frozen=True)
@@ -69,20 +79,46 @@ class _Place:
     queues: int
 
 
-def busiest(host: ReadHost) -> Rates | None:
-    """Return what the port carried that carried most; None if none carried anything to speak of.
+def put_first(host: ReadHost, nics: Sequence[ReadNic]) -> tuple[list[ReadNic], tuple[str, ...]]:
+    """Return ports in the order in which a load needs them, and those that it cannot do without.
+
+    The one that carries most comes first. Of a host that forwards the port by which packets leave
+    is the second, and both are needed.
+    """
+    rates = _carried(host)
+    way = routed.way_of(host, rates) if routed.forwards(host, rates) is not None else None
+    best = _busiest(rates)
+    needed = () if way is None else (way.coming.port, way.leaving.port)
+    first = needed or ((best.port,) if best is not None else ())
+    place = {name: number for number, name in enumerate(dict.fromkeys(first))}
+    return sorted(nics, key=lambda nic: place.get(nic.name, len(first))), needed
+
+
+def _carried(host: ReadHost) -> list[Rates]:
+    """Return what those ports carried that carried anything to speak of.
 
     More than any link carries is no rate: the counters began anew in between.
     """
-    carried = [one for one in host.rates if max(one.wire_bps, one.rx_packets) < _MOST_BPS]
-    best = max(carried, key=lambda one: one.wire_bps, default=None)
-    if best is None or best.wire_bps < _LEAST_BPS:
-        return None
-    return best if max(best.rx_packets, best.tx_packets) >= _LEAST_PACKETS else None
+    return [
+        one
+        for one in host.rates
+        if max(one.wire_bps, one.rx_packets) < _MOST_BPS and one.wire_bps >= _LEAST_BPS
+        if max(one.rx_packets, one.tx_packets) >= _LEAST_PACKETS
+    ]
+
+
+def _busiest(carried: Sequence[Rates]) -> Rates | None:
+    return max(carried, key=lambda one: one.wire_bps, default=None)
 
 
 def load_of(
-    host: ReadHost, name: str | None, *, nodes: int, cpus: frozenset[int], queues: int
+    host: ReadHost,
+    name: str | None,
+    *,
+    nodes: int,
+    cpus: frozenset[int],
+    queues: int,
+    refused: str = "",
 ) -> Load:
     """Return the workload of a name, or one like what was observed, or streams.
 
@@ -92,11 +128,16 @@ def load_of(
         nodes: of the model, whose ports carry traffic.
         cpus: of the node of its first port.
         queues: of that port.
+        refused: why the models do not take what was observed.
     """
     place = _Place(nodes, cpus, queues)
     if name is not None:
         return Load(WORKLOADS[name](place), _TEST_OF[name])
-    rates = busiest(host)
+    carried = _carried(host)
+    rates = _busiest(carried)
+    role = _role_of(host, carried)
+    if role is not None:
+        return _of_role(host, role, carried, nodes, refused)
     if rates is None and host.tests:
         return _repeated(host.tests[0], place)
     if rates is None:
@@ -104,23 +145,58 @@ def load_of(
         if host.rates:
             note = "workload: streams to the host are assumed; its ports carried next to nothing"
         return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=(note,))
-    if _forwards(host, rates):
-        note = (
-            f"workload: {_said(rates)}: {rates.port} sends as much as it receives, and CPUs do"
-            " next to nothing but softirqs: the host forwards packets. That is not simulated yet:"
-            " streams to the host are assumed, and tell nothing about forwarding"
-        )
-        return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=(note,))
     return _observed(host, rates, place)
 
 
-def _forwards(host: ReadHost, rates: Rates) -> bool:
-    """Return whether a port sends again what it receives, and no program takes part."""
-    busy, softirq = (host.uses.get(f"cpu.all.{name}") for name in ("busy", "softirq"))
-    if busy is None or softirq is None or softirq.value < _MOSTLY * busy.value:
-        return False
-    pairs = ((rates.rx_packets, rates.tx_packets), (rates.rx_bytes, rates.tx_bytes))
-    return all(min(pair) > _ALIKE * max(pair) for pair in pairs)
+def _role_of(host: ReadHost, carried: Sequence[Rates]) -> Role | None:
+    """Return what the host does with its packets; None if it is an end of streams, or unknown."""
+    router = routed.forwards(host, carried)
+    known = bool(carried or host.tests)
+    found = [
+        one for one in host.roles if one.name not in ({FORWARD, DISKS} if known else {FORWARD})
+    ]
+    return first_of([*found, *([router] if router is not None else [])])
+
+
+def _of_role(
+    host: ReadHost, role: Role, carried: Sequence[Rates], nodes: int, refused: str
+) -> Load:
+    """Return the load of a host that is no end of streams."""
+    why = refused or role.reason
+    rates = _busiest(carried)
+    if role.name == FORWARD and not role.called:
+        way = routed.way_of(host, carried)
+        if way is not None and way.coming is way.leaving:
+            why = why if refused else "that packets leave by the port they came by is not simulated"
+        elif way is not None and not refused:
+            return _simulated(role, way.coming.source, *routed.packets(role, way, nodes))
+    if role.name == DATAGRAMS and not refused:
+        why = media.lacking(role, rates)
+        if not why:
+            source = role.source if rates is None else rates.source
+            return _simulated(role, source, *media.datagrams(role, rates, nodes))
+    said = f"; {_said(rates)}" if rates is not None else ""
+    note = (
+        f"workload: {role.source} shows {role.said}{said}: this is {role.title}, and its load"
+        f" cannot be simulated: {why}. No other load stands in its place: --workload stream has"
+        " streams"
+    )
+    table = tomlkit.table()
+    table.update({"what": plain(role.title, _LONGEST), "why": plain(why, _LONGEST)})
+    document = tomlkit.document()
+    document["unsimulated"] = table
+    return Load(
+        f"{_UNSIMULATED.format(nodes=nodes)}\n{tomlkit.dumps(document)}",
+        "unsimulated",
+        notes=(note,),
+        role=role,
+    )
+
+
+def _simulated(role: Role, source: str, text: str, words: str) -> Load:
+    test = "forward" if role.name == FORWARD else "udp_stream"
+    note = f"workload: {role.source} shows {role.said}: this is {role.title}: {words} ({source})"
+    return Load(text, test, source=source, notes=(note,), role=role)
 
 
 def _said(rates: Rates) -> str:
@@ -211,6 +287,14 @@ def _longest_run(cpus: Sequence[int]) -> tuple[int, int]:
     return best
 
 
+_LONGEST: Final = 300
+_UNSIMULATED: Final = """\
+[workload]
+type = "unsimulated"
+test = "unsimulated"
+nodes = {nodes}
+message = "1 B"
+"""
 _STREAM: Final = """\
 [workload]
 type = "netperf-tcp-stream"

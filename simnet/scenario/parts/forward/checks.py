@@ -42,7 +42,8 @@ def check_forward(tree: Tree, table: Table) -> None:
         driver = port["nic"]["driver"]
         if driver not in drivers:
             known = ", ".join(sorted(drivers))
-            message = f"{driver} is not modelled: expected one of {known}"
+            called = port["nic"].get("stands_in_for") or driver
+            message = f"{called} is not modelled: expected one of {known}"
             refuse(message, ("host", "ports", number, "nic", "driver"))
     kernel = tree.get(("host", "kernel"))
     if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:

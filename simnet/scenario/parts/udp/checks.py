@@ -43,7 +43,8 @@ def check_udp(tree: Tree, table: Table) -> None:
         raise table.error(("udp", "size_bytes"), "udp.size", message, place)
     if not Nic.variants()[nic["driver"]].charges_datagrams:
         known = sorted(name for name, one in Nic.variants().items() if one.charges_datagrams)
-        message = f"what {nic['driver']} has a datagram charged with is not known: expected one of"
+        called = nic.get("stands_in_for") or nic["driver"]
+        message = f"what {called} has a datagram charged with is not known: expected one of"
         raise table.error(path, "workload.test", f"{message} {', '.join(known)}")
     kernel = tree.get(("host", "kernel"))
     if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:

@@ -9,7 +9,7 @@ import pytest
 
 import simnet
 from simnet.importing.source import read_source
-from tests.importing.test_workload import counters, derivation, loaded, read
+from tests.importing.loads.test_workload import counters, derivation, loaded, read
 from tests.importing.trees import folder
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ def test_a_broken_output_is_no_workload(tmp_path: Path, text: str) -> None:
 
 def test_a_test_of_udp_is_said_and_not_repeated(tmp_path: Path) -> None:
     found = read(tmp_path, {"test.txt": iperf3(protocol="UDP")})
-    assert "assumed" in derivation(found)
-    assert any("UDP" in note for note in found.notes)
+    assert "this is a sender of UDP, and its load cannot be simulated" in derivation(found)
+    assert loaded(tmp_path, found).workload.test == "unsimulated"
 
 
 def test_softirqs_and_disks_are_observed(tmp_path: Path) -> None:

@@ -1,0 +1,50 @@
+"""Tables of a scenario with the costs of one that comes with simnet: assumed of a host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import tomlkit
+
+from simnet.files import read_text
+from simnet.importing.writing.models import plain
+from simnet.scenario.core.library import find_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["assumed", "table_of"]
+
+_LONGEST: Final = 300
+
+
+def assumed(value: Any, why: str, low: Any = None, high: Any = None) -> dict[str, Any]:
+    """Return a value that no file says, with its range if it has one."""
+    ends = {} if low is None else {"low": low, "high": high}
+    return {"value": value, **ends, "state": "assumed", "source": plain(why, _LONGEST)}
+
+
+def table_of(scenario: str, key: str, values: Mapping[str, Any]) -> str:
+    """Return a table with the costs that one of our scenarios has in it, and values of the host.
+
+    Args:
+        scenario: the name of ours.
+        key: of the table.
+        values: of the host, by key.
+    """
+    base = tomlkit.parse(read_text(find_scenario(scenario)))[key]
+    table = tomlkit.table()
+    costs = {
+        name: assumed(one["value"], f"as in {scenario}: {one['source']}", one["low"], one["high"])
+        for name, one in dict(base).items()
+        if isinstance(one, dict) and "state" in one
+    }
+    for name, value in {**values, **costs}.items():
+        item: Any = value
+        if isinstance(value, dict):
+            item = tomlkit.inline_table()
+            item.update(value)
+        table[name] = item
+    document = tomlkit.document()
+    document[key] = table
+    return tomlkit.dumps(document)

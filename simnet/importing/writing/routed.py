@@ -1,0 +1,141 @@
+"""The load of a host that forwards: what comes by one of its ports and leaves by another."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from simnet.importing.roles import FORWARD, Role, first_of
+from simnet.importing.writing.costs import assumed, table_of
+from simnet.scenario.parts.forward.schema import MOST_FLOWS
+from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.importing.host import ReadHost
+    from simnet.importing.rates import Rates
+
+__all__ = ["Way", "forwards", "packets", "way_of"]
+
+_BASE: Final = "router-connectx5"
+_ETHERNET_BYTES: Final = 14
+# of busy time in softirqs, and of one direction in the other, where a host only forwards
+_MOSTLY: Final = 0.85
+_ALIKE: Final = 0.8
+_LEAST_PACKETS: Final = 100
+_FLOWS: Final = 1000
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of packets through a host.
+
+    Attributes:
+        coming: rates of the port by which more of them come.
+        leaving: of that by which these leave; the same where a host has one port.
+    """
+
+    coming: Rates
+    leaving: Rates
+
+    @property
+    def back(self) -> float:
+        """Packets a second that go the other way."""
+        return min(self.leaving.rx_packets, self.coming.tx_packets)
+
+
+def forwards(host: ReadHost, rates: Sequence[Rates]) -> Role | None:
+    """Return that a host forwards, as rules and settings or what its ports carry show; or None."""
+    told = first_of(host.roles, FORWARD)
+    way = way_of(host, rates)
+    if way is None:
+        # what ports carry is known, and is not the same: they end here
+        return None if rates and len(host.rates) > 1 else told
+    if told is not None:
+        return told
+    busy, softirq = (host.uses.get(f"cpu.all.{name}") for name in ("busy", "softirq"))
+    only = busy is not None and softirq is not None and softirq.value >= _MOSTLY * busy.value
+    if way.coming is way.leaving:
+        if not only:
+            return None
+        said = f"{way.coming.port} sends as much as it receives, and CPUs do next to nothing but"
+        return Role(FORWARD, f"{said} softirqs", way.coming.source)
+    said = f"{way.leaving.port} sends what {way.coming.port} receives"
+    if only:
+        return Role(FORWARD, said, way.coming.source)
+    called, why = "a router or a proxy", "the files do not say which of the two it is"
+    return Role(FORWARD, said, way.coming.source, {}, called, why)
+
+
+def way_of(host: ReadHost, rates: Sequence[Rates]) -> Way | None:
+    """Return the two ports of which one sends what the other receives, or the one that does both.
+
+    Args:
+        host: as it was read.
+        rates: of its ports, those that carry anything to speak of.
+    """
+    ports = {nic.name for nic in host.nics}
+    carried = [one for one in rates if one.port in ports]
+    pairs = [
+        Way(a, b) if a.rx_packets >= b.rx_packets else Way(b, a)
+        for a, b in itertools.combinations(carried, 2)
+        if _alike(a.rx_packets, b.tx_packets) and _alike(a.rx_bytes, b.tx_bytes)
+        if _alike(b.rx_packets, a.tx_packets) and _alike(b.rx_bytes, a.tx_bytes)
+    ]
+    if pairs:
+        return max(pairs, key=lambda one: one.coming.rx_packets)
+    if len(carried) == 1:
+        one = carried[0]
+        if _alike(one.rx_packets, one.tx_packets) and _alike(one.rx_bytes, one.tx_bytes):
+            return Way(one, one)
+    return None
+
+
+def _alike(one: float, other: float) -> bool:
+    """Whether two rates are the same but for what a host says itself."""
+    return min(one, other) >= _ALIKE * max(one, other) - _LEAST_PACKETS
+
+
+def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
+    """Return the tables of the scenario, and what is simulated in words.
+
+    Args:
+        role: the host's, with what its files tell of connections.
+        way: between two ports.
+        nodes: whose ports carry traffic.
+    """
+    coming = way.coming
+    size = max(round(coming.rx_size) - _ETHERNET_BYTES - UDP_HEADERS_BYTES, 1)
+    rate = max(round(coming.rx_packets), 1)
+    connections = min(role.numbers.get("connections", 0), MOST_FLOWS)
+    tracks = bool(role.numbers.get("tracks") or role.numbers.get("rules"))
+    values = {
+        "rate": rate,
+        "size": f"{size} B",
+        "flows": connections or assumed(_FLOWS, "no file says how many connections", 16, 100_000),
+        "arrivals": "poisson",
+        "conntrack": tracks,
+        **({"nat_rules": 1} if role.numbers.get("rules") else {}),
+    }
+    flows = f"{connections:,} connections" if connections else f"{_FLOWS:,} connections, assumed"
+    said = (
+        f"{rate:,} packets/s of {size:,} B that come by {coming.port} and leave by"
+        f" {way.leaving.port}, of {flows}"
+    )
+    if way.back >= _LEAST_PACKETS:
+        said += (
+            f"; the {way.back:,.0f} packets/s that go the other way are not simulated, so the CPUs"
+            " have more to do than this scenario shows"
+        )
+    return f"{_WORKLOAD.format(nodes=nodes, size=size)}\n{table_of(_BASE, 'forward', values)}", said
+
+
+_WORKLOAD: Final = """\
+[workload]
+type = "forward"
+test = "forward"
+nodes = {nodes}
+message = "{size} B"
+"""

@@ -1,0 +1,17 @@
+"""What a load needs that is not simulated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.scenario.core.checks import asks_for
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.tree import Table, Tree
+
+__all__ = ["check_unsimulated"]
+
+
+def check_unsimulated(tree: Tree, table: Table) -> None:
+    """Refuse the test without the table that says what it is."""
+    asks_for(tree, table, "unsimulated", "unsimulated")
