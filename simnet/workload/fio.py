@@ -91,6 +91,7 @@ class FioJob(Task):
     ledger: Ledger = None
     engine: cython.int = 0
     hipri: cython.bint = False
+    fixedbufs: cython.bint = False
     iodepth: cython.longlong = 0
     batch: cython.longlong = 0
     complete_min: cython.longlong = 0
@@ -140,6 +141,7 @@ class FioJob(Task):
         self.ledger = queue.ledger
         self.engine = rules.ioengine
         self.hipri = rules.hipri
+        self.fixedbufs = rules.fixedbufs
         self.iodepth = rules.iodepth
         self.batch = rules.iodepth_batch
         self.complete_min = rules.iodepth_batch_complete_min
@@ -234,6 +236,8 @@ class FioJob(Task):
         count: cython.longlong = len(self.queued)
         pages: cython.longlong = (self.bs_sectors + _PAGE_SECTORS - 1) // _PAGE_SECTORS
         own_ps: cython.longlong = self.syscall_ps + count * self.engine_ps
+        if self.fixedbufs:
+            pages = 0
         if self.engine == _SYNC:
             for unit in self.queued:
                 unit.issue_ps = self.sim.now

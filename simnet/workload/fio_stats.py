@@ -36,6 +36,7 @@ class FioRules:
     Attributes:
         ioengine: 0 sync, 1 libaio, 2 io_uring.
         hipri: io_uring polls.
+        fixedbufs: no unit pins its pages.
         bs_sectors: of each unit.
         rwmixread: percent of reads where there are reads and writes.
         random, reads, writes: whether places are random, and whether there are reads and writes.
@@ -45,6 +46,7 @@ class FioRules:
 
     ioengine: int
     hipri: bool
+    fixedbufs: bool
     iodepth: int
     iodepth_batch: int
     iodepth_batch_complete_min: int

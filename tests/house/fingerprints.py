@@ -104,6 +104,10 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     ),
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
     "nvme-local": Configuration("nvme-local"),
+    "nvme-980pro": Configuration("nvme-980pro"),
+    "ten processes and the lock of bfq": Configuration(
+        "nvme-980pro", {"fio.reads.numjobs": "10"}, ("bfq",), ms=20
+    ),
     "ess-sas": Configuration("ess-sas", ms=60_000),
     "ess-sas, thirty jobs on four nodes": Configuration(
         "ess-sas", {"nodes": "4", "test": "30-test", "length": "0.02"}, ms=40_000

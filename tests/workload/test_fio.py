@@ -28,6 +28,7 @@ SERVICE = 100 * US
 RULES = FioRules(
     ioengine=1,
     hipri=False,
+    fixedbufs=False,
     iodepth=1,
     iodepth_batch=1,
     iodepth_batch_complete_min=1,
@@ -108,6 +109,14 @@ class Fio:
 
 def mean_us(latencies: Any, rw: int = 0) -> float:
     return float(latencies[rw].sum_ps / latencies[rw].times.count / US)
+
+
+def test_registered_buffers_are_not_pinned() -> None:
+    slat = [
+        mean_us(Fio(ioengine=ENGINES.index("io_uring"), fixedbufs=fixed).run(20 * 10**9).slat)
+        for fixed in (False, True)
+    ]
+    assert slat[0] - slat[1] == pytest.approx(BLOCK.page_ps / US, abs=1e-6)
 
 
 # interrupt, completion, wake-up, switch: from the drive until the process runs again

@@ -33,8 +33,11 @@ class DiskModel:
             places, across the disk.
         write_settle_ps: longer that a seek takes before a write.
         head_switch_ps: to another surface of the same cylinder.
+        command_interval_ps: least time between two commands that the controller takes.
         flash_channels: pages that are read or programmed at the same time.
         flash_page_bytes, flash_read_ps, flash_program_ps: a page, and what it takes.
+        flash_read_step_ps: how much longer the second and the third page of cells of three bits
+            takes than the one before it; `flash_read_ps` is of the second.
         program_unit_bytes: what is programmed at once; 0 for a page.
         write_amplification_permille: pages programmed for one that is written at a random place.
         queues: I/O queues of an NVMe drive, each `queue_depth` deep; 0 for other interfaces.
@@ -60,9 +63,11 @@ class DiskModel:
     seek_full_ps: int = 0
     write_settle_ps: int = 0
     head_switch_ps: int = 0
+    command_interval_ps: int = 0
     flash_channels: int = 0
     flash_page_bytes: int = 0
     flash_read_ps: int = 0
+    flash_read_step_ps: int = 0
     flash_program_ps: int = 0
     program_unit_bytes: int = 0
     write_amplification_permille: int = 1000
@@ -93,6 +98,9 @@ class DiskModel:
                 key = name.removesuffix("_bytes")
                 least = f"a sector of {SECTOR_BYTES} B"
                 raise ValueError(f"{key}: expected at least {least}, got {getattr(self, name)} B")
+        if self.flash_read_step_ps >= self.flash_read_ps:
+            message = f"expected less than flash_read, {self.flash_read_ps} ps"
+            raise ValueError(f"flash_read_step: {message}, got {self.flash_read_step_ps} ps")
         unit_bytes = self.unit_bytes
         if self.queues and self.cache_bytes < unit_bytes:
             least = f"the {unit_bytes} B that are programmed at once"

@@ -1,11 +1,13 @@
 """An NVMe drive: several queues in front of flash that is written as a log.
 
-A read takes its pages' time on their dies, which do what they were given in order, and then the
-link to the host. The page that a die read last is still in its register. A write is complete when
-its data are in the buffer, which a capacitor keeps. What is in the buffer is programmed in units
-of several pages, in turn on all dies, wherever its addresses are. A die has at most one program
-before it, so a read waits for at most one. Collecting garbage costs programs, too: for data that do
-not continue an earlier write, `write_amplification_permille` says how many in all.
+The controller takes commands one after the other, at its rate at most. A read takes its pages' time
+on their dies, which do what they were given in order, and then the link to the host. Cells of three
+bits hold three pages; the later ones are told by more comparisons, so they take longer to read. The
+page that a die read last is still in its register. A write is complete when its data are in the
+buffer, which a capacitor keeps. What is in the buffer is programmed in units of several pages, in
+turn on all dies, wherever its addresses are. A die has at most one program before it, so a read
+waits for at most one. Collecting garbage costs programs, too: for data that do not continue an
+earlier write, `write_amplification_permille` says how many in all.
 
 There is no suspending of programs, no erasing, and no power limit. Sources: Agrawal and others,
 "Design Tradeoffs for SSD Performance", 2008; NVM Express Base Specification 1.4, section 4.1.
@@ -31,6 +33,8 @@ _LOADED: cython.int = 0
 _SENT: cython.int = 1
 _BUFFERED: cython.int = 2
 _PROGRAMMED: cython.int = 3
+# pages of a cell of three bits
+_PAGES: cython.int = 3
 # streams of writes that a controller tells apart
 _STREAMS: cython.int = 64
 
@@ -52,6 +56,9 @@ class NvmeDrive(Drive):
     buffer_sectors: cython.longlong = 0
     extra_permille: cython.longlong = 0
     read_ps: cython.longlong = 0
+    read_step_ps: cython.longlong = 0
+    interval_ps: cython.longlong = 0
+    taken_ps: cython.longlong = 0
     program_ps: cython.longlong = 0
     sector_ps: cython.longlong = 0
     dies: cython.longlong = 0
@@ -82,6 +89,9 @@ class NvmeDrive(Drive):
         self.buffer_sectors = model.cache_bytes // SECTOR_BYTES
         self.extra_permille = model.write_amplification_permille - 1000
         self.read_ps = model.flash_read_ps
+        self.read_step_ps = model.flash_read_step_ps
+        self.interval_ps = model.command_interval_ps
+        self.taken_ps = -self.interval_ps
         self.program_ps = model.flash_program_ps
         self.sector_ps = model.bus_ps(1)
         self.dies = dies = model.flash_channels
@@ -110,6 +120,9 @@ class NvmeDrive(Drive):
         return "room in the buffer" if self.blocked else None
 
     def _begin(self, command: Command) -> cython.int:
+        if self.interval_ps > 0:
+            self.taken_ps = max(self.taken_ps + self.interval_ps, self.sim.now)
+            command.ready_ps = self.taken_ps + self.overhead_ps
         if not command.write:
             return self._read(command)
         if self.held >= self.buffer_sectors or len(self.blocked) > 0:
@@ -138,17 +151,19 @@ class NvmeDrive(Drive):
         done_ps: cython.longlong = command.ready_ps
         at_ps: cython.longlong
         die: cython.longlong
+        read_ps: cython.longlong
         while page <= last:
             die = page % self.dies
             if self.register_page[die] == page:
                 self.register_hits += 1
                 at_ps = self.register_ps[die]
             else:
-                at_ps = max(command.ready_ps, self.die_free_ps[die]) + self.read_ps
+                read_ps = self.read_ps + (page // self.dies % _PAGES - 1) * self.read_step_ps
+                at_ps = max(command.ready_ps, self.die_free_ps[die]) + read_ps
                 self.die_free_ps[die] = self.register_ps[die] = at_ps
                 self.register_page[die] = page
                 self.page_reads += 1
-                self.die_ps += self.read_ps
+                self.die_ps += read_ps
             done_ps = max(done_ps, at_ps)
             page += 1
         return self._complete_at(done_ps, command, _LOADED)

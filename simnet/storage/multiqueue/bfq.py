@@ -68,6 +68,7 @@ class Bfq(MqScheduler):
     back_sectors: cython.longlong = 0
     back_penalty: cython.longlong = 0
 
+    end_holds = 1
     name: ClassVar[str] = "bfq"
     tunables: ClassVar[dict[str, Tunable]] = {
         "slice_idle": Tunable(8),

@@ -15,8 +15,8 @@ class MqCosts:
         submit_ps: a bio, its request, and its command in the submission queue.
         page_ps: a page that is pinned and mapped for the device.
         schedule_ps: a request's way into a scheduler and out of it.
-        lock_ps: of that, what other CPUs wait for where all queues have one scheduler.
-        lock_lines: cache lines that move with that lock.
+        lock_ps: of that, under the lock that all queues have together.
+        lock_lines: cache lines that move when a CPU gets that lock after another.
         complete_ps: an entry of a completion queue, its request and its bio.
         poll_ps: a look at a completion queue that has nothing.
     """

@@ -124,7 +124,8 @@ class MultiQueue(CompletingQueue):
         for hardware, cpus in zip(self.hardware, groups, strict=True):
             where = self.polled_of_cpu if hardware.line is None else self.of_cpu
             where.update((cpu.cpu_id, hardware) for cpu in cpus)
-        self.lock_ps = costs.lock_ps
+        if scheduler and scheduler.shared:
+            self.lock_ps = costs.lock_ps // (scheduler.submit_holds + scheduler.end_holds)
         self.lock = SharedLines(machine.memory, costs.lock_lines)
         self.nr_requests = nr_requests or (2 * min(depth, _DEFAULT_RQ) if scheduler else depth)
         for hardware in self.hardware:
@@ -246,17 +247,22 @@ class MultiQueue(CompletingQueue):
                 hardware.issue(request)
             return 0
         if self.scheduler.shared:
-            self._take_lock(cpu, len(plug))
+            self._take_lock(cpu, len(plug) * self.scheduler.submit_holds)
         for request in plug:
             request.sorted = True
             self.scheduler.insert(request)
         return self.run_queue(hardware)
 
-    def _take_lock(self, cpu: Cpu, count: cython.longlong) -> cython.int:
-        """Others of the scheduler's lock spin while it is held; its lines move."""
+    def _take_lock(self, cpu: Cpu, holds: cython.longlong) -> cython.int:
+        """Hold the scheduler's lock so often: others spin meanwhile.
+
+        Its lines move to this CPU; each time, if others want it, as they hold it in between.
+        """
         begin_ps: cython.longlong = max(self.sim.now, self.lock_free_ps)
         lines_ps: cython.longlong = self.lock.touch(cpu)
-        self.lock_free_ps = begin_ps + count * self.lock_ps + lines_ps
+        if begin_ps > self.sim.now:
+            lines_ps *= holds
+        self.lock_free_ps = begin_ps + holds * self.lock_ps + lines_ps
         self.locked_ps += self.lock_free_ps - begin_ps
         self.debt_ps += (begin_ps - self.sim.now + 999) // 1000 * 1000 + lines_ps
         return 0
@@ -301,9 +307,10 @@ class MultiQueue(CompletingQueue):
             return 0
         self.scheduler.done(request)
         self.free(request)
-        if len(hardware.dispatch) > 0 or self.scheduler.has_work(hardware):
-            if self.scheduler.shared:
-                self._take_lock(cpu, 1)
+        runs: cython.bint = len(hardware.dispatch) > 0 or self.scheduler.has_work(hardware)
+        if self.scheduler.shared and self.scheduler.end_holds + runs > 0:
+            self._take_lock(cpu, self.scheduler.end_holds + runs)
+        if runs:
             self.run_queue(hardware)
         return 0
 

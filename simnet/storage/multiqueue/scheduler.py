@@ -23,11 +23,15 @@ class MqScheduler(Elevator):
     Attributes:
         mq: the queue of the device.
         shared: its queues and its lock are one for all hardware queues.
+        submit_holds, end_holds: how often a request takes that lock on its way into the driver
+            (for merging, for inserting and for dispatching) and when it is complete.
     """
 
     mq: Public[Any] = None
 
     shared = True
+    submit_holds = 3
+    end_holds = 0
 
     def __init__(self, queue: Any) -> None:
         self.mq = queue

@@ -58,6 +58,32 @@ def test_dies_work_side_by_side_and_one_die_does_not() -> None:
     assert driver.log == [(61, 0), (62, 32), (63, 64), (64, 96), (10 + 2 * READ_US + 1, 128)]
 
 
+def test_the_controller_takes_commands_one_after_the_other() -> None:
+    """Two that come together, and a third when it is idle again."""
+    _, _, driver = made(command_interval_ps=3 * US)
+    driver.send(0, 1)
+    driver.send(PAGE, 1)
+    driver.send(2 * PAGE, 1, at=100 * US)
+    driver.run()
+    assert driver.log == [(61, 0), (64, PAGE), (161, 2 * PAGE)]
+
+
+def test_the_three_pages_of_a_cell_take_longer_one_after_the_other() -> None:
+    """On a die every third page is a cell's first."""
+    _, drive, driver = made(flash_channels=1, flash_read_step_ps=7 * US)
+    for number in range(4):
+        driver.send(number * PAGE, 1, at=number * MS)
+    driver.run(4 * MS)
+    took = [at - 1000 * number - 11 for number, (at, _) in enumerate(driver.log)]
+    assert took == [READ_US - 7, READ_US, READ_US + 7, READ_US - 7]
+    assert drive.counters()["die_ps"] == (4 * READ_US - 7) * US
+
+
+def test_a_first_page_takes_some_time() -> None:
+    with pytest.raises(ValueError, match="flash_read_step: expected less than flash_read"):
+        made(flash_read_step_ps=READ_US * US)
+
+
 def test_a_slow_die_does_not_hold_up_the_link() -> None:
     _, _, driver = made()
     for number in range(4):

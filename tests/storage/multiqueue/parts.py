@@ -18,7 +18,7 @@ from simnet.storage.multiqueue.affinity import spread
 from simnet.storage.multiqueue.costs import MqCosts
 from simnet.storage.multiqueue.queue import MultiQueue
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
-from tests.host.parts import make_costs, make_machine
+from tests.host.parts import make_costs, make_machine, make_memory
 
 US = 10**6
 MS = 10**9
@@ -123,11 +123,16 @@ class MqHost:
         queues: int = CPUS,
         costs: MqCosts | None = None,
         cpu_ns: dict[str, int] | None = None,
+        line_ps: int = 0,
         **options: Any,
     ) -> None:
         self.sim = Simulator()
         self.machine = make_machine(
-            self.sim, costs=make_costs(**(cpu_ns or {})), sockets_per_node=2, cores_per_socket=2
+            self.sim,
+            costs=make_costs(**(cpu_ns or {})),
+            memory=make_memory(same_bus_dirty_ps=line_ps),
+            sockets_per_node=2,
+            cores_per_socket=2,
         )
         self.drive = Slots(self.sim, slots, service_ps)
         groups = spread(self.machine.cpus, queues)

@@ -136,6 +136,35 @@ def test_a_lock_of_all_queues_makes_submitters_wait() -> None:
     assert host.queue.debt_ps == 3 * US
 
 
+@pytest.mark.parametrize(("scheduler", "begun"), [("mq-deadline", 12), ("bfq", 9), ("kyber", 0)])
+def test_a_request_takes_the_lock_when_it_comes_and_of_bfq_when_it_is_done(
+    scheduler: str, begun: int
+) -> None:
+    """12 us in all: three holds of mq-deadline, four of bfq, none of kyber."""
+    host = MqHost(scheduler, costs=MqCosts(lock_ps=12 * US))
+    host.submit(0)
+    host.run(until_ps=US)
+    assert host.queue.locked_ps // US == begun
+    host.run()
+    assert host.queue.locked_ps // US == (12 if begun else 0)
+
+
+@pytest.mark.parametrize(
+    ("at_us", "moved"), [((0,), 0), ((0, 100), 1), ((0, 100, 200), 2), ((0, 1), 3)]
+)
+def test_lines_move_with_a_lock_and_at_each_hold_where_others_want_it(
+    at_us: tuple[int, ...], moved: int
+) -> None:
+    """CPUs 0 and 2 in turn, three holds of 1 us each; the last pair comes at once."""
+    line_ps = 50_000
+    costs = MqCosts(lock_ps=3 * US, lock_lines=1)
+    host = MqHost("mq-deadline", slots=4, line_ps=line_ps, costs=costs)
+    for number, time_us in enumerate(at_us):
+        host.submit(100 * number, cpu=2 * (number % 2), at=time_us * US)
+    host.run()
+    assert host.queue.locked_ps == len(at_us) * 3 * US + moved * line_ps
+
+
 def test_a_bio_that_fits_into_no_request_is_an_error() -> None:
     host = MqHost(max_sectors=4)
     host.submit(0)

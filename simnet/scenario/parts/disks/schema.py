@@ -63,7 +63,19 @@ class Disk(Section):
     ] = 0
     flash_channels: Annotated[int, count("pages read or programmed at a time", 0, 4096)] = 0
     flash_page_bytes: Annotated[int, size("a page of flash", "0 B", "1 MiB")] = 0
+    command_interval_ps: Annotated[
+        int, time("least time between two commands that an NVMe controller takes", "0 us", "10 ms")
+    ] = 0
     flash_read_ps: Annotated[int, time("reading a page", "0 us", "100 ms")] = 0
+    flash_read_step_ps: Annotated[
+        int,
+        time(
+            "how much longer the second and the third page of cells of three bits takes than the"
+            " one before it; flash_read is of the second",
+            "0 us",
+            "100 ms",
+        ),
+    ] = 0
     flash_program_ps: Annotated[int, time("programming a page", "0 us", "100 ms")] = 0
     program_unit_bytes: Annotated[
         int, size("pages that are programmed at once; 0: one", "0 B", "16 MiB")

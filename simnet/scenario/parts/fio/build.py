@@ -136,6 +136,7 @@ def _rules(given: FioGroup, queue: MultiQueue) -> FioRules:
     return FioRules(
         ioengine=ENGINES.index(given.ioengine),
         hipri=given.hipri,
+        fixedbufs=given.fixedbufs,
         iodepth=given.iodepth,
         iodepth_batch=given.iodepth_batch,
         iodepth_batch_complete_min=given.iodepth_batch_complete_min,

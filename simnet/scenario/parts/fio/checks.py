@@ -12,7 +12,7 @@ from simnet.scenario.parts.storage.checks import check_disk, check_tunables
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
@@ -21,6 +21,8 @@ __all__ = ["check_fio", "needs"]
 _HOST: Final[Path] = ("host",)
 _BLK_MQ: Final = (5, 0)
 _IO_URING: Final = (5, 1)
+# options that only that engine has, and what it does
+_OF_IO_URING: Final = {"hipri": "polls", "fixedbufs": "registers buffers"}
 # as measured: what a build of so many more has taken
 _UNIT_BYTES: Final = 190
 _UNIT_PS: Final = 550_000
@@ -102,14 +104,19 @@ def _job(tree: Tree, here: Path, job: Mapping[str, Any], table: Table) -> None:
     end = job["offset_bytes"] + (job["size_bytes"] or job["bs_bytes"])
     if end > capacity or 0 < job["size_bytes"] < job["bs_bytes"]:
         refuse("size_bytes", f"expected a range of bs or more within {capacity} B")
-    if job["hipri"] and job["ioengine"] != "io_uring":
-        refuse("hipri", f"only io_uring polls here, not {job['ioengine']}")
+    for name, does in _OF_IO_URING.items():
+        if job[name] and job["ioengine"] != "io_uring":
+            refuse(name, f"only io_uring {does} here, not {job['ioengine']}")
     if job["hipri"] and not tree.get(("nvme", "poll_queues")):
         refuse("hipri", "expected modprobe nvme poll_queues above 0")
     online = Places(tree).online(_HOST)
     missing = [cpu for cpu in job["cpus_allowed"] if cpu not in online]
     if missing:
         refuse("cpus_allowed", f"the system has no CPU {missing[0]}, it has 0 to {online[-1]}")
+    _depths(job, refuse)
+
+
+def _depths(job: Mapping[str, Any], refuse: Callable[[str, str], None]) -> None:
     for name in ("iodepth_batch", "iodepth_batch_complete_min", "iodepth_low"):
         if job[name] > job["iodepth"]:
             refuse(name, f"expected no more than iodepth, {job['iodepth']}, got {job[name]}")

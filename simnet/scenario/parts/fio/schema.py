@@ -34,6 +34,7 @@ class FioGroup(Section):
     rwmixread: Annotated[int, count("percent of reads, with rw or randrw", 0, 100)] = 50
     ioengine: Annotated[str, Choice("how I/O is submitted", ENGINES)] = "libaio"
     hipri: Annotated[bool, Flag("io_uring polls for completions")] = False
+    fixedbufs: Annotated[bool, Flag("io_uring's buffers are registered, pinned for good")] = False
     bs_bytes: Annotated[int, size("of each unit", "512 B", "4 MiB")] = 4096
     iodepth: Annotated[int, count("units in flight of each process", 1, 65536)] = 1
     iodepth_batch: Annotated[int, count("units that are submitted at once", 1, 65536)] = 1

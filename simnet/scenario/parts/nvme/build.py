@@ -25,8 +25,9 @@ __all__ = ["FIRST_IRQ", "costs_of", "make_queue"]
 FIRST_IRQ = 1000
 
 
-def costs_of(driver: NvmeDriver, clock_hz: int) -> MqCosts:
-    """What steps cost on CPUs of a clock."""
+def costs_of(driver: NvmeDriver, clock_hz: int, scheduler: str = "none") -> MqCosts:
+    """What steps cost on CPUs of a clock, those of a scheduler with them."""
+    own = f"{scheduler.replace('-', '_')}_"
 
     def ps(cycles: int) -> int:
         return cycles_ps(cycles, clock_hz)
@@ -34,8 +35,8 @@ def costs_of(driver: NvmeDriver, clock_hz: int) -> MqCosts:
     return MqCosts(
         submit_ps=ps(driver.submit_cycles),
         page_ps=ps(driver.page_cycles),
-        schedule_ps=ps(driver.schedule_cycles),
-        lock_ps=ps(driver.lock_cycles),
+        schedule_ps=ps(getattr(driver, f"{own}cycles", 0)),
+        lock_ps=ps(getattr(driver, f"{own}lock_cycles", 0)),
         lock_lines=driver.lock_lines,
         complete_ps=ps(driver.complete_cycles),
         poll_ps=max(ps(driver.poll_cycles), 1000),
@@ -69,7 +70,7 @@ def make_queue(
         drive.name,
         disk,
         machine=machine,
-        costs=costs_of(driver, host.cpu.clock_hz),
+        costs=costs_of(driver, host.cpu.clock_hz, given.scheduler),
         lines=lines,
         groups=groups,
         hz=host.kernel.hz,

@@ -88,16 +88,22 @@ class NvmeDriver(Section):
     """The driver's parameters, and what a request costs a CPU.
 
     The costs are assumed, for a current out-of-order core and a kernel with the mitigations off:
-    some 2.5 us for a read of 4 KiB by libaio at 3.3 GHz, fio and interrupts included.
+    some 2.5 us for a read of 4 KiB by libaio at 3.3 GHz, fio and interrupts included. Those of
+    schedulers are calibrated on the host of the scenario nvme-980pro.
     """
 
     poll_queues: Annotated[int, count("queues that are polled", 0, 1024)] = 0
     io_queue_depth: Annotated[int, count("entries of a submission queue", 2, 65535)] = 1024
     submit_cycles: Annotated[int, cycles("a bio, its request, its command in the queue")] = 1700
     page_cycles: Annotated[int, cycles("a page that is pinned and mapped for the drive")] = 150
-    schedule_cycles: Annotated[int, cycles("a request's way through a scheduler")] = 700
-    lock_cycles: Annotated[int, cycles("of that, under a lock of all queues")] = 500
-    lock_lines: Annotated[int, count("cache lines that move with that lock", 0, 64)] = 4
+    mq_deadline_cycles: Annotated[int, cycles("a request's way through mq-deadline")] = 1010
+    mq_deadline_lock_cycles: Annotated[int, cycles("of that, under its lock")] = 910
+    bfq_cycles: Annotated[int, cycles("a request's way through bfq")] = 3180
+    bfq_lock_cycles: Annotated[int, cycles("of that, under its lock")] = 3150
+    kyber_cycles: Annotated[int, cycles("a request's way through kyber")] = 1150
+    lock_lines: Annotated[
+        int, count("cache lines that move when a CPU gets a scheduler's lock after another", 0, 64)
+    ] = 12
     complete_cycles: Annotated[int, cycles("a completion, its request and its bio")] = 1000
     poll_cycles: Annotated[int, cycles("a look at a completion queue that has nothing")] = 500
 

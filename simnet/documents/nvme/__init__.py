@@ -1,0 +1,12 @@
+"""An NVMe drive under fio with four I/O schedulers, from one process to many."""
+
+from simnet.documents.nvme.answers import ANSWERS
+from simnet.study.validate.document import Document
+
+__all__ = ["DOCUMENT"]
+
+DOCUMENT = Document(
+    name="nvme",
+    answers=ANSWERS,
+    kinds={"*:iops": "storage throughput", "*:*us*": "storage latency"},
+)
