@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["answer", "message", "out_option", "out_path", "table", "write_out"]
+__all__ = ["REPORT", "answer", "message", "out_option", "out_path", "table", "write_out"]
 
 _NARROWEST: Final = 80
 _DOCUMENT: Final = ".json"
+REPORT: Final = ".html"
+"""How a file of a report ends."""
 _DRAWN: Final = (".png", ".svg", ".pdf")
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
@@ -52,19 +54,21 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
     return path
 
 
-def out_option(drawn: str = "") -> Callable[[_F], _F]:
+def out_option(drawn: str = "", *, report: bool = False) -> Callable[[_F], _F]:
     """Add ``--out`` to a command with one result; it gets a path to which can be written, or None.
 
     Args:
         drawn: what a figure of the result shows; empty if there is none.
+        report: the command itself writes a report, too.
     """
-    suffixes = (_DOCUMENT, *(_DRAWN if drawn else ()))
+    suffixes = (_DOCUMENT, *(_DRAWN if drawn else ()), *((REPORT,) if report else ()))
     figure = f", or draw {drawn} ({', '.join(_DRAWN)})" if drawn else ""
 
     def path(_context: click.Context, _option: click.Parameter, file: str | None) -> Path | None:
         return None if file is None else out_path(file, suffixes)
 
-    text = f"Write what --json prints ({_DOCUMENT}){figure}."
+    page = f", or a report ({REPORT})" if report else ""
+    text = f"Write what --json prints ({_DOCUMENT}){figure}{page}."
     return click.option("--out", metavar="FILE", callback=path, help=text)
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Literal
 
+import simnet
+from simnet.diagnose import document
 from simnet.diagnose.evidence import gathered
+from simnet.diagnose.reading import Reading, readings
 from simnet.diagnose.rule import PLACES, Clear, Hit, Rule, rules
 from simnet.importing.bounded import bounded
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
     from simnet.diagnose.page import Page
     from simnet.diagnose.prediction import Prediction
 
-__all__ = ["SCHEMA", "Diagnosis", "Finding", "diagnose", "diagnose_live"]
+__all__ = ["Diagnosis", "Finding", "diagnose", "diagnose_live"]
 
-SCHEMA: Final = "simnet.diagnose/1"
 _MOST_CPU_S: Final = 60
 _MOST_FINDINGS: Final = 200
+# of a line of a log, in the document
+_LONGEST: Final = 400
 # kinds of facts that would show a loss if there was one
 _COUNTS: Final = frozenset(
     {"stat", "link", "softnet", "snmp", "qdisc", "socket", "conntrack", "cgroup", "cpu", "rate"}
@@ -66,38 +68,39 @@ class Finding:
         text = text.replace("{subject}", subject or _NAMELESS.get(self.rule.place, "the port"))
         return text.rstrip(":") if subject else text[:1].upper() + text[1:].rstrip(":")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON has it."""
-        return {
-            "rule": self.rule.name,
-            "title": self.title,
-            "place": self.rule.place,
-            "subject": self.hit.subject,
-            "outside": self.rule.outside,
-            "sure": self.hit.sure,
-            "weight": round(self.hit.weight, 1),
-            "said": self.hit.said,
-            "evidence": [
-                {
-                    "file": fact.file,
-                    "line": fact.line,
-                    "kind": fact.kind,
-                    "name": fact.name,
-                    "value": fact.value,
-                    "text": fact.text,
-                }
-                for fact in self.hit.facts
-            ],
-            "means": self.rule.means,
-            "cure": self.rule.cure,
-            "commands": [
-                {"do": one.do, "undo": one.undo, "whatif": one.whatif} for one in self.hit.actions
-            ],
-            "modelled": any(one.whatif for one in self.hit.actions),
-            "prediction": self.prediction.to_dict() if self.prediction else None,
-            "threshold": self.rule.threshold,
-            "source": self.rule.source,
-        }
+    def row(self) -> document.Finding:
+        """Return the finding as the document has it."""
+        rule, hit = self.rule, self.hit
+        return document.Finding(
+            rule=rule.name,
+            title=self.title,
+            place=rule.place,
+            subject=hit.subject,
+            outside=rule.outside,
+            sure=hit.sure,
+            weight=round(hit.weight, 1),
+            said=hit.said,
+            evidence=tuple(
+                document.Evidence(
+                    file=fact.file,
+                    line=fact.line,
+                    kind=fact.kind,
+                    name=fact.name,
+                    value=fact.value,
+                    text=_cut(fact.text),
+                )
+                for fact in hit.facts
+            ),
+            means=rule.means,
+            cure=rule.cure,
+            commands=tuple(
+                document.Command(do=one.do, undo=one.undo, whatif=one.whatif) for one in hit.actions
+            ),
+            modelled=any(one.whatif for one in hit.actions),
+            prediction=self.prediction,
+            threshold=rule.threshold,
+            source=rule.source,
+        )
 
 
 @dataclass(frozen=True)
@@ -107,14 +110,16 @@ class Diagnosis:
     Attributes:
         findings: what is wrong, the heaviest first.
         clear: places where the files show that nothing is lost, each with its evidence.
-        files: names, and how many facts each has told.
+        files: what was read of each.
         asks: commands whose outputs would tell most of what is missing.
+        sources: what the user called the files; empty for this machine.
     """
 
     findings: tuple[Finding, ...]
     clear: tuple[tuple[str, Clear], ...]
-    files: dict[str, int]
+    files: tuple[Reading, ...]
     asks: tuple[str, ...]
+    sources: tuple[str, ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -124,30 +129,43 @@ class Diagnosis:
     @property
     def exit_status(self) -> int:
         """0 nothing is wrong, 1 something is, 3 the files do not tell."""
-        if self.findings:
-            return 1
-        return 0 if self.counted else 3
+        return {"nothing wrong": 0, "found": 1, "cannot tell": 3}[self.verdict]
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> Literal["nothing wrong", "found", "cannot tell"]:
         """The answer in a word or two."""
-        return {0: "nothing wrong", 1: "found", 3: "cannot tell"}[self.exit_status]
+        if self.findings:
+            return "found"
+        return "nothing wrong" if self.counted else "cannot tell"
+
+    def document(self) -> document.Document:
+        """Return the answer as a document."""
+        return document.Document(
+            version=simnet.__version__,
+            sources=self.sources,
+            verdict=self.verdict,
+            outside=bool(self.findings) and self.findings[0].rule.outside,
+            findings=tuple(one.row() for one in self.findings),
+            ruled_out=tuple(
+                document.Place(place=place, said=one.said, file=one.fact.file, line=one.fact.line)
+                for place, one in self.clear
+            ),
+            ask=self.asks,
+            files=tuple(
+                document.File(
+                    name=one.name,
+                    lines=one.lines,
+                    facts=one.facts,
+                    kinds=one.kinds,
+                    unread=tuple(document.Unread(line=at, typed=it) for at, it in one.unread),
+                )
+                for one in self.files
+            ),
+        )
 
     def to_json(self) -> str:
-        """Return the document."""
-        document = {
-            "schema": SCHEMA,
-            "verdict": self.verdict,
-            "outside": bool(self.findings) and self.findings[0].rule.outside,
-            "findings": [one.to_dict() for one in self.findings],
-            "ruled_out": [
-                {"place": place, "said": one.said, "file": one.fact.file, "line": one.fact.line}
-                for place, one in self.clear
-            ],
-            "ask": list(self.asks),
-            "files": [{"name": name, "facts": count} for name, count in self.files.items()],
-        }
-        return json.dumps(document, indent=2)
+        """Return the document as the command prints it."""
+        return self.document().to_json()
 
 
 def diagnose(sources: Sequence[str]) -> Diagnosis:
@@ -159,7 +177,7 @@ def diagnose(sources: Sequence[str]) -> Diagnosis:
     from simnet.diagnose.sources import pages_of
 
     with bounded(sources[0], _MOST_CPU_S):
-        return _diagnosed(pages_of(sources))
+        return _diagnosed(pages_of(sources), tuple(sources))
 
 
 def diagnose_live() -> Diagnosis:
@@ -169,7 +187,7 @@ def diagnose_live() -> Diagnosis:
     return _diagnosed(live_pages())
 
 
-def _diagnosed(pages: Sequence[Page]) -> Diagnosis:
+def _diagnosed(pages: Sequence[Page], sources: tuple[str, ...] = ()) -> Diagnosis:
     evidence = gathered(pages)
     found: list[Finding] = []
     clear: list[tuple[str, Clear]] = []
@@ -179,14 +197,18 @@ def _diagnosed(pages: Sequence[Page]) -> Diagnosis:
                 found.append(Finding(rule, one))
             else:
                 clear.append((rule.place, one))
-    read = Counter(fact.file for fact in evidence.facts)
-    read.update(fact.file for one in found for fact in one.hit.facts if fact.kind == "log")
+    logged = [fact for one in found for fact in one.hit.facts if fact.kind == "log"]
     return Diagnosis(
         tuple(_ordered(found)[:_MOST_FINDINGS]),
         tuple(_ruled_out(found, clear)),
-        {page.name: read[page.name] for page in pages},
+        readings(pages, [*evidence.facts, *logged]),
         _asks(evidence),
+        sources,
     )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def _ordered(found: Iterable[Finding]) -> list[Finding]:

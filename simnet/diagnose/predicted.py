@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.diagnose.prediction import Prediction
+from simnet.diagnose.prediction import Moves, Prediction
 from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.study.run.measures import LOSS
+from simnet.study.whatif.plain import plain
 from simnet.study.whatif.verdict import interval_text, percent_text
 from simnet.study.whatif.whatif import whatif
 
@@ -77,7 +78,7 @@ def _answers(
         if not host.load:
             said = [one for one in host.notes if one.startswith(_WORKLOAD)]
             why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
-            return {cure: Prediction(cure, why=why) for cure in cures}
+            return {cure: Prediction(whatif=cure, why=why) for cure in cures}
         with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
             folder = Path(place) / "host"
             host.write(folder)
@@ -85,7 +86,7 @@ def _answers(
             given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
             answer = whatif(scenario, cures, progress=progress, **given)
     except InputError as error:
-        return {cure: Prediction(cure, why=error.message) for cure in cures}
+        return {cure: Prediction(whatif=cure, why=error.message) for cure in cures}
     loses = {_cure(one) for one in asked if one.rule.place in _LOSES}
     judged = {one.tuning: one for one in answer.tunings}
     return {
@@ -99,21 +100,27 @@ def _prediction(
 ) -> Prediction:
     if judged is None:
         why = next((line for line in answer.refused if cure in line), "the model does not take it")
-        return Prediction(cure, why=why)
+        return Prediction(whatif=cure, why=why)
     lost = next((one.before for one in judged.changes if one.metric == LOSS), None)
     if loses and not lost:
         why = "the simulated host loses no packet: what makes this one lose is not in the files"
-        return Prediction(cure, why=why)
+        return Prediction(whatif=cure, why=why)
     changes = tuple(
-        {
-            "metric": one.metric,
-            "unit": one.unit,
-            "before": one.before,
-            "after": one.after,
-            "change": percent_text(one),
-            "range": interval_text(one.hull) if one.hull is not None else "",
-        }
+        Moves(
+            metric=one.metric,
+            unit=one.unit,
+            before=one.before,
+            after=one.after,
+            change=percent_text(one),
+            range=interval_text(one.hull) if one.hull is not None else "",
+        )
         for one in judged.changes
         if one.before is not None
     )
-    return Prediction(cure, judged.verdict, judged.reason, changes, load)
+    return Prediction(
+        whatif=cure,
+        verdict=judged.verdict,
+        said=plain(judged, answer.judged_by),
+        load=load,
+        changes=changes,
+    )

@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from pydantic import Field
 
-__all__ = ["Prediction"]
+from simnet.rows import Row
+
+__all__ = ["Moves", "Prediction"]
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What a cure would change, or why that is not said.
+class Moves(Row):
+    """One measure before and after a cure."""
 
-    Attributes:
-        whatif: the cure as `simnet whatif` takes it.
-        verdict: `yes`, `no`, `no difference` or `cannot tell`; empty without a prediction.
-        said: gain and price in words.
-        changes: each measure before and after, with its change and range in percent.
-        load: the file that shows what is carried.
-        why: why there is no prediction; empty if there is one.
-    """
+    metric: str
+    unit: str
+    before: float
+    after: float | None
+    change: str = Field(description="in percent, as printed")
+    range: str = Field(description="what the change lies in, as printed; empty if not known")
 
-    whatif: str
-    verdict: str = ""
-    said: str = ""
-    changes: tuple[dict[str, Any], ...] = ()
-    load: str = ""
-    why: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it."""
-        if self.why:
-            return {"whatif": self.whatif, "verdict": "", "why": self.why}
-        return {
-            "whatif": self.whatif,
-            "verdict": self.verdict,
-            "said": self.said,
-            "load": self.load,
-            "changes": list(self.changes),
-        }
+class Prediction(Row):
+    """What a cure would change, or why that is not said."""
+
+    whatif: str = Field(description="the cure as `simnet whatif` takes it")
+    verdict: str = Field(
+        default="",
+        description="yes, no, no difference or cannot tell; empty without a prediction",
+    )
+    said: str = Field(default="", description="what decides, and why, in words")
+    load: str = Field(default="", description="the file that shows what is carried")
+    changes: tuple[Moves, ...] = ()
+    why: str = Field(default="", description="why there is no prediction; empty if there is one")

@@ -56,7 +56,7 @@ def _lines(found: Diagnosis, sources: Sequence[str], *, every: bool) -> Iterator
         asks = " and ".join(f"`{one}`" for one in found.asks)
         if asks:
             yield from _wrapped("Would tell most: ", f"{asks}, twice, some seconds apart.")
-    unread = [name for name, count in found.files.items() if not count]
+    unread = [one.name for one in found.files if not one.facts]
     if unread:
         names = ", ".join(unread[:3]) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")  # noqa: PLR2004 - names
         yield from _wrapped("Nothing known in: ", names)

@@ -53,9 +53,9 @@ def test_a_load_that_is_shown_is_simulated(tmp_path: Path) -> None:
     assert told.verdict in {"yes", "no", "no difference", "cannot tell"}
     assert told.whatif == "/proc/irq/42/smp_affinity_list=1"
     assert told.load.startswith("paste.txt")
-    rows = {row["metric"]: row for row in told.changes}
+    rows = {row.metric: row for row in told.changes}
     assert {"throughput", "latency_p99", "cpu_per_byte"} <= set(rows)
-    assert all(row["before"] > 0 and "to" in row["range"] for row in rows.values())
+    assert all(row.before > 0 and "to" in row.range for row in rows.values())
     assert f"Predicted: {told.verdict}: " in diagnosis(found)
     assert found.exit_status == 1
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from simnet.cli.options import jobs_option
-from simnet.cli.output import answer, out_option, write_out
+from simnet.cli.output import REPORT, answer, out_option, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,7 @@ __all__ = ["diagnose_command"]
 )
 @jobs_option
 @click.option("--all", "every", is_flag=True, help="Show all findings in full.")
-@out_option()
+@out_option(report=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def diagnose_command(
@@ -63,6 +64,15 @@ def diagnose_command(
 
         with progress("simulating") as callback:
             found = predicted(found, sources, progress=callback, jobs=jobs)
-    write_out(out, found.to_json)
+    if out is not None and out.suffix == REPORT:
+        from simnet.files import write_text
+        from simnet.report.html.make import parts_of
+        from simnet.report.html.page import page
+        from simnet.report.html.saved import saved_of
+
+        saved = saved_of(found.to_json().encode(), out)
+        write_text(out, page(parts_of([replace(saved, file="")], simulate=False)))
+    else:
+        write_out(out, found.to_json)
     answer(found.to_json() if as_json else diagnosis(found, sources, every=every), nl=as_json)
     context.exit(found.exit_status)

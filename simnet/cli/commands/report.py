@@ -10,7 +10,7 @@ import click
 from simnet.cli.completion import scenarios as known_scenarios
 from simnet.cli.completion import tunings as known_tunings
 from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_of
-from simnet.cli.output import message, out_path
+from simnet.cli.output import REPORT, message, out_path
 from simnet.errors import InputError
 from simnet.files import write_text
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["report_command"]
 
-_SUFFIXES: Final = (".html",)
 _SAVED: Final = ".json"
 _CAPTURED: Final = (".pcapng", ".pcap")
 _OF_WHATIF: Final = ("seeds", "members", "jobs", "precision")
@@ -59,11 +58,12 @@ def report_command(
     """Write a report of results and scenarios: one file of HTML that needs no network.
 
     A FILE ends with .json: what `run`, `whatif`, `explain`, `sweep`, `capacity`, `screen`,
-    `recommend` or `validate` printed with --json. A SCENARIO is simulated: as `run` and `explain`
-    do, or with --tuning as `whatif` does. A FILE that ends with .pcapng or .pcap is a capture, of
-    `run --pcap`, tcpdump or Wireshark: its connections are drawn as sequence numbers over time.
+    `recommend`, `validate` or `diagnose` printed with --json. A SCENARIO is simulated: as `run`
+    and `explain` do, or with --tuning as `whatif` does. A FILE that ends with .pcapng or .pcap is a
+    capture, of `run --pcap`, tcpdump or Wireshark: its connections are drawn as sequence numbers
+    over time.
     """
-    path = out_path(out, _SUFFIXES)
+    path = out_path(out, (REPORT,))
     files = [Path(name) for name in named if name.endswith(_SAVED)]
     captures = [Path(name) for name in named if name.endswith(_CAPTURED)]
     scenarios = [name for name in named if not name.endswith((_SAVED, *_CAPTURED))]

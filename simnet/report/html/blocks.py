@@ -135,8 +135,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Part:
-    """The answer to one question."""
+    """The answer to one question; `nature` says what kind of knowledge it is."""
 
     question: str
     verdicts: Sequence[Verdict]
     sections: Sequence[Section]
+    nature: str = "a prediction by simulation"

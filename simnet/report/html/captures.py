@@ -62,7 +62,8 @@ def _part(name: str, file: Path) -> Part:
     other = f"{found.others} frames are of something else" if found.others else ""
     sentence = ", ".join(one for one in (summary(ways[0]), other) if one)
     question = f"What did the connections in {printable(file.name)} do over time?"
-    return Part(question, [Verdict(many, sentence)], [Section("Sequence numbers", blocks)])
+    section = Section("Sequence numbers", blocks)
+    return Part(question, [Verdict(many, sentence)], [section], "what a capture shows")
 
 
 def _row(way: Direction) -> tuple[str, ...]:

@@ -413,7 +413,7 @@ class _Scales:
             hull = change.hull
             ends = () if hull is None else (hull.low, hull.high)
             certain = bool(ends) and min(-one.better * end for end in ends) > one.tolerated
-            sentence = f"{decided.sentence}, but {_called(change)} {change_text(change)}"
+            sentence = f"{decided.sentence}, but {called(change)} {change_text(change)}"
             return Verdict("no" if certain else "cannot tell", one.metric, sentence)
         return decided
 
@@ -424,7 +424,7 @@ class _Scales:
         """What decides, with its interval; of a yes what it costs, of a no what it gains."""
         if answer not in {"yes", "no"}:
             shown = [self._found[one] for one in self._aim.metrics if one in self._found]
-            return ", ".join(f"{_called(one)} {change_text(one)}" for one in shown)
+            return ", ".join(f"{called(one)} {change_text(one)}" for one in shown)
         way = 1 if answer == "yes" else -1
         told = [one for one in self._told() if one != by]
         also, then = (
@@ -432,7 +432,7 @@ class _Scales:
             for sign in (way, -way)
         )
         decisive = self._found[by.metric]
-        first = [f"{_called(decisive)} {change_text(decisive)}", *map(_shortly, also)]
+        first = [f"{called(decisive)} {change_text(decisive)}", *map(_shortly, also)]
         if not then:
             return ", ".join(first)
         what = "costs" if answer == "yes" else "gains"
@@ -450,10 +450,10 @@ class _Scales:
 
 def _shortly(change: Change) -> str:
     """A change without its interval: ``throughput -2.9 %``."""
-    return f"{_called(change)} {percent_text(change)}"
+    return f"{called(change)} {percent_text(change)}"
 
 
-def _called(change: Change) -> str:
+def called(change: Change) -> str:
     """What a change is of: ``round trip p99``."""
     return METRICS[change.metric].said.format(latency=change.latency_kind or "latency")
 
@@ -471,7 +471,7 @@ def _limited(decided: Verdict, tail: Change, max_p99_us: float, *, last: bool) -
         return replace(decided, answer="cannot tell")
     if expected > max_p99_us:
         value, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
-        above = f"{_called(tail)} is {value}, above {limit}"
+        above = f"{called(tail)} is {value}, above {limit}"
         return Verdict("no", TAIL, f"{decided.sentence}; {above}")
     return decided
 

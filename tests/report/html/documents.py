@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from functools import cache
+from pathlib import Path
 
+from simnet.diagnose.diagnosis import diagnose
 from simnet.study.capacity.document import Capacity, Interval, LoadResults, TriedLoad
 from simnet.study.capacity.verdict import Verdict
 from simnet.study.explain.explain import explain
@@ -42,6 +45,7 @@ def saved_documents() -> dict[str, str]:
         "screen": screen(SCENARIO, knobs=KNOBS, paths=2, **short).to_json(),  # type: ignore[arg-type]
         "recommend": _recommendation(found).to_json(),
         "validate": Validation(rows, (), {}).to_json(),
+        "diagnose": diagnosed_document(),
         "validate --frozen": json.dumps(record("x460.*").to_json()),
     }
 
@@ -62,6 +66,17 @@ def _recommendation(confirmed: WhatIf) -> Recommendation:
         runs=9, verdict="yes", reason="throughput +4 %", exit_status=0, remarks=("short",),
         best=("affinity",), steps=(step,), confirmed=confirmed, tried=tried,
     )  # fmt: skip
+
+
+def diagnosed_document() -> str:
+    """What is found in two outputs, of which one is not known."""
+    text = (
+        "$ ethtool -S eth0\nNIC statistics:\n rx_packets: 9123456\n rx_missed_errors: 812345\n"
+        "$ frob --all\nof which nobody knows a thing\n"
+    )
+    with tempfile.TemporaryDirectory() as place:
+        (Path(place) / "paste.txt").write_text(text, encoding="utf-8")
+        return diagnose([f"{place}/paste.txt"]).to_json()
 
 
 def _capacity() -> Capacity:

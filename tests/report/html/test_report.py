@@ -24,7 +24,7 @@ from tests.report.html.documents import saved_documents
 
 KINDS = [
     "run", "whatif", "explain", "sweep", "capacity", "validate", "validate --frozen",
-    "screen", "recommend",
+    "screen", "recommend", "diagnose",
 ]  # fmt: skip
 HOSTILE = '"><script>alert(1)</script>\x1b[31m$\\frac{</style>\u202e&#x27;'
 VOID = {"meta", "link", "br", "img", "image"}

@@ -1,0 +1,78 @@
+"""What was read of each file, and which commands in it gave outputs that nothing is known of."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simnet.diagnose.fact import Fact
+    from simnet.diagnose.page import Page
+
+__all__ = ["Reading", "readings"]
+
+_MOST: Final = 20
+_PROMPT: Final = re.compile(
+    r"\s*(?:\[?[\w.-]+@[^\s$#>%\]]+[^$#>%]{0,60}[$#>%]|[$#](?=\s)|\[[^\]]{1,40}\]\s*[$#])\s*"
+    r"(?P<typed>[\w./][^\n]{0,200})"
+)
+# what asks for nothing that could be read, and logs, which rules search
+_SILENT: Final = re.compile(
+    r"(?:sudo\s+)?(?:dmesg|journalctl|cd|echo|ls|exit|sleep|service|systemctl|modprobe|vi|nano"
+    r"|apt\S*|yum|dnf|reboot|export|clear)\b"
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read of a file.
+
+    Attributes:
+        name: of the file.
+        lines: that it has.
+        kinds: how many facts of each kind it told.
+        unread: commands of whose outputs nothing is known, each with its line.
+    """
+
+    name: str
+    lines: int
+    kinds: dict[str, int]
+    unread: tuple[tuple[int, str], ...]
+
+    @property
+    def facts(self) -> int:
+        """How many facts it told."""
+        return sum(self.kinds.values())
+
+
+def readings(pages: Sequence[Page], facts: Iterable[Fact]) -> tuple[Reading, ...]:
+    """Return what was read of each file; several pages of one name count as one file."""
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    told: dict[str, set[int]] = defaultdict(set)
+    for fact in facts:
+        kinds[fact.file][fact.kind] += 1
+        told[fact.file].add(fact.line)
+    return tuple(
+        Reading(
+            page.name, len(page.lines), dict(kinds[page.name]), tuple(_unread(page, told))[:_MOST]
+        )
+        for page in pages
+    )
+
+
+def _unread(page: Page, told: dict[str, set[int]]) -> Iterator[tuple[int, str]]:
+    lines = told[page.name]
+    prompts = [
+        (at, found["typed"].strip())
+        for at, line in enumerate(page.lines, 1)
+        if (found := _PROMPT.fullmatch(line))
+    ]
+    ends = [*(at for at, _ in prompts[1:]), len(page.lines) + 1]
+    for (at, typed), end in zip(prompts, ends, strict=False):
+        printed = any(line.strip() for line in page.lines[at : end - 1])
+        if printed and not _SILENT.match(typed) and not lines.intersection(range(at, end)):
+            yield at, typed
