@@ -71,7 +71,7 @@ def test_endless_lines_take_no_time(tmp_path: Path, line: str) -> None:
     assert time.process_time() - start < 20
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_many_lines_take_seconds(tmp_path: Path) -> None:
     start = time.process_time()
     diagnosed(tmp_path, "\n".join(_LINES * 200)[: 8 << 20])

@@ -45,6 +45,7 @@ def test_what_once_broke_something_ends_as_it_should(tmp_path: Path) -> None:
     assert done.stdout.count(": allowed\n") == len(CORPUS)
 
 
+@pytest.mark.nightly
 def test_a_short_run_finds_nothing() -> None:
     done = fuzz("--cases", "60", "--start", "1")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -57,7 +57,14 @@ def gains(scenario: str) -> dict[str, tuple[Result, Result]]:
 
 
 @pytest.mark.parametrize(
-    "scenario", ["x460-out-of-box", "ipoib-sunway", "sw1621-t520", "relay-tuned", "vm-virtio"]
+    "scenario",
+    [
+        "x460-out-of-box",
+        "ipoib-sunway",
+        "sw1621-t520",
+        pytest.param("relay-tuned", marks=pytest.mark.nightly),
+        pytest.param("vm-virtio", marks=pytest.mark.nightly),
+    ],
 )
 def test_what_costs_more_never_carries_more(scenario: str) -> None:
     assert gains(scenario) == {}

@@ -227,6 +227,7 @@ def test_each_mistake_has_a_name_of_its_own_that_does_not_depend_on_its_line() -
     assert before == after
 
 
+@pytest.mark.nightly
 def test_a_mistake_is_still_a_module() -> None:
     for module in modules_of(["storage"])[::9]:
         for mutant in mutants_of(module)[::50]:
