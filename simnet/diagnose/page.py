@@ -7,6 +7,8 @@ import re
 from functools import cached_property
 from typing import Final
 
+from simnet.importing.pasted import split
+
 __all__ = ["Page", "number"]
 
 MOST_LINES: Final = 200_000
@@ -24,11 +26,11 @@ _IN_NAME: Final = re.compile(
 )
 _ENDING: Final = re.compile(r"(?i)(?:\.(?:txt|log|out))$")
 _WHEN: Final = re.compile(r"(?i)[-_.](?:before|after|first|later|slow|fast|good|bad|\d{1,3})$")
-_NAMED: Final = re.compile(
+_TYPED: Final = re.compile(rf"(?:/\S*/)?ethtool\s+(?:-{{1,2}}[\w-]+\s+)*(?P<typed>{_PORT})\b")
+_HEADED: Final = re.compile(
     rf"""(?mx)
-    (?:^|[\$\#>]|sudo|watch.*?)\s*(?:/\S*/)?ethtool\s+(?:-{{1,2}}[\w-]+\s+)*(?P<typed>{_PORT})\b
-    |^\s*[\w ]*(?:parameters|[Cc]apabilities|[Ss]ettings|[Ff]eatures|table|Statistics|statistics)
-      \ (?:for|on)\ (?:interface\ )?(?P<head>{_PORT}):?\s*(?:$|with)
+    ^\s*[\w ]*(?:parameters|[Cc]apabilities|[Ss]ettings|[Ff]eatures|table|Statistics|statistics)
+    \ (?:for|on)\ (?:interface\ )?(?P<head>{_PORT}):?\s*(?:$|with)
     """
 )
 
@@ -82,11 +84,15 @@ class Page:
 
     @cached_property
     def _ports(self) -> tuple[list[int], list[str]]:
-        lines, names = [0], [self._port_in_name()]
-        for found in _NAMED.finditer(self.text):
-            lines.append(self.line_of(found.end()))
-            names.append(found["typed"] or found["head"])
-        return lines, names
+        found = [(0, self._port_in_name())]
+        found += [
+            (part.first - 1, typed["typed"])
+            for part in split(self.text)
+            if part.command and (typed := _TYPED.match(part.command))
+        ]
+        found += [(self.line_of(one.end()), one["head"]) for one in _HEADED.finditer(self.text)]
+        found.sort(key=lambda one: one[0])
+        return [line for line, _ in found], [name for _, name in found]
 
     def _port_in_name(self) -> str:
         name = _ENDING.sub("", self.name.rpartition("/")[2])

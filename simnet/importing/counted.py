@@ -2,7 +2,8 @@
 
 The heads of `/proc/interrupts` and the rows of `mpstat -P ALL` number them; the first line of
 sysstat's tools ends with `(8 CPU)`; `nproc` prints a number; a mask of CPUs in `/sys` is as wide as
-the kernel counts CPUs. All else, how they share cores, packages and nodes, is assumed.
+the kernel counts CPUs, and `/proc/net/softnet_stat` has a row for each. All else, how they share
+cores, packages and nodes, is assumed.
 
 Source: fs/proc/interrupts.c and lib/vsprintf.c (`bitmap_string`) of Linux; sysstat, common.c,
 `print_gal_header`; nproc(1).
@@ -31,6 +32,7 @@ _BANNER: Final = re.compile(r"\((\d{1,5}) CPUs?\)")
 _ROW: Final = re.compile(
     r"^\S{1,12}(?: [AP]M)? +(\d{1,4}) +[\d.,]+ +[\d.,]+ +[\d.,]+", re.MULTILINE
 )
+_SOFTNET: Final = re.compile(r"^[0-9a-f]{8}(?: [0-9a-f]{8}){8,}\s*$", re.MULTILINE)
 _CLASS: Final = "sys/class/net"
 _MASKS: Final = ("rps_cpus", "xps_cpus")
 _DIGIT_CPUS: Final = 4
@@ -80,6 +82,11 @@ def _found(files: Files, outputs: Outputs) -> Iterator[tuple[str, frozenset[int]
     told = outputs.one("nproc")
     if told is not None and told.text.strip().isdecimal():
         yield told.name, frozenset(range(min(int(told.text.strip()), MOST_CPUS))), ""
+    told = outputs.one("softnet_stat")
+    if told is not None:
+        rows = len(_SOFTNET.findall(told.text))
+        why = f"{told.name} has {rows} rows, one for each CPU, if none was left out"
+        yield told.name, frozenset(range(rows)), why
     yield from _masks(files)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from simnet.scenario.core.library import find_model, model_names, read_model
 from simnet.scenario.parts.nic.schema import Nic
 
-__all__ = ["nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
+__all__ = ["distribution_of", "nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
 
 _ANY_NIC: Final = "neutral-ethernet"
 # networks inside of one host
@@ -92,6 +92,35 @@ def _family(version: str, distribution: str) -> str:
     if _EL.search(version) or _RED_HAT.search(distribution):
         return "rhel"
     return "sles" if _SUSE.search(distribution) else ""
+
+
+def distribution_of(version: str, distribution: str) -> str:
+    """Return whose services and files a host has, as a kernel's model names it.
+
+    Ubuntu has netplan since 17.10, and before it what Debian has.
+
+    Args:
+        version: as `uname -r` prints it.
+        distribution: as os-release, or another file, names it.
+    """
+    family = _family(version, distribution)
+    if family or _OF_RED_HAT.search(f"{version} {distribution}"):
+        return family or "rhel"
+    if _OF_UBUNTU.search(distribution):
+        told = _YEAR.search(distribution)
+        if told is not None:
+            return "ubuntu" if (int(told[1]), int(told[2])) >= _FIRST_WITH_NETPLAN else "debian"
+        return "ubuntu" if release_of(version) >= _KERNEL_WITH_NETPLAN else "debian"
+    if "debian" in distribution.lower():
+        return "debian"
+    return "systemd" if release_of(version) >= _FIRST_OF_TEN_WEEKS else ""
+
+
+_OF_RED_HAT: Final = re.compile(r"\.fc\d{1,2}\b|Fedora")
+_OF_UBUNTU: Final = re.compile(r"Ubuntu|Linux Mint", re.IGNORECASE)
+_YEAR: Final = re.compile(r"Ubuntu (\d{1,2})\.(\d{2})\b")
+_FIRST_WITH_NETPLAN: Final = (17, 10)
+_KERNEL_WITH_NETPLAN: Final = (4, 13)
 
 
 def nearest_nic(driver: str, *, guest: bool = False) -> tuple[str, bool]:

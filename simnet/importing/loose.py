@@ -44,12 +44,14 @@ class Piece:
         file: its name alone.
         command: that printed it; None if nothing says it.
         text: what was printed.
+        host: that the prompt names; empty if it names none.
     """
 
     name: str
     file: str
     command: str | None
     text: str
+    host: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ def _pieces(name: str, text: str) -> Iterator[Piece]:
         return
     for part in parts:
         shown = name if len(parts) == 1 else f"{name}:{part.first}"
-        yield Piece(shown, name, part.command or part.name or None, part.text)
+        yield Piece(shown, name, part.command or part.name or None, part.text, part.host)
 
 
 def _held(piece: Piece) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,8 @@
 """Ports that some file names, on hosts of which nobody collected `/sys` or `ethtool -i`.
 
 What ethtool printed of a port has its name in the first line, in the prompt before it, or in the
-file's name; drivers call interrupts after their ports; `ip link` and `netstat -i` list them.
+file's name; drivers call interrupts after their ports; `ip link`, `ifconfig`, `netstat -i`, `sar`
+and `/proc/net/dev` list them.
 
 Source: `request_irq` in the drivers of Linux; netstat(8), ip-link(8).
 """
@@ -9,11 +10,13 @@ Source: `request_irq` in the drivers of Linux; netstat(8), ip-link(8).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.outputs import INTERFACE, Outputs
 from simnet.importing.parsers.interrupts import interrupt_counts
 from simnet.importing.parsers.links import mtus
+from simnet.importing.parsers.sysstat import interfaces
 
 if TYPE_CHECKING:
     from simnet.importing.files.files import Files
@@ -33,6 +36,16 @@ _VIRTUAL: Final = re.compile(
 )
 _BUS: Final = re.compile(r"v?s?can\d{1,3}")
 _MOST: Final = 64
+_BRIEF: Final = re.compile(r"^([^\s:@]{1,15})(?:@\S{1,15})? +(?:UP|DOWN|UNKNOWN) ", re.MULTILINE)
+_DEVICE: Final = re.compile(r"^ *([^\s:]{1,15}):(?: *\d{1,20}){16}\s*$", re.MULTILINE)
+_IFCONFIG: Final = re.compile(r"^([^\s:]{1,15}):? +(?:Link encap:|flags=)", re.MULTILINE)
+_LISTS: Final[Mapping[str, Callable[[str], Iterable[str]]]] = {
+    "ip link": mtus,
+    "netstat -i": mtus,
+    "ip -br link": _BRIEF.findall,
+    "ifconfig": _IFCONFIG.findall,
+    "net/dev": _DEVICE.findall,
+}
 
 
 def named_ports(files: Files, outputs: Outputs) -> dict[str, str]:
@@ -49,12 +62,20 @@ def named_ports(files: Files, outputs: Outputs) -> dict[str, str]:
         for _, rest in interrupt_counts(lines.text).values():
             for name in _ROW.findall(rest):
                 found.setdefault(name, lines.name)
-    listed = (outputs.one(kind) for kind in ("ip link", "netstat -i") if not found)
-    for links in [one for one in listed if one is not None]:
-        for name in mtus(links.text):
-            if _PORT.fullmatch(name):
-                found.setdefault(name, links.name)
+    found = found or _listed(outputs)
     return dict(list(found.items())[:_MOST])
+
+
+def _listed(outputs: Outputs) -> dict[str, str]:
+    """Return the ports of the first list of interfaces; of sar's those that carry something."""
+    for kind, names in _LISTS.items():
+        listed = outputs.one(kind)
+        if listed is not None:
+            ports = [name for name in names(listed.text) if _PORT.fullmatch(name)]
+            if ports:
+                return dict.fromkeys(ports, listed.name)
+    carry = interfaces(outputs).items()
+    return {name: file for name, (frames, file) in carry if frames and _PORT.fullmatch(name)}
 
 
 def not_simulated(name: str) -> str:

@@ -24,7 +24,7 @@ from simnet.importing.parsers.ethtool import (
     speed_bps,
 )
 from simnet.importing.parsers.interrupts import named_queues
-from simnet.importing.parsers.links import mtus
+from simnet.importing.parsers.links import bond_rates, mtus
 from simnet.importing.parsers.pci import called
 from simnet.importing.read_nic import ReadNic
 
@@ -40,7 +40,21 @@ _CLASS: Final = "sys/class/net"
 _PCI: Final = "sys/bus/pci/devices"
 _NO_DEVICE: Final = frozenset(
     {"bridge", "bonding", "team", "tun", "veth", "dummy", "openvswitch", "vxlan", "macvlan"}
-    | {"ipvlan", "vrf", "gre", "wireguard", "nlmon", "802.1Q VLAN Support"}
+    | {
+        "ipvlan",
+        "vrf",
+        "ifb",
+        "ip_tunnel",
+        "sit",
+        "xfrm",
+        "geneve",
+        "netdevsim",
+        "batman_adv",
+        "gre",
+        "wireguard",
+        "nlmon",
+        "802.1Q VLAN Support",
+    }
 )
 _ADDRESS: Final = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _VIRTIO: Final = re.compile(r"virtio\d{1,4}")
@@ -74,6 +88,9 @@ def _from_listings(
     found: dict[str, ReadNic], named: dict[str, str], files: Files, outputs: Outputs, cpus: int
 ) -> None:
     """Note what listings of all ports, cards and interrupts say of the ports."""
+    for name, (rate, source) in bond_rates(files).items():
+        if name in found:
+            found[name].put("link_bps", link_bps(rate) or None, source)
     for kind in ("ip link", "netstat -i"):
         links = outputs.one(kind)
         for name, mtu in mtus(links.text).items() if links is not None else ():
@@ -102,8 +119,7 @@ def _is_port(driver: dict[str, str]) -> bool:
 
 def _may_be_port(driver: dict[str, str]) -> bool:
     """Whether nothing that `ethtool -i` says, if it is there, says that it is no device."""
-    bus = driver.get("bus-info", "?")
-    return driver.get("driver") not in _NO_DEVICE and bus not in {"", "N/A", "tap"}
+    return driver.get("driver") not in _NO_DEVICE and driver.get("bus-info") not in {"N/A", "tap"}
 
 
 def _from_names(nic: ReadNic, files: Files) -> None:

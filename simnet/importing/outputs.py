@@ -114,6 +114,7 @@ class Outputs:
 
     Attributes:
         seen: the kinds of output of each file that was collected, by its name.
+        prompted: the host that the first prompt with one names, and the file; empty if none does.
     """
 
     def __init__(self, files: Files, pieces: Iterable[Piece]) -> None:
@@ -126,7 +127,10 @@ class Outputs:
                 if matched := pattern.fullmatch(name):
                     again = LATER if folder.startswith(LATER) else ""
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
+        self.prompted = ("", "")
         for piece in pieces:
+            if piece.host and not self.prompted[0]:
+                self.prompted = (piece.host, piece.name)
             self.seen.setdefault(piece.file, [])
             self._look(piece)
 

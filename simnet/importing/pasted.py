@@ -1,7 +1,8 @@
 """One text with the outputs of several commands, split where a prompt or a heading names the next.
 
 People paste what their terminal shows (`$ uname -a`, `root@host:~# ethtool -i eth0`), or put
-headings before each output (`## ethtool -i eth0`, `==> /proc/interrupts <==`, `--- uname -a ---`).
+headings before each output (`## ethtool -i eth0`, `==> /proc/interrupts <==`, `--- uname -a ---`),
+or only the command itself in a line of its own.
 Nothing is executed; a text without such lines is one part.
 
 Source: proc(5), PROMPTING of bash(1); head(1) for `==> file <==`.
@@ -24,6 +25,23 @@ _LONGEST: Final = 400
 _NAMED: Final = re.compile(
     r"(?:\([\w.-]{1,40}\) ?)?\[?[\w.-]{1,64}@[\w.-]{1,64}[^\n$#%>]{0,120}[$#%>] ?(\S.*)"
 )
+# of a host, a folder or a shell without a user; what follows is a command that describes hosts
+_UNNAMED: Final = re.compile(
+    r"(?:[\w.-]{1,64}:)?[~/][^\s$#%>]{0,80} ?[$#%] (\S.*)"
+    r"|(?:ba|da|k|z)?sh(?:-[\d.]{1,8})?[$#] (\S.*)"
+)
+_WATCHED: Final = re.compile(r"Every \d[\d.,]{0,6}s: (\S.*?)()(?: {2,}\S.*)?")
+# a command that only prints may stand without any prompt, in a line of its own
+_BARE: Final = re.compile(
+    r"\s{0,4}((?:sudo |/s?bin/|/usr/s?bin/)*(?:"
+    r"ethtool(?: -{1,2}[a-zS][a-z-]*)* (?!-)[\w.@-]{1,15}"
+    r"|uname -[a-z]{1,5}|lscpu(?: -[eJp])?|nproc|numactl (?:-H|--hardware)"
+    r"|(?:netstat|nstat|ss) -\w{1,8}|sysctl -a|conntrack -S|nft list ruleset|lspci -\w{1,5}"
+    r"|hostnamectl|lsb_release -a|cat /(?:proc|sys|etc)/[\w./:@+-]{1,200}"
+    r"|ip(?: -[a-z]{1,3})* (?:link|addr|a|l)(?: show)?"
+    r"|sar -[A-Za-z][\w ,-]{0,40}|mpstat(?: [\w -]{1,40})?))\s*"
+)
+_USER: Final = re.compile(r"(?:\[?[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{0,63})(?:[:\] ]|$)")
 _DOLLAR: Final = re.compile(r"\s{0,4}\$ (?=[a-z/])(\S.*)")
 _MARK: Final = re.compile(r"\s{0,4}(?:#{1,6}|%|>) {1,2}`?(?=[a-z/])([^`]*[^`\s])`?\s*")
 _RULED: Final = re.compile(
@@ -57,12 +75,14 @@ class Part:
         command: as it was typed; None where a heading named a file, or nothing did.
         first: number of the first line of its output, from 1 on.
         lines: of the output, without prompt and heading.
+        host: that the prompt names; empty if it names none.
     """
 
     name: str
     command: str | None
     first: int
     lines: tuple[str, ...]
+    host: str = ""
 
     @property
     def text(self) -> str:
@@ -74,6 +94,7 @@ def split(text: str) -> list[Part]:
     """Return the parts of a text, in their order; those without any output are left out."""
     found: list[Part] = []
     name, command, first = "", None, 1
+    host = ""
     lines: list[str] = []
     listed = text.splitlines()
     for number, line in enumerate(listed[:MOST_LINES], 1):
@@ -85,23 +106,30 @@ def split(text: str) -> list[Part]:
                 first = number + 1
             continue
         if any(one.strip() for one in lines):
-            found.append(Part(name, command, first, tuple(lines)))
+            found.append(Part(name, command, first, tuple(lines), host))
         name, command = head
+        prompted = _USER.match(line) if line.find("@") > 0 or _UNNAMED.fullmatch(line) else None
+        host = prompted[1] if prompted is not None else ""
         first, lines = number + 1, []
         if name.split()[0] in _WITH_PROMPT:
             first, lines = number, [line]
     lines += listed[MOST_LINES:]
     if any(one.strip() for one in lines):
-        found.append(Part(name, command, first, tuple(lines)))
+        found.append(Part(name, command, first, tuple(lines), host))
     return found
 
 
 def _head(line: str) -> tuple[str, str | None] | None:
     """Return what a line names: a command twice, or a file and None; None if it is no heading."""
-    matched = _NAMED.fullmatch(line) or _DOLLAR.fullmatch(line)
+    matched = _NAMED.fullmatch(line) or _DOLLAR.fullmatch(line) or _BARE.fullmatch(line)
     if matched is not None:
         typed = _typed(matched[1])
         return (typed, typed) if typed else None
+    matched = _UNNAMED.fullmatch(line) or _WATCHED.fullmatch(line)
+    if matched is not None:
+        typed = _typed(matched[1] or matched[2])
+        if typed and typed.split()[0].rpartition("/")[2] in _COMMANDS:
+            return typed, typed
     for pattern in (_MARK, _RULED, _BOLD):
         matched = pattern.fullmatch(line)
         if matched is None:

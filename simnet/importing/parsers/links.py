@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
+    from simnet.importing.files.files import Files
 
-__all__ = ["PARSER", "mtus"]
+__all__ = ["PARSER", "bond_rates", "mtus"]
 
 _LINE: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:].*? mtu (\d{2,6})\b", re.MULTILINE)
 _NETSTAT: Final = re.compile(r"^Iface +MTU ", re.MULTILINE)
@@ -42,6 +43,10 @@ _SET: Final = {
     r"Primary Slave": "primary",
 }
 _SLAVE: Final = re.compile(r"^Slave Interface: (\S{1,15})$", re.MULTILINE)
+_SPEED: Final = re.compile(
+    r"^Slave Interface: (\S{1,15})\n(?:(?!Slave Interface)[^\n]*\n){0,4}?Speed: (\d{1,7}) Mbps$",
+    re.MULTILINE,
+)
 
 
 def mtus(text: str) -> dict[str, int]:
@@ -62,12 +67,21 @@ def mtus(text: str) -> dict[str, int]:
     }
 
 
-def _bonds(evidence: Evidence) -> dict[str, tuple[str, str, list[str]]]:
+def bond_rates(files: Files) -> dict[str, tuple[int, str]]:
+    """Return the speed of each slave of a bond in Mbit/s, as the bond knows it, and the file."""
+    return {
+        slave: (int(mbps), file)
+        for file, text, _ in _bonds(files).values()
+        for slave, mbps in _SPEED.findall(text)
+    }
+
+
+def _bonds(files: Files) -> dict[str, tuple[str, str, list[str]]]:
     """Return file, text and slaves of each bond, by its name."""
     found = {}
-    for name in evidence.files.names(_BONDS):
+    for name in files.names(_BONDS):
         file = f"{_BONDS}/{name}"
-        text = evidence.files.text(file) or ""
+        text = files.text(file) or ""
         slaves = _SLAVE.findall(text)
         if slaves and _MODE.search(text):
             found[name] = (file, text, slaves)
@@ -76,7 +90,7 @@ def _bonds(evidence: Evidence) -> dict[str, tuple[str, str, list[str]]]:
 
 def _settings(evidence: Evidence) -> Iterator[Told]:
     """Yield what the bond is set to; of several bonds none is modelled."""
-    bonds = _bonds(evidence)
+    bonds = _bonds(evidence.files)
     if len(bonds) != 1:
         return
     ((file, text, slaves),) = bonds.values()
@@ -92,7 +106,7 @@ def _settings(evidence: Evidence) -> Iterator[Told]:
 
 
 def _notes(evidence: Evidence) -> Iterator[str]:
-    bonds = _bonds(evidence)
+    bonds = _bonds(evidence.files)
     for name, (_, text, slaves) in bonds.items():
         mode = _MODE.search(text)
         if len(bonds) > 1 and mode is not None:

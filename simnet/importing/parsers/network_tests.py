@@ -29,6 +29,9 @@ _NETPERF: Final = "netperf"
 _IPERF3_TEXT: Final = "iperf3"
 _COLUMNS: Final = r"\[ *ID\] +Interval +Transfer +(?:Bitrate|Bandwidth)"
 _ROW_OF_IPERF3: Final = r"\[ {0,3}\d{1,3}\] +[\d.]+-[\d.]+ +sec +"
+_ANY_OF_IPERF3: Final = (
+    rf"Connecting to host \S|Accepted connection from \S|{_COLUMNS}|{_ROW_OF_IPERF3}"
+)
 _STREAM: Final = re.compile(r"^\[ {0,3}(\d{1,3})\] ", re.MULTILINE)
 # only who sends knows these
 _SENDS: Final = re.compile(r"\bCwnd\b|\bRetr\b|Bytes/sec +\d+ +[\d.]+ [KM]?Bytes")
@@ -100,7 +103,7 @@ PARSER: Final = Parser(
     kinds=(
         Kind(_IPERF3, r'\s*\{\s*"start"\s*:'),
         Kind(_NETPERF, _TITLE, line=_TITLE),
-        Kind(_IPERF3_TEXT, rf"{_COLUMNS}|{_ROW_OF_IPERF3}", line=rf"{_COLUMNS}|{_ROW_OF_IPERF3}"),
+        Kind(_IPERF3_TEXT, _ANY_OF_IPERF3, line=_ANY_OF_IPERF3),
     ),
     tests=_tests,
 )

@@ -18,24 +18,48 @@ if TYPE_CHECKING:
 __all__ = ["PARSER"]
 
 _VERSION: Final = re.compile(r"(?:Linux version|Linux \S+) (\d+\.\d+(?:\.\d+)?)([\w.+~-]*)")
+_BY_HOSTNAMECTL: Final = re.compile(r"^ *Kernel: Linux (\S{1,80})", re.MULTILINE)
 _RELEASE: Final = "proc/sys/kernel/osrelease"
 # what the script and some reports write instead of a name
 _HOST: Final = re.compile(
     r"^Linux (?!localhost\b|\d|version\b)([A-Za-z0-9][\w.-]{0,63}) \d", re.MULTILINE
+)
+_NOBODY: Final = "localhost"
+_CALLED: Final = {
+    "uname -a": _HOST,
+    "hostnamectl": re.compile(
+        r"^ *Static hostname: (?!localhost\b|n/a)([\w.-]{1,64})", re.MULTILINE
+    ),
+    "banner": re.compile(
+        r"^Linux \S+ \((?!localhost\b)([A-Za-z0-9][\w.-]{0,63})\)\s", re.MULTILINE
+    ),
+}
+_DISTRIBUTIONS: Final = (
+    ("redhat-release", re.compile(r"^(\S[^\n]{0,80})")),
+    ("debian_version", re.compile(r"^(\d{1,2}(?:\.\d{1,2})?)$", re.MULTILINE)),
+    ("lsb_release -a", re.compile(r"^Description:\s+(\S[^\n]{0,80})", re.MULTILINE)),
+    ("hostnamectl", re.compile(r"^ *Operating System: (\S[^\n]{0,80})", re.MULTILINE)),
+    ("version", re.compile(r"\b(Debian|Ubuntu|Red Hat)\b")),
+    ("uname -a", re.compile(r"\b(Debian|Ubuntu)\b")),
 )
 _OS: Final = re.compile(
     r"^(ID|VERSION_ID|PRETTY_NAME|NAME|VERSION)=[\"']?([^\"'\n]*)", re.MULTILINE
 )
 _PROFILE: Final = re.compile(r"Current active profile: (\S{1,80})")
 _DAEMON: Final = re.compile(r"(^|[\s/])irqbalance(\s|$)", re.MULTILINE)
+# of systemctl is-active, systemctl status, and service
+_STATUS: Final = re.compile(
+    r"^(?:active|inactive|failed|unknown)$|\bActive: (?:active \(running\)|inactive|failed)"
+    r"|irqbalance[^\n]{0,40} is (?:running|stopped)",
+    re.MULTILINE,
+)
+_RUNNING: Final = ("active",)
 _MOST_PROCESSES: Final = 100_000
 
 
 def _facts(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     yield from _kernel(evidence)
-    told = evidence.outputs.one("uname -a")
-    if told is not None and (matched := _HOST.search(told.text)):
-        yield "hostname", matched[1], told.name
+    yield from _names(evidence)
     told = evidence.outputs.one("os-release")
     if told is not None:
         fields = dict(_OS.findall(told.text))
@@ -44,10 +68,31 @@ def _facts(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
             ([fields[k] for k in two if k in fields] for two in pairs if two[0] in fields), []
         )
         yield "distribution", fields.get("PRETTY_NAME") or " ".join(named), told.name
+    yield from _distributions(evidence)
     told = evidence.outputs.one("tuned-adm active")
     if told is not None and (matched := _PROFILE.search(told.text)):
         yield "tuned_profile", matched[1], told.name
     yield from _irqbalance(evidence)
+
+
+def _names(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """Yield what the host is called: by uname, by hostnamectl, by sysstat, by a prompt."""
+    for kind, pattern in _CALLED.items():
+        told = evidence.outputs.one(kind)
+        if told is not None and (matched := pattern.search(told.text)):
+            yield "hostname", matched[1], told.name
+    host, source = evidence.outputs.prompted
+    if host and host != _NOBODY:
+        yield "hostname", host, source
+
+
+def _distributions(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """Yield the distribution by files that older ones have, and by what built the kernel."""
+    for kind, pattern in _DISTRIBUTIONS:
+        told = evidence.outputs.one(kind)
+        if told is not None and (matched := pattern.search(told.text)):
+            name = matched.expand(r"Debian \1") if kind == "debian_version" else matched[1]
+            yield "distribution", name.strip(), told.name
 
 
 def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
@@ -56,6 +101,12 @@ def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         for kind in ("uname -a", "version")
         if (told := evidence.outputs.one(kind)) is not None
     ]
+    told = evidence.outputs.one("uname -r")
+    if told is not None:
+        places.append((told.name, f"Linux version {told.text.removeprefix('Linux ')}"))
+    told = evidence.outputs.one("hostnamectl")
+    if told is not None and (matched := _BY_HOSTNAMECTL.search(told.text)):
+        places.append((told.name, f"Linux version {matched[1]}"))
     banner = evidence.outputs.one("banner")
     if banner is not None:
         places.append((banner.name, f"Linux version {banner.text.split()[1]}"))
@@ -72,6 +123,11 @@ def _irqbalance(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     if told is not None:
         yield "irqbalance", "on" if _DAEMON.search(told.text) else "off", told.name
         return
+    told = evidence.outputs.one("irqbalance status")
+    if told is not None and (matched := _STATUS.search(told.text)):
+        on = matched[0].strip() in _RUNNING or "running" in matched[0]
+        yield "irqbalance", "on" if on else "off", told.name
+        return
     files = evidence.files
     names = [name for name in files.names("proc")[:_MOST_PROCESSES] if name.isdecimal()]
     called = {(files.text(f"proc/{name}/comm") or "").strip() for name in names}
@@ -85,6 +141,10 @@ def _notes(evidence: Evidence) -> Iterator[str]:
         yield f"tuned's profile {matched[1]} is not read as such: what it has set is"
 
 
+_RED_HAT_RELEASE: Final = (
+    r"(?:Red Hat Enterprise Linux|CentOS|Rocky Linux|AlmaLinux|Oracle Linux|Scientific Linux|Fedora"
+    r")[^\n]{0,40} release \d"
+)
 PARSER: Final = Parser(
     kinds=(
         Kind(
@@ -102,6 +162,25 @@ PARSER: Final = Parser(
             line=r"(?:\[ *\d+\.\d+\] )?Linux version \d",
             files=("proc/version",),
         ),
+        Kind(
+            "uname -r",
+            r"Linux \d+\.\d+\.\d+\S*(?: \S+)?\s*$",
+            line=r"Linux \d+\.\d+\.\d+\S*(?: (?:x86_64|aarch64|i686|ppc64le|s390x))?$",
+            command="uname -r",
+        ),
+        Kind(
+            "hostnamectl", r" *Static hostname:", line=r" *Static hostname:", command="hostnamectl"
+        ),
+        Kind(
+            "redhat-release",
+            _RED_HAT_RELEASE,
+            line=_RED_HAT_RELEASE,
+            files=("etc/redhat-release", "etc/system-release", "etc/centos-release"),
+        ),
+        Kind("debian_version", files=("etc/debian_version",)),
+        Kind(
+            "lsb_release -a", line=r"Distributor ID:", command="lsb_release -a", folder="lsbrelease"
+        ),
         Kind("nproc", command="nproc", folder="processor"),
         Kind("banner", r"Linux \d\S* \(", line=r"Linux \d+\.\S* \([^)\n]{0,80}\)"),
         Kind(
@@ -117,6 +196,11 @@ PARSER: Final = Parser(
             command="tuned-adm active",
             folder="tuned",
             live=True,
+        ),
+        Kind(
+            "irqbalance status",
+            line=r"(?:● )?irqbalance(?:\.service - | \(pid[ \d]+\) is running| is stopped)",
+            command="systemctl is-active irqbalance",
         ),
         Kind(
             "ps",

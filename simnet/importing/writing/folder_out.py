@@ -304,7 +304,7 @@ def _imported(
         below: with the host below, which a guest cannot see.
         refused: why the models do not take the load that was observed.
     """
-    whole, ports_chosen = host, chosen
+    whole, given, before = host, chosen, notes
     nodes = [host.topology.cpus] if below else placed(host)[0]
     if not below:
         chosen = [neutral.with_queues(nic, len(host.topology.cpus)) for nic in chosen]
@@ -332,7 +332,6 @@ def _imported(
     drafts["switch.toml"] = switch_draft(rate)
     if load.switch_bps:
         drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
-    told_before = notes
     notes = [*notes, *load.notes, *_remarks(host, () if below else chosen, peer)]
     tuning = Tuning()
     bonded = bonding.of_bond(host.told)
@@ -347,12 +346,13 @@ def _imported(
     near = {n: nodes[p] for n, p in places.items()}
     balanced = place_interrupts(host, tuning, lines, near)
     kvm = table = ""
-    far_server, far = "server.toml", dict(lines)
+    # a peer without a fault has all the queues that its card can have
+    far_server, far = "server.toml", {n: replace(p, queues=p.most) for n, p in lines.items()}
     named: tuple[str, ...] = ()
     if peer == HEALTHY and not below and not simulated:
         named = neutral.of_one_queue(chosen, lines)
         if named:
-            far_server, far = neutral.PEER_SERVER, neutral.with_peer(drafts, named, lines, near)
+            far_server, far = neutral.PEER_SERVER, neutral.with_peer(drafts, named, far, near)
             notes.append(neutral.PEER_HAS_QUEUES.format(few(named)))
     if below:
         guest.above_host(drafts, host, lines[first])
@@ -372,15 +372,16 @@ def _imported(
     healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
     lacks = bonding.lacking(lines) if simulated else neutral.lacking(named)
     tuning.twin(lacks, healthy)
-    role = load.role.title if load.role is not None else ""
-    found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source, role)
+    found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source, load.called)
     try:
         found.settle()
     except InputError as error:
-        if refused or load.role is None or not load.source:
-            raise
         why = error.message.removeprefix(_CANNOT)
-        return _imported(whole, workload, ports_chosen, told_before, peer, below=below, refused=why)
+        odd = neutral.odd_of(chosen, getattr(error.__cause__, "file", None), why)
+        if odd is None and (refused or not (load.role and load.source)):
+            raise
+        refused = why if odd is None else refused
+        return _imported(whole, workload, odd or given, before, peer, below=below, refused=refused)
     return replace(found, notes=(*found.notes, *_refusals(found)))
 
 

@@ -11,7 +11,13 @@ import tomlkit
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.host.cpulist import cpulist_text
-from simnet.importing.lookup import nearest_cpu, nearest_kernel, nearest_nic, release_of
+from simnet.importing.lookup import (
+    distribution_of,
+    nearest_cpu,
+    nearest_kernel,
+    nearest_nic,
+    release_of,
+)
 from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS, link_of
 from simnet.printable import printable
 from simnet.scenario.core.library import MODELS, find_model
@@ -221,6 +227,8 @@ def kernel_draft(host: ReadHost) -> Draft:
     draft.assume_all(same=release[:2] == release_of(base.removeprefix("linux-"))[:2])
     if release:
         draft.document["version"] = ".".join(map(str, release))
+        named = distribution_of(version, _text_of(host, "distribution"))
+        draft.document["distribution"] = named
     if any(one.name.endswith("/threaded") and one.raw == "1" for one in host.told):
         draft.assume(
             "scheduler", "fair", "threads of NAPI share CPUs with others, as the kernel does"

@@ -8,7 +8,9 @@ drivers/net/usb of Linux 6.12); `netif_get_num_default_rss_queues` with DEFAULT_
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import tomlkit
@@ -16,6 +18,7 @@ import tomlkit
 from simnet.importing.lookup import nearest_nic
 from simnet.importing.read_nic import Read
 from simnet.importing.writing.lines import PortLines
+from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
 from simnet.importing.writing.tuning import LIKE, knob_of
 from simnet.scenario.parts.nic.drivers.neutral import DRIVER
@@ -30,6 +33,7 @@ __all__ = [
     "PEER_HAS_QUEUES",
     "PEER_SERVER",
     "lacking",
+    "odd_of",
     "of_cards",
     "of_one_queue",
     "remarks",
@@ -104,6 +108,40 @@ def _doubtful(one: Told, nic: ReadNic) -> Told:
     if knob.fits(DRIVER.name(), DRIVER.model_fields):
         return one
     return replace(one, why=DRIVER.unknown(knob.name, {"stands_in_for": nic.text("driver")}))
+
+
+def odd_of(nics: Sequence[ReadNic], file: str | None, why: str) -> list[ReadNic] | None:
+    """Return the ports, one of them as a card without rules: its driver's do not fit the host.
+
+    Args:
+        nics: the ports.
+        file: of the model that was refused, as `models/nic-eth0.toml`.
+        why: the reason.
+
+    Returns:
+        None if that is no model of a port with rules.
+    """
+    name = PurePath(file or "").name
+    for place, nic in enumerate(nics):
+        driver = nic.text("driver")
+        if name != f"nic-{nic.name}.toml" or not nearest_nic(driver)[1]:
+            continue
+        rate, assumed = link_of(nic)
+        source = nic.facts["link_bps"].source if "link_bps" in nic.facts else ""
+        said = _OF_VERSION.match(why)
+        known = {
+            "link_bps": Read(rate, source, assumed),
+            "driver": Read(
+                said[0] if said is not None else f"{driver} of this kernel",
+                nic.facts["driver"].source,
+            ),
+        }
+        changed = replace(nic, facts={**nic.facts, **known})
+        return [*nics[:place], changed, *nics[place + 1 :]]
+    return None
+
+
+_OF_VERSION: Final = re.compile(r"[\w-]{1,20} of Linux [\d.]{1,12}\b")
 
 
 def remarks(nic: ReadNic) -> Iterator[str]:

@@ -45,7 +45,7 @@ _TABLES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
 # a feature that only RFS uses, as far as rules are read
 _OF_RFS: Final = "ntuple"
 # where packets are served on the host, which is what may be wrong with it
-_STEERS: Final = re.compile(r"/smp_affinity|/rps_|/xps_|rps_sock_flow|ethtool -X ")
+_STEERS: Final = re.compile(r"/smp_affinity|/rps_|/xps_|rps_sock_flow|ethtool -[XL] ")
 _QUEUE: Final = re.compile(r"(?<=-)\d+(?=/)")
 
 
@@ -152,7 +152,7 @@ class Tuning:
                 self.settings[PEER + name] = Told(PEER + name, one.raw, why, "assumed")
 
     def _may_be_wrong(self, one: Told) -> bool:
-        """Whether a setting steers packets, or makes an interrupt wait for frames for ever."""
+        """Whether a setting steers packets, takes queues, or makes an interrupt wait for ever."""
         timer = self.settings.get(one.name.replace("x-frames", "x-usecs"))
         waits = timer is not None and timer is not one and timer.raw == "0"
         return bool(_STEERS.search(one.name)) or (waits and one.raw not in {"0", "1"})

@@ -63,6 +63,11 @@ class Load:
     notes: tuple[str, ...] = ()
     role: Role | None = None
 
+    @property
+    def called(self) -> str:
+        """What the host is called; empty where it is an end of streams, or nobody knows."""
+        return self.role.title if self.role is not None else ""
+
 
 @dataclass(frozen=True)
 class _Place:
@@ -212,13 +217,19 @@ def _said(rates: Rates) -> str:
 def _repeated(one: NetworkTest, place: _Place) -> Load:
     streams = min(one.connections, _MOST_STREAMS)
     message = f"{one.message_bytes} B"
-    what = "request-response pairs" if one.test == "tcp_rr" else "streams"
+    what = "request-response pair" if one.test == "tcp_rr" else "stream"
     how = (
-        f"workload: {one.source}: the test of {one.tool} again, {one.test}, {streams} {what} a"
-        f" port, {message} a message; simnet compare says how near the simulation comes"
+        f"workload: {one.source}: the test of {one.tool} again, {one.test}, {streams}"
+        f" {what}{'s' * (streams > 1)} a port{_cut(streams, one.connections)}, {message} a message;"
+        " simnet compare says how near the simulation comes"
     )
     text = _stream(place, one.test, streams, message)
     return Load(text, one.test, source=one.source, notes=(how,))
+
+
+def _cut(simulated: int, seen: int) -> str:
+    """What is said where there are more connections than are simulated."""
+    return f" in place of {seen:,} connections" if seen > simulated else ""
 
 
 def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
@@ -231,7 +242,8 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
         text = _stream(place, _TESTS[bulk], streams)
         bps = round(rates.wire_bps)
         held = f"which the switch holds to {bps / 1e6:,.1f} Mbit/s"
-        how = f"{streams} stream{'s' * (streams > 1)} {_WORDS[bulk]}, {held}"
+        many = f"{streams} stream{'s' * (streams > 1)}{_cut(streams, count)}"
+        how = f"{many} {_WORDS[bulk]}, {held}"
         return Load(text, _TESTS[bulk], bps, rates.source, (f"workload: {said}: {how}",))
     qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
     text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
@@ -297,7 +309,7 @@ message = "1 B"
 """
 _STREAM: Final = """\
 [workload]
-type = "netperf-tcp-stream"
+type = "streams"
 test = "{test}"
 nodes = {nodes}
 message = "{message}"

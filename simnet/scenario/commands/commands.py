@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import printable
 from simnet.scenario.commands.distribution import Distribution, distribution_of
 from simnet.scenario.commands.loops import looped
+from simnet.scenario.commands.network_files import PortSetting, dropped, keeps, kept
+from simnet.scenario.commands.together import CUT_OFF
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.subject import subjects
 
@@ -117,6 +119,7 @@ class _Lines:
     options: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
+    ports: list[PortSetting] = field(default_factory=list)
 
     def add(self, apply: str, undo: str, *, in_script: bool = False) -> None:
         apply, undo = _safe(apply, undo)
@@ -156,6 +159,7 @@ def _for_host(
     for several in together:
         lines.options += several.options
         lines.keep += several.keep
+        lines.drop += several.drop
     for one in changes:
         if not one.knob.together:
             _add(lines, one, style, host)
@@ -163,11 +167,13 @@ def _for_host(
     if lines.sysctls and style.sysctl_boot:
         keep.append(style.sysctl_boot)
     keep += style.keep_lines(style.modprobe_file, lines.options)
+    keep += kept(style, lines.ports)
     keep += style.keep_script(looped(lines.start), looped(lines.stop[::-1]))
     if any(several.last for several in together):
         keep.append("# the processes: in what starts them at boot")
     drop = [
         *style.drop_script(lines.start),
+        *dropped(style, lines.ports),
         *style.drop_lines(style.modprobe_file, lines.options),
         *style.drop_lines(style.sysctl_file, lines.sysctls),
         *lines.drop[::-1],
@@ -202,7 +208,12 @@ def _add(lines: _Lines, one: ChangedKnob, style: Distribution, host: Host) -> No
         unknown = f"# {one.name}: the value before is not known; write it down first"
         undo = _typed(one, one.before, style) if one.before else unknown
         sysctl = knob.command.startswith("sysctl ")
-        lines.add(_typed(one, one.value, style), undo, in_script=not sysctl and knob.keep is None)
+        managed = keeps(style, knob.name)
+        in_script = not sysctl and not managed and knob.keep is None
+        lines.add(_typed(one, one.value, style), undo, in_script=in_script)
+        if managed:
+            port = PortSetting(one.parts["port"], knob.name, one.value, one.before)
+            lines.ports.append(port)
         if sysctl:
             lines.sysctls.append(f"{knob.name} = {one.value}")
         if knob.keep:
@@ -231,7 +242,10 @@ def _add_option(lines: _Lines, one: ChangedKnob, host: Host) -> None:
     def reload(value: str) -> str:
         return f"modprobe -r {module}; modprobe {module} {option}={_each(value, ports)}"
 
+    warning = f"# the ports of {module} go down: {CUT_OFF}"
+    lines.apply.append(warning)
     lines.add(reload(one.value), reload(one.before))
+    lines.undo.append(warning)
     lines.options.append(f"options {module} {option}={_each(one.value, ports)}")
 
 

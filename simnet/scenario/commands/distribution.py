@@ -2,13 +2,14 @@
 
 Sources: SUSE Linux Enterprise Server 10 (init script ``irq_balancer``, ``boot.sysctl``,
 ``/etc/modprobe.conf.local``, insserv(8)); Red Hat Enterprise Linux 4 to 6 (chkconfig(8),
-``/etc/modprobe.conf``, from 6 on ``/etc/modprobe.d``); systemd (sysctl.d(5), systemd.service(5)),
-which Red Hat Enterprise Linux has since 7 and SUSE Linux Enterprise Server since 12.
+``/etc/modprobe.conf``, from 6 on ``/etc/modprobe.d``); Debian before 8 (update-rc.d(8)); systemd
+(sysctl.d(5), systemd.service(5)), which Red Hat Enterprise Linux has since 7, SUSE Linux Enterprise
+Server since 12, Debian since 8, Ubuntu since 15.04.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
@@ -20,7 +21,16 @@ __all__ = ["STYLES", "Distribution", "distribution_of"]
 
 _NAME: Final = "simnet-tuning"
 # kernels of RHEL 7 and SLES 12; of others the first that may be a distribution with systemd
-_FIRST_WITH_SYSTEMD: Final = {"rhel": (3, 10), "sles": (3, 12), "": (3,)}
+_FIRST_WITH_SYSTEMD: Final = {
+    "rhel": (3, 10),
+    "sles": (3, 12),
+    "debian": (3, 16),
+    "ubuntu": (3, 19),
+    "": (3,),
+}
+# kernels of RHEL 6, and of RHEL 8, whose NetworkManager keeps what ethtool sets
+_RHEL_6: Final = (2, 6, 32)
+_RHEL_8: Final = (4, 18)
 _SCRIPT: Final = """\
 #!/bin/sh
 # settings that simnet recommends
@@ -82,6 +92,9 @@ class Distribution:
         disable: commands that undo that.
         own_files: whether ``sysctl_file`` and ``modprobe_file`` are ours alone.
         unit: unit file of systemd; empty without systemd.
+        network: what configures ports there, see `simnet.scenario.commands.network_files`; empty
+            where that keeps nothing here.
+        keeps_ethtool: whether that keeps what ethtool sets, too.
     """
 
     irqbalance: str
@@ -95,6 +108,8 @@ class Distribution:
     script: str = f"/etc/init.d/{_NAME}"
     own_files: bool = False
     unit: str = ""
+    network: str = ""
+    keeps_ethtool: bool = False
 
     @property
     def today(self) -> bool:
@@ -154,6 +169,18 @@ _RHEL: Final = Distribution(
     modprobe_file="/etc/modprobe.conf",
     enable=f"chkconfig --add {_NAME}",
     disable=f"chkconfig --del {_NAME}",
+    network="ifcfg",
+)
+_DEBIAN: Final = Distribution(
+    irqbalance="service irqbalance {verb}",
+    at_boot="update-rc.d irqbalance {state}",
+    states=("enable", "disable"),
+    sysctl_file=f"/etc/sysctl.d/90-{_NAME}.conf",
+    modprobe_file=f"/etc/modprobe.d/{_NAME}.conf",
+    enable=f"update-rc.d {_NAME} defaults",
+    disable=f"update-rc.d {_NAME} remove",
+    own_files=True,
+    network="interfaces",
 )
 _SYSTEMD: Final = Distribution(
     irqbalance="systemctl {verb} irqbalance",
@@ -167,9 +194,16 @@ _SYSTEMD: Final = Distribution(
     own_files=True,
     unit=f"/etc/systemd/system/{_NAME}.service",
 )
-_BY_NAME: Final = {"sles": _SLES, "rhel": _RHEL, "systemd": _SYSTEMD}
-STYLES: Final = tuple(_BY_NAME.values())
-"""All of them."""
+_BY_NAME: Final = {
+    "sles": _SLES,
+    "rhel": _RHEL,
+    "debian": _DEBIAN,
+    "ubuntu": _DEBIAN,
+    "systemd": _SYSTEMD,
+}
+_NETWORKS: Final = {"rhel": "nmcli", "debian": "interfaces", "ubuntu": "netplan"}
+STYLES: Final = (_SLES, _RHEL, _SYSTEMD)
+"""Those whose commands differ."""
 
 
 def distribution_of(name: str, version: str) -> Distribution:
@@ -180,6 +214,11 @@ def distribution_of(name: str, version: str) -> Distribution:
         version: the kernel's version: distributions changed to systemd with one.
     """
     first = _FIRST_WITH_SYSTEMD.get(name)
-    if first is not None and release(version) >= first:
-        return _SYSTEMD
-    return _BY_NAME[name or "rhel"]
+    known = release(version)
+    if first is not None and known >= first:
+        nm = name == "rhel" and known >= _RHEL_8
+        return replace(_SYSTEMD, network=_NETWORKS.get(name, ""), keeps_ethtool=nm)
+    found = _BY_NAME[name or "rhel"]
+    if found is _RHEL and known >= _RHEL_6:
+        return replace(found, modprobe_file=_SYSTEMD.modprobe_file)
+    return found

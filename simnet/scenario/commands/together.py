@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-__all__ = ["Together"]
+__all__ = ["CUT_OFF", "Together"]
+
+CUT_OFF: Final = "a session over them is cut off, so type this at the console"
+"""What is said before a command that takes ports down."""
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,7 @@ class Together:
         last_undo: undoes that, before everything else.
         options: lines of the file with modules' options.
         keep: what else makes it survive a reboot.
+        drop: undoes that.
     """
 
     first: tuple[str, ...] = ()
@@ -26,3 +31,4 @@ class Together:
     last_undo: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()

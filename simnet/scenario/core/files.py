@@ -30,7 +30,8 @@ __all__ = [
 ]
 
 
-_STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf")
+# the last are of programs that nobody has named
+_STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf", "streams")
 _STREAM_TESTS: Final = {
     **dict.fromkeys(("netserver", "netperf", "bidirectional"), "bulk"),
     "tcp_rr": "requests",

@@ -32,7 +32,7 @@ from simnet.study.work.kept import kept_beside
 
 __all__ = ["Advice", "Load", "plan"]
 
-_STREAMS: Final = ("netperf-tcp-stream", "iperf")
+_STREAMS: Final = ("netperf-tcp-stream", "iperf", "streams")
 _FIRST_SEED: Final = 7000
 _MOST: Final = 3
 _NARROWED: Final = 3

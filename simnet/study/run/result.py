@@ -155,6 +155,10 @@ class Result(_WithColumns):
     silent: tuple[str, ...] = Field(
         default=(), description="flows that got nothing while others did"
     )
+    full_peer: str = Field(
+        default="",
+        description="a CPU of a peer that was full while nothing of the system was; empty: none",
+    )
 
     @property
     def latency_kind(self) -> str:

@@ -19,6 +19,7 @@ from simnet.study.run.arguments import Names, Settings, names_of, settings_of, t
 from simnet.study.run.flows import FlowTracer
 from simnet.study.run.follow import Followers
 from simnet.study.run.pcap import PcapFile
+from simnet.study.run.peers import full_peer
 from simnet.study.run.result import Result
 from simnet.study.run.trace import TraceFile
 from simnet.study.run.validity import validity
@@ -27,6 +28,7 @@ from simnet.study.work.memory import EnoughMemory
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
+    from simnet.scenario.system.resource import Resource
     from simnet.scenario.system.system import Snapshot, System
 
 
@@ -170,7 +172,8 @@ def simulate(
         if followed is not None:
             rates = {str(port.name): port.nic.link_rate_bps for port in effective.host.ports}
             Followers(followed, rates).attach(system)
-        start, end, reached = _measure(system, effective, watch)
+        start, end, reached, used = _measure(system, effective, watch)
+        full = full_peer(used, system.resources(), end.time_ps - (start.time_ps if used else 0))
         found = validity(effective, system, start, end)
         kinds = system.latency_kinds()
         system.close()
@@ -193,24 +196,28 @@ def simulate(
             "warnings": (*found.warnings, *unread_settings(effective, read)),
             "conclusive": found.conclusive,
             "silent": found.silent,
+            "full_peer": full,
         }
     )
 
 
 def _measure(
     system: System, effective: Effective, watch: Watch | None
-) -> tuple[Snapshot, Snapshot, dict[str, float | None]]:
-    """The counters at both ends of the measured time, and the intervals that were reached."""
+) -> tuple[Snapshot, Snapshot, dict[str, float | None], tuple[Resource, ...]]:
+    """The counters at both ends of the measured time, the intervals that were reached, and use.
+
+    The last is what had been used of resources when that time began.
+    """
     timing = effective.run
     if not timing.precision_permille:
         if timing.warm_up_ps:
             system.run(timing.warm_up_ps)
-        start = system.snapshot()
+        start, used = system.snapshot(), system.resources()
         if watch is None:
             system.run(timing.duration_ps)
         else:
             watch.run(system, timing.duration_ps)
-        return start, system.snapshot(), {}
+        return start, system.snapshot(), {}, used
     found = runlength.measure(
         system, permille=timing.precision_permille, most_ps=timing.duration_ps
     )
@@ -219,4 +226,4 @@ def _measure(
         name: None if width is None else 100 * width
         for name, width in zip(names, found.check.half_widths, strict=True)
     }
-    return found.start, found.end, widths
+    return found.start, found.end, widths, ()

@@ -423,6 +423,7 @@ def _judged(
             *_warnings(base, tuned),
             *(text for text in after[0].warnings if text not in (reason, *before[0].warnings)),
             *_slower(changed, decided, aim),
+            *_held_up(before, after),
         ),
     )
 
@@ -434,6 +435,16 @@ def _warnings(base: Effective, tuned: Effective) -> list[str]:
         one.name for one in changed_knobs(base, tuned) if one.knob.name.startswith("modprobe ")
     ]
     return found + [f"{n}: the driver is reloaded, its ports are down meanwhile" for n in reloaded]
+
+
+def _held_up(before: Sequence[Result], after: Sequence[Result]) -> list[str]:
+    """That a peer, and nothing of the host, was full in most runs with a tuning."""
+    full = [one.full_peer for one in after if one.full_peer]
+    if 2 * len(full) <= len(after):
+        return []
+    always = " with it and without" if all(one.full_peer for one in before) else ""
+    why = "and nothing of the host is, which may gain or lose more than is seen here"
+    return [f"the peer limits the answer: {full[0]} is full{always}, {why}"]
 
 
 def _slower(changed: Sequence[Change], decided: Verdict, aim: Aim) -> list[str]:

@@ -34,6 +34,19 @@ _PROGRAMS = {
             *) printf "off\\n" > "$ROOT/state/boot.$2" ;;
             esac ;;
         esac""",
+    "update-rc.d": """case "$2" in
+        defaults) : > "$ROOT/state/boot.$1" ;;
+        remove) rm "$ROOT/state/boot.$1" ;;
+        enable) printf "on\\n" > "$ROOT/state/boot.$1" ;;
+        disable) printf "off\\n" > "$ROOT/state/boot.$1" ;;
+        esac""",
+    "nmcli": """case "$1" in
+        -g) printf "Wired connection 1\\n" ;;
+        *) shift 2; name=$1; shift
+           while [ $# -gt 0 ]; do
+             printf "%s\\n" "$2" > "$ROOT/state/nmcli.$name.$1"; shift 2
+           done ;;
+        esac""",
     "modprobe": '[ "$1" = -r ] || printf "%s\\n" "$*" > "$ROOT/state/module.$1"',
     "killall": ': > "$ROOT/state/processes"',
     "netserver": 'printf "netserver %s\\n" "$*" >> "$ROOT/state/processes"',
@@ -42,10 +55,13 @@ _PROGRAMS = {
 _DAEMON = 'printf "%s\\n" "$1" > "$ROOT/state/service.irq_balancer"'
 _FOLDERS = (
     "programs", "state", "proc/sys/net/ipv4", "proc/sys/net/core", "etc/init.d", "etc/sysctl.d",
-    "etc/modprobe.d", "etc/systemd/system", "usr/local/sbin",
+    "etc/modprobe.d", "etc/systemd/system", "usr/local/sbin", "etc/sysconfig/network-scripts",
+    "etc/netplan", "etc/network",
 )  # fmt: skip
 _FILES = {
     "etc/sysctl.conf": "# kernel\nkernel.sysrq = 0\n",
+    "etc/sysconfig/network-scripts/ifcfg-eth2": "DEVICE=eth2\nONBOOT=yes\n",
+    "etc/network/interfaces": "auto eth2\niface eth2 inet static\n    address 10.0.0.2/24\n",
     "etc/modprobe.conf": "alias eth0 e1000\n",
     "etc/modprobe.conf.local": "",
     "state/service.irq_balancer": "start\n",

@@ -27,11 +27,12 @@ KNOBS = {
 # programs that may stand in what is printed
 PROGRAMS = {
     "sysctl", "ethtool", "ifconfig", "ip", "service", "chkconfig", "insserv", "systemctl",
+    "update-rc.d",
     "modprobe", "killall", "netserver", "numactl", "echo", "cat", "chmod", "sed", "rm",
     "/etc/init.d/irq_balancer",
 }  # fmt: skip
-Name = Literal["sles", "rhel", "systemd"]
-DISTRIBUTIONS: tuple[Name, ...] = ("sles", "rhel", "systemd")
+Name = Literal["sles", "rhel", "debian", "systemd"]
+DISTRIBUTIONS: tuple[Name, ...] = ("sles", "rhel", "debian", "systemd")
 
 
 ALTERNATIVES = {
@@ -105,6 +106,7 @@ def test_every_line_is_a_known_program_with_its_words(name: str, distribution: N
     [
         ("all", "sles"),
         ("all", "rhel"),
+        ("all", "debian"),
         ("all", "systemd"),
         ("affinity", "sles"),
         ("numactl", "rhel"),
@@ -152,6 +154,8 @@ def test_applying_sets_what_the_simulation_reads(tmp_path: Path) -> None:
     [
         ("sles", "etc/init.d/simnet-tuning", "irq_balancer", "etc/sysctl.conf"),
         ("rhel", "etc/init.d/simnet-tuning", "irqbalance", "etc/sysctl.conf"),
+        ("debian", "etc/init.d/simnet-tuning", "irqbalance",
+         "etc/sysctl.d/90-simnet-tuning.conf"),
         ("systemd", "usr/local/sbin/simnet-tuning", "irqbalance",
          "etc/sysctl.d/90-simnet-tuning.conf"),
     ],
@@ -173,6 +177,13 @@ def test_what_is_kept_comes_back_after_a_reboot(
         "1,00000000", "100,00000000", "10000,00000000", "1000000,00000000",
     ]  # fmt: skip
     assert sandbox.read("state/ethtool-G.eth2.rx") == "400"
+    configured = {
+        "rhel": ("etc/sysconfig/network-scripts/ifcfg-eth2", "MTU=9000"),
+        "debian": ("etc/network/interfaces", "    mtu 9000"),
+    }
+    if distribution in configured:
+        file, line = configured[distribution]
+        assert line in sandbox.read(file).splitlines()
 
 
 def test_irqbalance_stops_before_interrupts_move_and_starts_after_they_are_back() -> None:
@@ -263,6 +274,7 @@ def test_a_bond_is_made_with_all_its_options_at_once() -> None:
 
     def made(mode: str) -> tuple[str, ...]:
         return (
+            "# bond0 goes down: a session over it is cut off, so type this at the console",
             "ifconfig bond0 down",
             "modprobe -r bonding",
             f"modprobe bonding {mode}",

@@ -123,7 +123,8 @@ class TestSetup:
         )
         (lines,) = commands(load(SCENARIO), tuned)
         ports = [f"eth{number}" for number in range(8)]
-        apart = ("ifconfig bond0 down", "modprobe -r bonding")
+        said = "# bond0 goes down: a session over it is cut off, so type this at the console"
+        apart = (said, "ifconfig bond0 down", "modprobe -r bonding")
         up = "ifconfig bond0 up  # with its address and netmask"
         assert lines.apply == (
             *apart,

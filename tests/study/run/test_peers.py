@@ -1,62 +1,89 @@
-"""Whole machines at the other ends, or only the ends of streams: much the same for the system.
-
-Both directions at once are left out: where the scheduler puts their two processes has two outcomes
-that last, and which one comes depends on the first milliseconds.
-"""
+"""Whether a peer was what could do no more, and that a what-if says it."""
 
 from __future__ import annotations
 
-from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 
 import simnet
-from simnet.host.ledger import MECHANISMS
-from simnet.study.run.result import Result
+from simnet.importing.import_host import import_host
+from simnet.scenario.system.resource import PS_PER_S, Resource
+from simnet.study.run.peers import full_peer
+from simnet.study.whatif import whatif as study
+from simnet.study.work import task
+from tests.importing.trees import folder
+from tests.study.synthetic import simulated
 
-pytestmark = pytest.mark.compiled
+if TYPE_CHECKING:
+    from pathlib import Path
 
-# an end serves each stream on a CPU of its own, and each frame as it comes; so do these machines
-AS_THEY_COME = {
-    "peer:modprobe e1000 InterruptThrottleRate": "0",
-    "peer:/proc/irq/101/smp_affinity": "1",
-    "peer:/proc/irq/102/smp_affinity": "4",
-}
-INTERRUPTS = (MECHANISMS["hardirq"], MECHANISMS["softirq"])
-
-
-@cache
-def measured(test: str, peers: str) -> Result:
-    settings = {"test": test, "nodes": "1", "peers_simulated": peers} | AS_THEY_COME
-    return simnet.run("x460-out-of-box", settings=settings, warm_up="200 ms", duration="200 ms")
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
 
 
-def work(result: Result, *, interrupts: bool) -> float:
-    """Percent of one CPU, for interrupts and polls or for all else."""
-    return sum(row.percent for row in result.work if (row.mechanism in INTERRUPTS) == interrupts)
+def used(name: str, kind: str, percent: int, *, simulated: bool = True) -> Resource:
+    """A part that was busy for some percent of two seconds."""
+    return Resource(name, kind, percent * PS_PER_S // 50, PS_PER_S, simulated=simulated)
 
 
-@pytest.mark.parametrize("test", ["netserver", "netperf"])
-class TestEndsStandForMachines:
-    def test_in_throughput(self, test: str) -> None:
-        ends, machines = measured(test, "ends"), measured(test, "machines")
-        assert len(ends.flows) == 2
-        assert ends.throughput_bps == pytest.approx(machines.throughput_bps, rel=0.05)
-        for light, whole in zip(ends.flows, machines.flows, strict=True):
-            assert light.goodput_bps == pytest.approx(whole.goodput_bps, rel=0.05)
+@pytest.mark.parametrize(
+    ("own", "peer", "found"),
+    [
+        (used("cpu0", "cpu", 50), used("peer0 cpu0", "peer cpu", 99), "peer0 cpu0"),
+        (used("cpu0", "cpu", 50), used("peer0 cpu0", "peer cpu", 90), ""),
+        (used("cpu0", "cpu", 97), used("peer0 cpu0", "peer cpu", 99), ""),
+        (used("eth0 send", "port", 97), used("peer0 cpu0", "peer cpu", 99), ""),
+        # what nothing waits for holds nobody up
+        (used("bus", "bus", 99, simulated=False), used("peer0 cpu1", "peer cpu", 99), "peer0 cpu1"),
+        (used("cpu0", "cpu", 50), used("peer0.eth0 receive", "peer port", 99), ""),
+    ],
+)
+def test_a_peer_is_full_where_nothing_else_is(own: Resource, peer: Resource, found: str) -> None:
+    assert full_peer((), (own, peer), 2 * PS_PER_S) == found
 
-    def test_in_work_for_each_frame(self, test: str) -> None:
-        ends, machines = (work(measured(test, p), interrupts=False) for p in ("ends", "machines"))
-        assert ends == pytest.approx(machines, rel=0.05)
 
-    def test_in_cpu_time(self, test: str) -> None:
-        """Interrupts follow how evenly frames come.
+def test_what_was_used_before_does_not_count() -> None:
+    peer = used("peer0 cpu0", "peer cpu", 99)
+    assert full_peer((peer,), (peer,), 2 * PS_PER_S) == ""
 
-        The softirq of a machine that is busy does TCP's work while the reader starves, so its
-        acknowledgements are spaced less evenly than those of an end.
-        """
-        ends, machines = (work(measured(test, p), interrupts=True) for p in ("ends", "machines"))
-        assert machines <= ends * 1.1
-        near = 0.05 if test == "netserver" else 0.11
-        light, whole = (measured(test, p).cpu_busy_percent for p in ("ends", "machines"))
-        assert light == pytest.approx(whole, rel=near)
+
+PASTE = (
+    "$ uname -a\nLinux h1 5.14.0-362.el9 #1 SMP x86_64\n$ nproc\n4\n"
+    "$ ethtool -i eth0\ndriver: mlx5_core\n$ iperf3 -c 10.0.0.1\n"
+    "Connecting to host 10.0.0.1, port 5201\n"
+    "[ ID] Interval           Transfer     Bitrate         Retr  Cwnd\n"
+    "[  5]   0.00-10.00  sec  21.10 GBytes   18 Gbits/sec    0             sender\n"
+)
+
+
+def test_one_stream_to_a_peer_ends_at_its_cpu(tmp_path: Path) -> None:
+    import_host(folder(tmp_path / "host", {"p.txt": PASTE})).write(tmp_path / "out")
+    scenario = tmp_path / "out" / "scenario.toml"
+    assert simnet.run(scenario, warm_up="10 ms", duration="10 ms").full_peer
+    slow = {"switch.link_rate": "1 Gbit/s"}
+    assert simnet.run(scenario, warm_up="10 ms", duration="10 ms", settings=slow).full_peer == ""
+
+
+@pytest.mark.parametrize(
+    ("always", "words"), [(True, "is full with it and without,"), (False, "is full,")]
+)
+def test_a_whatif_says_it(monkeypatch: pytest.MonkeyPatch, words: str, *, always: bool) -> None:
+    def made_up(effective: Effective, **options: object) -> Result:
+        full = "peer0 cpu3" if always or effective.tunings else ""
+        return simulated(effective, **options).model_copy(update={"full_peer": full})
+
+    monkeypatch.setattr(task, "simulate", made_up)
+    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    answer = simnet.whatif("x460-out-of-box", "affinity", seeds=3, members=0, jobs=1)
+    warning = next(one for one in answer.tunings[0].warnings if one.startswith("the peer limits"))
+    assert f"the peer limits the answer: peer0 cpu3 {words}" in warning
+
+
+def test_nothing_is_said_where_the_host_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task, "simulate", simulated)
+    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
+    answer = simnet.whatif("x460-out-of-box", "affinity", seeds=3, members=0, jobs=1)
+    assert not any("the peer limits" in one for one in answer.tunings[0].warnings)

@@ -27,6 +27,17 @@ _SLAVE: Final = "ifenslave bond0 "
 _FIRST_SET_WHILE_UP: Final = (3, 14)
 _SET_WHILE_UP: Final = ("xmit_hash_policy", "miimon", "updelay", "downdelay", "primary")
 _CUT_OFF: Final = "# bond0 goes down: a session over it is cut off, so type this at the console"
+# with files of options in sysfs; that of the hash cannot be written while the bond is up
+_FIRST_WITH_FILES: Final = (2, 6, 18)
+_SET_WHILE_DOWN: Final = ("xmit_hash_policy",)
+# by what configures the network
+_KEPT: Final = {
+    "nmcli": "nmcli connection modify bond0 +bond.options {options}",
+    "netplan": "# in /etc/netplan, bonds: bond0: parameters: {options}",
+    "interfaces": "# in /etc/network/interfaces, iface bond0: {options}",
+    "ifcfg": '# in ifcfg-bond0: BONDING_OPTS="{options}"',
+}
+_ELSEWHERE: Final = "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
 
 
 @dataclass(frozen=True)
@@ -47,25 +58,31 @@ def typed(base: Effective, tuned: Effective) -> Iterator[Together]:
     old, new = bond_of(base), bond_of(tuned)
     if old == new:
         return
-    keep = "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
     kernel = tuned.host.kernel
-    today = distribution_of(kernel.distribution, kernel.version).today
+    style = distribution_of(kernel.distribution, kernel.version)
     changed = _changed(base, tuned)
-    kept_up = (
-        old.slaves == new.slaves
-        and release(kernel.version) >= _FIRST_SET_WHILE_UP
-        and all(name in _SET_WHILE_UP and before for name, (before, _) in changed.items())
+    known = release(kernel.version)
+    in_files = old.slaves == new.slaves and all(
+        name in _SET_WHILE_UP and before for name, (before, _) in changed.items()
     )
-    if kept_up:
+    up = "ip link set dev bond0 {}" if style.today else "ifconfig bond0 {}"
+    if in_files and known >= _FIRST_WITH_FILES:
         first = [_set(name, after) for name, (_, after) in changed.items()]
         undo = [_set(name, before) for name, (before, _) in changed.items()][::-1]
+        if known < _FIRST_SET_WHILE_UP and any(name in changed for name in _SET_WHILE_DOWN):
+            first = [_CUT_OFF, up.format("down"), *first, up.format("up")]
+            undo = [_CUT_OFF, up.format("down"), *undo, up.format("up")]
     else:
-        first, undo = rebuild(old, new, today=today), rebuild(new, old, today=today)
+        first, undo = rebuild(old, new, today=style.today), rebuild(new, old, today=style.today)
+    kept = _KEPT.get(style.network, "")
+    comma = "," if style.network == "nmcli" else " "
+    options, before = (one.options.replace(" ", comma) for one in (new, old))
     yield Together(
         first=tuple(first),
         first_undo=tuple(undo),
-        options=(f"options bonding {new.options}",) if new.slaves else (),
-        keep=(keep,) if new.slaves else (),
+        options=(f"options bonding {new.options}",) if new.slaves and not kept else (),
+        keep=(kept.format(options=options) if kept else _ELSEWHERE,) if new.slaves else (),
+        drop=(kept.format(options=before),) if kept and new.slaves and old.slaves else (),
     )
 
 
@@ -109,8 +126,7 @@ def rebuild(old: Bond, new: Bond, *, today: bool = False) -> list[str]:
     )
     lines = []
     if old.slaves:
-        lines = [_CUT_OFF] if today else []
-        lines += [down, "modprobe -r bonding"]
+        lines = [_CUT_OFF, down, "modprobe -r bonding"]
     if new.slaves:
         lines.append(f"modprobe bonding {new.options}")
         bound = [

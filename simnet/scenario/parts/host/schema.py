@@ -274,8 +274,12 @@ class Kernel(NetworkOptions):
         str, Field(pattern=r"^\d+(\.\d+){1,3}$", description="upstream version, as in 2.6.16")
     ]
     distribution: Annotated[
-        Literal["", "sles", "rhel", "systemd"],
-        Field(description="whose services and files keep settings; empty: by the version"),
+        Literal["", "sles", "rhel", "debian", "ubuntu", "systemd"],
+        Field(
+            description="whose services and files keep settings: debian has"
+            " /etc/network/interfaces, as Ubuntu before 17.10; systemd: of any that has it;"
+            " empty: by the version"
+        ),
     ] = ""
     hz: Annotated[int, count("timer interrupts per second", 24, 10000)]
     netdev_budget: Annotated[int, count("packets per softirq round", 1, 100000)]

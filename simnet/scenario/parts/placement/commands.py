@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["typed"]
 
 _NETSERVER: Final = "netserver"
+# streams of programs that only their host knows
+_OTHERS: Final = "streams"
 _NETSERVER_PORT: Final = 12865
 
 
@@ -50,7 +52,7 @@ def _processes(effective: Effective) -> tuple[str, ...]:
         for cpus in dict.fromkeys(flow.peer_cpus for flow in effective.flows)
         if cpus
     ]
-    if effective.workload.test != _NETSERVER:
+    if effective.workload.test != _NETSERVER or effective.workload.type == _OTHERS:
         return (*_comments(groups), *far)
     lines = [f"killall {_NETSERVER}"]
     for number, (bound, flows) in enumerate(groups.items()):
