@@ -25,7 +25,7 @@ _MOST_LOGGED: Final = 10_000
 _FEW: Final = 12
 # how drivers call what a port has received: in all, by the kind of address, by queue
 _SENT: Final = (
-    r"{0}_(packets(_phy)?|pkts|ok|frames|total_pkts|good_frames)",
+    r"(?:port_)?{0}_(packets(_phy)?|pkts|ok|frames|total_pkts|good_frames)",
     r"(port[._])?{0}_(unicast|multicast|broadcast)(_packets)?|{0}_[umb]?cast_(packets|pkts|frames)",
     r"({0}_queue_|{0}-?|queue_)\d+_?({0}_)?(packets|pkts)|.*ucast pkts {0}",
 )

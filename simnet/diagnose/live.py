@@ -28,6 +28,7 @@ _MOST_QUEUES: Final = 64
 _PATH: Final = f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"
 _FILES: Final = (
     *("proc/net/dev", "proc/net/softnet_stat", "proc/net/snmp", "proc/net/netstat"),
+    *("proc/net/sockstat", "proc/sys/net/ipv4/tcp_mem"),
     *("proc/interrupts", "proc/cmdline", "proc/version", "sys/fs/cgroup/cpu.stat"),
     *(
         f"proc/sys/net/{name}"
@@ -77,6 +78,9 @@ def _texts(end: float) -> Iterator[tuple[str, str]]:
         yield f"/{name}", files.text(name) or ""
     for words in _COMMANDS:
         yield " ".join(words), _printed(words, end)
+    for port in ports:
+        filters = ("tc", "-s", "filter", "show", "dev", port, "ingress")
+        yield " ".join(filters), _printed(filters, end)
     for flag in _OF_PORTS:
         for port in ports:
             if port != "lo":

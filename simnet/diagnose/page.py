@@ -18,7 +18,8 @@ _LOGGED: Final = 600
 _TROUBLE: Final = re.compile(
     r"(?i)link|fault|watchdog|hang|reset|hardware error|swiotlb|pcie|table|overflow|orphan|tcp:"
     r"|martian|lockup|stall|throttl|memory|oom-kill|blocked|nobody|disabling irq|duplex|downshift"
-    r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller"
+    r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller|not responding"
+    r"|timeout|conn error"
 )
 _PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
 _IN_NAME: Final = re.compile(

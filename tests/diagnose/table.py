@@ -103,6 +103,10 @@ NETSTAT_I: Final = (
 QDISC: Final = (
     "qdisc {} 8001: dev eth0 root\n Sent 5 bytes {} pkt (dropped {}, overlimits {} requeues {})\n"
 )
+POLICE: Final = (
+    "  action order 1:  police 0x1 rate 1Mbit burst 10Kb\n"
+    " Sent 5 bytes 1000000 pkt (dropped {}, overlimits 0 requeues 0)\n"
+)
 BOND: Final = (
     "2: eth0: <BROADCAST,SLAVE,UP> mtu 1500 qdisc mq master bond0 state UP\n"
     "3: eth1: <BROADCAST,SLAVE,UP> mtu {} qdisc mq master bond0 state UP\n"
@@ -239,6 +243,7 @@ RULES: Final[dict[str, Pair]] = {
         QDISC.format("mq", 10**6, 20_000, 0, 0), QDISC.format("mq", 10**6, 3, 0, 0)
     ),
     "shaped": Pair(QDISC.format("htb", 1000, 0, 900, 0), QDISC.format("htb", 1000, 0, 9, 0)),
+    "policed": Pair(POLICE.format(20_000), POLICE.format(3)),
     "requeued": Pair(QDISC.format("mq", 9000, 0, 0, 3000), QDISC.format("mq", 9000, 0, 0, 3)),
     "netem": Pair(
         "qdisc netem 8001: dev eth0 root limit 1000 loss 3%\n",
@@ -354,5 +359,7 @@ RULES: Final[dict[str, Pair]] = {
     "disk-busy": Pair(f"{IOSTAT}sda 90 10 80.5 9.1 99.0\n", f"{IOSTAT}sda 90 10 0.5 0.1 12.0\n"),
     "waits-for-disk": Pair(mpstat("all 2 1 0 60.0 37.0"), mpstat("all 2 1 0 6.0 91.0")),
     "disk-errors": log("blk_update_request: I/O error, dev sda, sector 12345"),
+    "nfs-not-responding": log("nfs: server filer1 not responding, still trying"),
+    "iscsi-timeout": log(" connection1:0: ping timeout of 5 secs expired, recv timeout 5"),
     "hung-task": log("INFO: task nfsd:123 blocked for more than 120 seconds."),
 }

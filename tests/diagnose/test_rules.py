@@ -94,11 +94,28 @@ def test_one_counter_of_several_queues_is_no_two_samples() -> None:
         ("conntrack-full", "ip_conntrack: table full, dropping packet."),
         ("ring-full", "NIC statistics:\n     rx_dropped_pkt[0]: 90000\n"),
         ("udp-buffer", "Udp:\n    900 packets received\n    90 receive buffer errors\n"),
+        ("softirq-full", "CPU0:  0% usr  1% sys  0% nic  1% idle  0% io  0% irq  98% sirq"),
         ("steal", "%Cpu(s): 12.3 us, 4.5 sy, 0.0 ni, 40.2 id, 0.0 wa, 0.0 hi, 2.0 si, 41.0 st"),
     ],
 )
 def test_other_kernels_and_tools_say_it_in_other_words(rule: str, text: str) -> None:
     assert hits(EVERY[rule], text)
+
+
+def test_what_vmstat_swaps_in_is_no_softirq() -> None:
+    head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st"
+    row = " 1  0      0 123412  12341 123412   96    0     0    12  123  234  1  2 97  0  0"
+    assert hits(EVERY["softirq-full"], f"{head}\n{row}\n") == []
+    assert gathered([Page("vmstat", f"{head}\n{row}\n")]).value("cpu", "idle", "all") == 97
+
+
+def test_pages_of_tcp_are_compared_with_what_it_may_have() -> None:
+    held = "TCP: inuse 7 orphan 0 tw 1 alloc 8 mem {}\nnet.ipv4.tcp_mem = 46035\t61380\t92070\n"
+    sure = [
+        [one.sure for one in hits(EVERY["tcp-memory"], held.format(pages))]
+        for pages in (61_379, 61_380, 92_070)
+    ]
+    assert sure == [[], ["likely"], ["certain"]]
 
 
 def test_the_kernels_own_table_of_ports_is_read() -> None:

@@ -19,21 +19,25 @@ _TOP: Final = re.compile(
     rf"%?Cpu(?P<cpu>\(s\)|\s*\d+)\s*:\s*(?P<rest>{_NUMBER}\s*%?\s*us.*)", re.IGNORECASE
 )
 _FIELD: Final = re.compile(rf"({_NUMBER})\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b")
-_TOP_NAMES: Final = dict(
-    zip(
-        ("us", "sy", "ni", "id", "wa", "hi", "si", "st"),
-        ("usr", "sys", "nice", "idle", "iowait", "irq", "soft", "steal"),
-        strict=True,
-    )
-)
+_TOP_NAMES: Final = {
+    "us": "usr", "sy": "sys", "ni": "nice", "id": "idle", "wa": "iowait", "hi": "irq",
+    "si": "soft", "st": "steal", "nic": "nice", "io": "iowait", "sirq": "soft",
+}  # fmt: skip
 _ALIAS: Final = {"user": "usr", "system": "sys"}
 _VMSTAT: Final = re.compile(r"\s*r\s+b\s+swpd\s+.*\bus\s+sy\s+id\s+wa\b.*")
+# its si is what comes from swap
+_VMSTAT_SHARES: Final = frozenset({"us", "sy", "id", "wa", "st"})
 _PROCESS: Final = re.compile(
     r"\s*\d+\s+\S+\s+\S+\s+-?\d+\s+\S+\s+\S+\s+\S+\s+[RSDIZ]\s+(?P<cpu>\d+(?:[.,]\d+)?)"
     r"\s+\d+[.,]\d+\s+\S+\s+(?P<name>ksoftirqd/\d+|\S+)"
 )
 
-SIGN: Final = re.compile(r"%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d|PID USER")
+_BUSYBOX: Final = re.compile(rf"CPU(?P<cpu>\d*):\s+(?P<rest>{_NUMBER}% usr .*)")
+_SHARE: Final = re.compile(rf"({_NUMBER})% (usr|sys|nic|idle|io|irq|sirq)\b")
+
+SIGN: Final = re.compile(
+    r"% sirq|%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d|PID USER"
+)
 
 
 def read(page: Page) -> Iterator[Fact]:
@@ -42,10 +46,8 @@ def read(page: Page) -> Iterator[Fact]:
     vmstat: list[str] = []
     for at, line in enumerate(page.lines, 1):
         cells = line.split()
-        if top := _TOP.match(line):
-            cpu = "all" if "(" in top["cpu"] else f"CPU {int(top['cpu'])}"
-            for value, name in _FIELD.findall(top["rest"]):
-                yield Fact("cpu", cpu, _TOP_NAMES[name], number(value), page.name, at, f"{value} %")
+        if summary := (_BUSYBOX.match(line) or _TOP.match(line)):
+            yield from _summary(page, at, summary)
         elif _TABLE.match(line):
             columns, vmstat = cells, []
         elif _VMSTAT.fullmatch(line):
@@ -57,7 +59,7 @@ def read(page: Page) -> Iterator[Fact]:
             yield from _row(page, at, columns, cells)
         elif vmstat and len(cells) == len(vmstat) and cells[0].isdecimal():
             for name, value in zip(vmstat, cells, strict=True):
-                if name in _TOP_NAMES:
+                if name in _VMSTAT_SHARES:
                     text = f"{value} %"
                     called = _TOP_NAMES[name]
                     yield Fact("cpu", "all", called, number(value), page.name, at, text)
@@ -65,6 +67,16 @@ def read(page: Page) -> Iterator[Fact]:
             continue
         else:
             columns, vmstat = [], []
+
+
+def _summary(page: Page, at: int, line: re.Match[str]) -> Iterator[Fact]:
+    """Yield the shares of a line of top; BusyBox has other words for them."""
+    number_of = re.search(r"\d+", line["cpu"])
+    cpu = f"CPU {int(number_of[0])}" if number_of else "all"
+    for value, name in (_FIELD if line.re is _TOP else _SHARE).findall(line["rest"]):
+        yield Fact(
+            "cpu", cpu, _TOP_NAMES.get(name, name), number(value), page.name, at, f"{value} %"
+        )
 
 
 def _row(page: Page, at: int, columns: list[str], cells: list[str]) -> Iterator[Fact]:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 _QDISC: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+).*?\bdev (?P<dev>\S+)")
 _NO_DEV: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+)")
+_TYPED: Final = re.compile(
+    r"\btc\s+(?:-\S+\s+)*\w+\s+(?:\w+\s+)?dev\s+(?P<dev>[A-Za-z][\w.@-]{0,14})"
+)
+_POLICE: Final = re.compile(r"\s*action order \d+:\s+police (?P<handle>0x[0-9a-f]+)")
 _SENT: Final = re.compile(
     r"\s*Sent \d+ bytes (?P<sent>\d+) pkts? \(dropped (?P<dropped>\d+), overlimits (?P<over>\d+)"
     r"(?: requeues (?P<requeues>\d+))?"
@@ -31,15 +35,16 @@ SIGN: Final = re.compile(r"qdisc |Sent \d+ bytes|insert_failed=|nr_throttled")
 def read(page: Page) -> Iterator[Fact]:
     """Yield counters of queues, of connection tracking and of control groups."""
     subject = ""
+    typed = _device(page.name, "")
     for at, line in enumerate(page.lines, 1):
-        if head := (_QDISC.match(line) or _NO_DEV.match(line)):
-            dev = head.groupdict().get("dev") or ""
+        typed = _device(line, typed)
+        if police := _POLICE.match(line):
+            subject = f"{typed} police {police['handle']}".strip()
+        elif head := (_QDISC.match(line) or _NO_DEV.match(line)):
+            dev = head.groupdict().get("dev") or typed
             subject = f"{dev} {head['kind']} {head['handle']}".strip()
             if head["kind"] == "netem":
-                for what in _NETEM.finditer(line):
-                    text = what["value"]
-                    value = number(text.rstrip("ms%u"))
-                    yield Fact("netem", dev, what["what"], value, page.name, at, text)
+                yield from _netem(page, at, dev, line)
         elif sent := _SENT.match(line):
             for name in ("sent", "dropped", "over", "requeues"):
                 if sent[name]:
@@ -52,3 +57,15 @@ def read(page: Page) -> Iterator[Fact]:
             yield Fact(
                 "cgroup", page.name.rpartition("/")[0], group[1], number(group[2]), page.name, at
             )
+
+
+def _netem(page: Page, at: int, dev: str, line: str) -> Iterator[Fact]:
+    for what in _NETEM.finditer(line):
+        text = what["value"]
+        yield Fact("netem", dev, what["what"], number(text.rstrip("ms%u")), page.name, at, text)
+
+
+def _device(text: str, before: str) -> str:
+    """Return the device that a command of tc is about; the one before where there is none."""
+    found = _TYPED.search(text) if "tc" in text else None
+    return found["dev"] if found else before

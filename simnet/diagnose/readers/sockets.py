@@ -1,4 +1,4 @@
-"""Sockets as ss and netstat -an list them."""
+"""Sockets as ss, netstat -an and /proc/net/udp list them, and /proc/net/sockstat."""
 
 from __future__ import annotations
 
@@ -27,7 +27,17 @@ _SUMMARY: Final = re.compile(
     r"TCP:\s+\d+ \(estab (\d+), closed \d+, orphaned (\d+),.*timewait (\d+)"
 )
 
-SIGN: Final = re.compile(r"(?m)^\s*(?:tcp|udp)6?\s|^(?:LISTEN|ESTAB|UNCONN)\s|skmem:|^TCP:\s+\d")
+# a row of /proc/net/udp: the port in hex, what waits, and last what was dropped
+_PROC_UDP: Final = re.compile(
+    r"\s*\d+: [0-9A-F]{8,32}:(?P<port>[0-9A-F]{4}) [0-9A-F]{8,32}:[0-9A-F]{4} [0-9A-F]{2}"
+    r" [0-9A-F]{8}:(?P<rx>[0-9A-F]{8}) .* (?P<drops>\d{1,18})\s*"
+)
+_SOCKSTAT: Final = re.compile(r"\s*(?P<kind>TCP|UDP): inuse \d+ .*\bmem (?P<pages>\d{1,18})\b.*")
+
+SIGN: Final = re.compile(
+    r"(?m)^\s*(?:tcp|udp)6?\s|^(?:LISTEN|ESTAB|UNCONN)\s|skmem:|^TCP:\s+\d"
+    r"|inode +ref +pointer +drops|^\s*(?:TCP|UDP): inuse \d"
+)
 
 
 def read(page: Page) -> Iterator[Fact]:
@@ -46,6 +56,13 @@ def read(page: Page) -> Iterator[Fact]:
             for name, value in _FIELD.findall(memory["fields"]):
                 called = {"r": "queued", "rb": "rcvbuf", "d": "drops", "bl": "backlog"}[name]
                 yield Fact("socket", subject, called, number(value), page.name, at)
+        if proc := _PROC_UDP.fullmatch(line):
+            of = f"udp port {int(proc['port'], 16)}"
+            yield Fact("socket", of, "recv-q", float(int(proc["rx"], 16)), page.name, at)
+            yield Fact("socket", of, "drops", number(proc["drops"]), page.name, at)
+        if pages := _SOCKSTAT.fullmatch(line):
+            name = f"{pages['kind'].lower()} mem"
+            yield Fact("sockets", "", name, number(pages["pages"]), page.name, at)
         if totals := _SUMMARY.match(line):
             for name, value in zip(("estab", "orphaned", "timewait"), totals.groups(), strict=True):
                 yield Fact("sockets", "", name, number(value), page.name, at)

@@ -28,9 +28,11 @@ _MANY: Final = 100_000
 def _timeouts(evidence: Evidence) -> Iterator[Found]:
     pattern = (
         r"NETDEV WATCHDOG:? (?:CPU: \d+: transmit queue|(?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\()"
-        r"|(?:Detected .* Unit Hang|[Tt]x [Uu]nit [Hh]ang)"
+        r"|[Tt]x [Uu]nit [Hh]ang"
     )
     yield from logged(pattern, weight=85)(evidence)
+    hang = r"(?:(?P<subject>[A-Za-z][\w.-]*): )?Detected .*Unit Hang"
+    yield from logged(hang, weight=85)(evidence)
     for series in evidence.series("stat", r"tx_timeout\w*|os_netdev_wd"):
         fact = series.last
         if fact.value >= 1 and (series.grew is None or series.grew):

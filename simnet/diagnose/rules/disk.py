@@ -72,10 +72,36 @@ RULES: Final = (
         "Look at smartctl and cables; replace the drive.",
         "Linux block/blk-core.c, blk_status_to_str",
         logged(
-            r"(?:blk_update_request: )?I/O error, dev (?P<subject>\w+)|"
-            r"(?P<nvme>nvme\d+).*(?:I/O \d+.*timeout|controller is down)",
+            r"(?:I/O error, dev |\b(?=nvme\d+\b.*(?:I/O \d+.*timeout|controller is down)))"
+            r"(?P<subject>\w+)",
             weight=65,
         ),
+        outside=True,
+    ),
+    Rule(
+        "nfs-not-responding",
+        "disk",
+        "The NFS server {subject} does not answer in time",
+        "the kernel's log",
+        "always",
+        "A request of NFS was sent again for a minute and more: the server, its disks or the way to"
+        " it stood still. Everything that waits for a file of it hangs.",
+        "Look at the server (nfsd threads, iostat -x) and for losses on the way (nstat -az).",
+        "Linux net/sunrpc/clnt.c, call_timeout; man nfs, timeo",
+        logged(r"nfs: server (?P<subject>[\w.:-]{1,60}) not responding", weight=64),
+        outside=True,
+    ),
+    Rule(
+        "iscsi-timeout",
+        "disk",
+        "The iSCSI target stopped answering {subject}",
+        "the kernel's log",
+        "always",
+        "A ping to the target had no answer in time, so the session was closed and opened again:"
+        " the network lost packets for seconds, or the target stood still.",
+        "Look for losses on the way (nstat -az, ethtool -S), pause frames, the target's own log.",
+        "Linux drivers/scsi/libiscsi.c, iscsi_check_transport_timeouts",
+        logged(r"connection\d+:\d+: (?:ping timeout|detected conn error)", weight=64),
         outside=True,
     ),
     Rule(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.diagnose.actions import look, named
 from simnet.diagnose.families import percent, weight_of
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 
@@ -16,9 +17,31 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 
+# of a subject: `eth0 police 0x1`
+_POLICE: Final = "police 0x"
+
+
+def _policed(evidence: Evidence) -> Iterator[Found]:
+    for series in evidence.series("qdisc", "dropped"):
+        fact = series.last
+        if _POLICE not in fact.subject:
+            continue
+        sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
+        share = min(fact.value / sent, 1.0) if sent else 0.0
+        said = f"dropped {fact.shown} of {sent:,.0f}, {percent(share)}"
+        if share >= 1e-3 and fact.value >= 10 and (series.grew is None or series.grew):  # noqa: PLR2004 - as of queues
+            port = fact.subject.partition(" police")[0]
+            act = (look("tc", "-s", "filter", "show", "dev", named(port), "ingress"),)
+            yield Hit(fact.subject, (fact,), said, weight_of(share), "certain", act)
+        else:
+            yield Clear(fact, said if fact.value else "dropped 0")
+
+
 def _drops(evidence: Evidence) -> Iterator[Found]:
     for series in evidence.series("qdisc", "dropped"):
         fact = series.last
+        if _POLICE in fact.subject:
+            continue
         sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
         share = fact.value / (sent + fact.value) if sent + fact.value else 0.0
         said = f"dropped {fact.shown} of {sent + fact.value:,.0f}, {percent(share)}"
@@ -31,7 +54,7 @@ def _drops(evidence: Evidence) -> Iterator[Found]:
 
 def _overlimits(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("qdisc", "over"):
-        if any(kind in fact.subject for kind in (" htb ", " tbf ", " hfsc ", " cake ", " police ")):
+        if any(kind in fact.subject for kind in (" htb ", " tbf ", " hfsc ", " cake ")):
             sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
             share = fact.value / sent if sent else 0.0
             if share >= 0.1:  # noqa: PLR2004 - a tenth is shaped
@@ -67,6 +90,17 @@ RULES: Final = (
         "Lengthen the queue (limit, txqueuelen), or use fq; see who sends in bursts.",
         "man tc; Linux Documentation/networking/statistics.rst, tx_dropped",
         _drops,
+    ),
+    Rule(
+        "policed",
+        "qdisc",
+        "A policer drops what exceeds a rate: {subject}",
+        "dropped of actions of tc -s filter",
+        "1 packet in 1,000",
+        "Somebody has set a rate: what comes faster is dropped, and TCP falls far below that rate.",
+        "Raise rate and burst, or shape with a queue (htb, cake) in place of the policer.",
+        "man tc-police",
+        _policed,
     ),
     Rule(
         "shaped",

@@ -18,14 +18,14 @@ __all__ = ["RULES"]
 
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 _FULL: Final = (
-    r"rx_missed(_errors)?|rx_out_of_buffer|rx_no_buffer\w*|rx_no_dma_resources|rx_nodesc_drop\w*"
+    r"rx_missed(_errors)?|rx_out_of_buffer|rx_no_buffer\w*|rx_no_dma_resources|(port_)?rx_nodesc_drop\w*"
     r"|rx_fifo(_errors)?|rx_over(_errors)?|rx_overruns?|rx_discards|rx_dropped|(port[._])?rx_discards"
     r"|rx_queue_\d+_drops?|(?:\[\d+\]: )?rx_(?!discards_phy|prio)\w*discards?\w*"
     r"|rx\d*_?no_buf\w*|rx\d+_dropped|rx_mpc|mpc"
     r"|rx_missed_packets|rx_buf_unavail\w*|rx_stat_discard|rx_desc_err\w*|rnbc|port\.rx_dropped"
     r"|rx_ring_full|rx_overflow\w*|rx_buffer_overflow\w*|rx_priority_\d_discard\w*"
     r"|rx_dropped_pkt|rx_queue_drop_cnt|rx_no_buffers_posted|vf_rx_dropped|rx_total_discard_pkts"
-    r"|rx\d+_drops?|rx_queue_drops?|rx\d+_wqe_err|imissed|rx_drops?"
+    r"|rx\d+_drops?|rx_queue_drops?|no_buff_discards|rx\d+_wqe_err|imissed|rx_drops?"
 )
 _NEAR: Final = 0.02
 
@@ -161,7 +161,8 @@ RULES: Final = (
         f"{_STATISTICS}, tx_dropped",
         counted(
             r"tx_dropped|tx_errors|tx_fifo(_errors)?|tx_aborted_errors|tx_overruns|.*pkts tx err"
-            r"|.*drv dropped tx total|tx_queue_dropped|tx_discards?",
+            r"|.*drv dropped tx total|tx_queue_dropped|tx_discards?|tx_queue_\d+_drops?"
+            r"|tx\d+_dropped",
             side="tx",
             kinds=("stat", "link"),
             act=wider_ring("tx"),

@@ -72,14 +72,19 @@ def _counter(
 
 
 def _full(evidence: Evidence) -> Iterator[Found]:
-    cpus = [fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"]
+    every = evidence.of("cpu", "soft")
+    # the mean of all CPUs counts where it is of one, or of nothing else is told
+    cpus = [fact for fact in every if fact.subject != "all"] or every
     rest = [fact.value for fact in cpus]
     for fact in sorted(cpus, key=lambda one: -one.value)[:1]:
         idle = evidence.value("cpu", "idle", fact.subject)
         if fact.value >= 75 or (fact.value >= 50 and idle is not None and idle < 3):  # noqa: PLR2004 - hardly anything else
+            one = fact.subject == "all"
             others = (sum(rest) - fact.value) / max(len(rest) - 1, 1)
-            said = f"%soft {fact.shown} on {fact.subject}, {others:.0f} % on the others"
-            heavy = 68 if others < fact.value / 2 else 55
+            said = f"%soft {fact.shown} of all CPUs"
+            if not one:
+                said = f"%soft {fact.shown} on {fact.subject}, {others:.0f} % on the others"
+            heavy = 68 if others < fact.value / 2 and not one else 55
             yield Hit(fact.subject, (fact,), said, heavy, "likely", _relief(evidence, fact.subject))
         else:
             yield Clear(fact, f"%soft at most {fact.shown} ({fact.subject})")
@@ -223,7 +228,7 @@ RULES: Final = (
     Rule(
         "softirq-full",
         "softirq",
-        "{subject} does nothing but softirqs",
+        "Softirqs take all the time of {subject}",
         "%soft of mpstat, si of top, ksoftirqd",
         "75 % of one CPU, or 50 % with none idle",
         "One CPU does all the work of receiving: packets wait, then rings overflow.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import sysctl
 from simnet.diagnose.families import logged, percent, ratio, weight_of
+from simnet.diagnose.page import number
 from simnet.diagnose.rule import Clear, Hit, Rule
 
 if TYPE_CHECKING:
@@ -76,6 +77,23 @@ def _switched_off(evidence: Evidence) -> Iterator[Found]:
             weight = 45 if name == "tcp_window_scaling" else 25
             action = sysctl(evidence, fact.name, "1", modelled=True)
             yield Hit("", (fact,), f"{fact.name} = 0", weight, "possible", (action,))
+
+
+def _memory(evidence: Evidence) -> Iterator[Found]:
+    """Pages that sockets hold, against those from which TCP saves, and those that it may have."""
+    held = evidence.last("sockets", "tcp mem")
+    may = evidence.last("sysctl", r"net\.ipv4\.tcp_mem")
+    if held is None or may is None:
+        return
+    limits = [number(word) for word in may.text.split()]
+    if len(limits) != 3:  # noqa: PLR2004 - least, pressure, most
+        return
+    said = f"TCP holds {held.shown} pages; tcp_mem {may.text}"
+    if held.value < limits[1]:
+        yield Clear(held, said)
+        return
+    sure = "certain" if held.value >= limits[2] else "likely"
+    yield Hit("", (held, may), said, 70, sure)
 
 
 def _small(evidence: Evidence) -> Iterator[Found]:
@@ -180,14 +198,15 @@ RULES: Final = (
         "tcp-memory",
         "socket",
         "TCP has no memory left {subject}",
-        "TCPMemoryPressures, TCPAbortOnMemory; the kernel's log",
-        "a line of the log, or 10 times",
+        "TCPMemoryPressures, TCPAbortOnMemory; mem of sockstat and tcp_mem; the kernel's log",
+        "a line of the log, 10 times, or as many pages as the second of tcp_mem: pressure",
         "All sockets together hold more than tcp_mem: windows are cut and segments dropped.",
         "Raise tcp_mem; find who does not read.",
         f"{_SYSCTL}, tcp_mem",
         lambda evidence: (
             *logged(r"TCP: out of memory -- consider tuning tcp_mem", weight=70)(evidence),
             *ratio("TcpExt(TCPMemoryPressures|TCPAbortOnMemory)", fewest=10, weight=50)(evidence),
+            *_memory(evidence),
         ),
     ),
     Rule(
