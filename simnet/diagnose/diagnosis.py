@@ -73,19 +73,19 @@ class Finding:
         rule, hit = self.rule, self.hit
         return document.Finding(
             rule=rule.name,
-            title=self.title,
+            title=_cut(self.title),
             place=rule.place,
-            subject=hit.subject,
+            subject=_cut(hit.subject),
             outside=rule.outside,
             sure=hit.sure,
             weight=round(hit.weight, 1),
-            said=hit.said,
+            said=_cut(hit.said),
             evidence=tuple(
                 document.Evidence(
                     file=fact.file,
                     line=fact.line,
                     kind=fact.kind,
-                    name=fact.name,
+                    name=_cut(fact.name),
                     value=fact.value,
                     text=_cut(fact.text),
                 )
@@ -147,7 +147,9 @@ class Diagnosis:
             outside=bool(self.findings) and self.findings[0].rule.outside,
             findings=tuple(one.row() for one in self.findings),
             ruled_out=tuple(
-                document.Place(place=place, said=one.said, file=one.fact.file, line=one.fact.line)
+                document.Place(
+                    place=place, said=_cut(one.said), file=one.fact.file, line=one.fact.line
+                )
                 for place, one in self.clear
             ),
             ask=self.asks,

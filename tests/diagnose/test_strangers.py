@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tarfile
 import time
 from pathlib import Path
@@ -16,15 +17,33 @@ from hypothesis import strategies as st
 from simnet.cli import main
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.report.diagnosis import diagnosis
+from simnet.report.html.make import parts_of
+from simnet.report.html.page import page
+from simnet.report.html.saved import saved_of
 from tests.diagnose.table import RULES
 
 CASES: Final = Path(__file__).parents[2] / "validation" / "cases"
+PASTES: Final = Path(__file__).parent / "pastes"
 TEXTS: Final = [
     *(path.read_text("utf-8") for path in sorted(CASES.glob("*/*.txt"))),
+    *(path.read_text("utf-8") for path in sorted(PASTES.glob("*.txt"))),
     *(pair.fires for pair in RULES.values()),
 ]
 _LINES: Final = sorted({line for text in TEXTS for line in text.splitlines()})
-_ODD: Final = ["\0", "\x1b[2J", "9" * 400, "-1", "nan", "1e999", "\u202e", "é", "$(reboot)", "\r"]
+_ODD: Final = [
+    "\0",
+    "\x1b[2J",
+    "9" * 400,
+    "-1",
+    "nan",
+    "1e999",
+    "\u202e",
+    "é",
+    "$(reboot)",
+    "\r",
+    "<script>",
+    "&quot;\"'>",
+]
 
 
 def diagnosed(folder: Path, text: str, name: str = "paste.txt") -> Diagnosis:
@@ -53,7 +72,10 @@ def mutated(draw: st.DrawFn) -> str:
 def test_whatever_is_pasted_there_is_an_answer(tmp_path: Path, text: str) -> None:
     found = diagnosed(tmp_path, text)
     assert found.exit_status in {0, 1, 3}
-    json.loads(found.to_json())
+    saved = saved_of(found.to_json().encode(), tmp_path / "found.json")
+    text = page(parts_of([saved], simulate=False))
+    assert text.count("<script>") == 1
+    assert not re.search(r"[\0\x1b\u202e\r]", text)
     shown = diagnosis(found, ["paste.txt"])
     assert all(line.isprintable() for line in shown.split("\n"))
     assert len(shown.splitlines()) <= 40

@@ -23,7 +23,7 @@ _NETPERF: Final = re.compile(r"\s*\d+\s+\d+\s+\d+\s+[\d.]+\s+(?P<rate>\d+\.\d+)\
 _PING: Final = re.compile(
     r"(?P<sent>\d+) packets transmitted, (?P<got>\d+) (?:packets )?received.*?(?P<lost>[\d.]+)%"
 )
-_JOB: Final = re.compile(r"\s*-{0,2}([a-z_]+)\s*=\s*(\S+)\s*")
+_JOB: Final = re.compile(r"\s*-{0,2}([a-z_]+)\s*=\s*(\S+?),?\s*")
 _JOB_NAMES: Final = frozenset(
     {"iodepth", "numjobs", "ioengine", "filename", "direct", "numa_cpu_nodes", "rw", "hipri", "bs"}
 )
