@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.pasted import split
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Reading", "readings"]
 
 _MOST: Final = 20
-_PROMPT: Final = re.compile(
-    r"\s*(?:\[?[\w.-]+@[^\s$#>%\]]+[^$#>%]{0,60}[$#>%]|[$#](?=\s)|\[[^\]]{1,40}\]\s*[$#])\s*"
-    r"(?P<typed>[\w./][^\n]{0,200})"
-)
 # what asks for nothing that could be read, and logs, which rules search
 _SILENT: Final = re.compile(
     r"(?:sudo\s+)?(?:dmesg|journalctl|cd|echo|ls|exit|sleep|service|systemctl|modprobe|vi|nano"
@@ -66,13 +64,7 @@ def readings(pages: Sequence[Page], facts: Iterable[Fact]) -> tuple[Reading, ...
 
 def _unread(page: Page, told: dict[str, set[int]]) -> Iterator[tuple[int, str]]:
     lines = told[page.name]
-    prompts = [
-        (at, found["typed"].strip())
-        for at, line in enumerate(page.lines, 1)
-        if (found := _PROMPT.fullmatch(line))
-    ]
-    ends = [*(at for at, _ in prompts[1:]), len(page.lines) + 1]
-    for (at, typed), end in zip(prompts, ends, strict=False):
-        printed = any(line.strip() for line in page.lines[at : end - 1])
-        if printed and not _SILENT.match(typed) and not lines.intersection(range(at, end)):
-            yield at, typed
+    for part in split(page.text):
+        at, end = part.first, part.first + len(part.lines)
+        if part.command and not _SILENT.match(part.command) and lines.isdisjoint(range(at, end)):
+            yield at - 1, part.command

@@ -39,7 +39,8 @@ _BARE: Final = re.compile(
     r"|(?:netstat|nstat|ss) -\w{1,8}|sysctl -a|conntrack -S|nft list ruleset|lspci -\w{1,5}"
     r"|hostnamectl|lsb_release -a|cat /(?:proc|sys|etc)/[\w./:@+-]{1,200}"
     r"|ip(?: -[a-z]{1,3})* (?:link|addr|a|l)(?: show)?"
-    r"|sar -[A-Za-z][\w ,-]{0,40}|mpstat(?: [\w -]{1,40})?))\s*"
+    r"|sar -[A-Za-z][\w ,-]{0,40}|mpstat(?: [\w -]{1,40})?))"
+    r"\s*(?:\| ?(?:[ef]?grep|head|tail|sort|less|more)\b.*)?"
 )
 _USER: Final = re.compile(r"(?:\[?[\w.-]{1,64}@)?([A-Za-z0-9][\w.-]{0,63})(?:[:\] ]|$)")
 _DOLLAR: Final = re.compile(r"\s{0,4}\$ (?=[a-z/])(\S.*)")

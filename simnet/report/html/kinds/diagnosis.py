@@ -205,15 +205,15 @@ def _read(found: Document) -> Section:
     rows = tuple(
         (
             one.name,
-            f"{one.lines:,}",
-            f"{one.facts:,}",
             ", ".join(f"{_OUTPUTS.get(kind, kind)} {n}" for kind, n in one.kinds.items())
             or "nothing that is known",
+            f"{one.lines:,}",
+            f"{one.facts:,}",
         )
         for one in found.files
     )
-    heading = ("file", "lines", "values read", "of")
-    blocks: list[Block] = [Table("Files", heading, rows, folded=len(rows) > _FEW)]
+    heading = ("file", "values of", "lines", "values read")
+    blocks: list[Block] = [Table("Files", heading, rows, 2, folded=len(rows) > _FEW)]
     unread = tuple(
         (f"{file.name}:{one.line}", one.typed) for file in found.files for one in file.unread
     )
