@@ -99,8 +99,9 @@ class DiskModel:
                 least = f"a sector of {SECTOR_BYTES} B"
                 raise ValueError(f"{key}: expected at least {least}, got {getattr(self, name)} B")
         if self.flash_read_step_ps >= self.flash_read_ps:
-            message = f"expected less than flash_read, {self.flash_read_ps} ps"
-            raise ValueError(f"flash_read_step: {message}, got {self.flash_read_step_ps} ps")
+            read_us, step_us = (ps / 10**6 for ps in (self.flash_read_ps, self.flash_read_step_ps))
+            message = f"expected less than flash_read, {read_us:g} us, got {step_us:g} us"
+            raise ValueError(f"flash_read_step: {message}")
         unit_bytes = self.unit_bytes
         if self.queues and self.cache_bytes < unit_bytes:
             least = f"the {unit_bytes} B that are programmed at once"

@@ -31,6 +31,9 @@ _AT_WORK: Final = ("application", "computing", "pauses")
 _DELIVERED: Final = 0.99
 _PER_US: Final = 10**6
 _ALIKE: Final = 0.01
+# kinds of resources of which one waits for the other at work
+_CPU: Final = "cpu"
+_LOCK: Final = "lock"
 
 Share = Annotated[float, Field(ge=0.0)]
 
@@ -204,7 +207,14 @@ def _passes(flow: str | None, one: ResourceUse) -> bool:
 
 
 def _own(fullest: ResourceUse, among: Sequence[ResourceUse]) -> ResourceUse:
-    """The system's end of a link whose far end is as full, but for what is under way."""
+    """What stands behind the fullest one, as full as it but for what is under way.
+
+    That is the lock for which CPUs spin, and the system's end of a link with a full far end.
+    """
+    if fullest.kind == _CPU:
+        for one in among:
+            if one.kind == _LOCK and fullest.utilisation - one.utilisation < _ALIKE:
+                return one
     if not fullest.group or not fullest.kind.startswith("peer"):
         return fullest
     for one in among:
@@ -215,7 +225,9 @@ def _own(fullest: ResourceUse, among: Sequence[ResourceUse]) -> ResourceUse:
 
 
 def _apart(one: ResourceUse, first: ResourceUse) -> bool:
-    """Whether it stays as it is when `first` is replaced."""
+    """Whether it stays as it is when `first` is replaced; CPUs that spin for a lock do not."""
+    if first.kind == _LOCK and one.kind == _CPU:
+        return False
     return one.name != first.name and not (first.group and one.group == first.group)
 
 

@@ -54,6 +54,13 @@ def test_what_most_of_the_time_goes_to_holds_a_flow() -> None:
     assert limit(use("cpu0", 0.4), waits=parts).held_by == "nothing for long"
 
 
+def test_a_lock_is_named_before_the_cpus_that_spin_for_it() -> None:
+    cpus = (use("cpu0", 1.0), use("cpu1", 1.0))
+    found = limit(*cpus, use("lock", 0.995, kind="lock"), use("dies", 0.36, kind="drive"))
+    assert (found.first, found.next) == ("lock", "dies")
+    assert limit(*cpus, use("lock", 0.96, kind="lock")).first == "cpu0"
+
+
 def test_what_is_replaced_together_is_not_next() -> None:
     ports = (use("eth0", 0.99, group="network"), use("peer.eth0", 0.98, group="network"))
     assert limit(*ports, use("cpu0", 0.4)).next == "cpu0"
