@@ -62,6 +62,7 @@ class ReadHost:
         roles: what it does with its packets, where it is no end of TCP's streams.
         loose: what was collected by hand.
         seen: the kinds of output that each file of it holds, with the interface each is of.
+        unknown: what was typed for the parts of it whose format nobody knows, by file and line.
     """
 
     label: str
@@ -78,6 +79,7 @@ class ReadHost:
     roles: tuple[Role, ...]
     loose: Loose
     seen: dict[str, list[tuple[str, str]]]
+    unknown: dict[str, str]
 
 
 def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) -> ReadHost:
@@ -134,6 +136,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
         tuple(role for parser in parsers() for role in parser.roles(evidence)),
         gathered,
         outputs.seen,
+        outputs.unknown,
     )
 
 

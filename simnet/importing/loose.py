@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import posixpath
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.pasted import split
@@ -45,6 +45,7 @@ class Piece:
         command: that printed it; None if nothing says it.
         text: what was printed.
         host: that the prompt names; empty if it names none.
+        held: it is a file of /proc or /sys, or has such.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Piece:
     command: str | None
     text: str
     host: str = ""
+    held: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,9 @@ def gather(files: Files, names: Iterable[str]) -> Loose:
             skipped[name] = "it is empty"
             continue
         for piece in _pieces(name, text):
-            pieces.append(piece)
-            for place, held in _held(piece):
+            inside = list(_held(piece))
+            pieces.append(replace(piece, held=bool(inside)))
+            for place, held in inside:
                 if place not in virtual and len(virtual) < _MOST_VIRTUAL:
                     virtual[place], holders[place] = held.encode(), name
     skipped |= dict.fromkeys(itertools.islice(names, 1000), f"more than {_MOST_FILES} files")

@@ -114,6 +114,7 @@ class Outputs:
 
     Attributes:
         seen: the kinds of output of each file that was collected, by its name.
+        unknown: what was typed for each part of a text whose format nobody knows, by file and line.
         prompted: the host that the first prompt with one names, and the file; empty if none does.
     """
 
@@ -128,11 +129,15 @@ class Outputs:
                     again = LATER if folder.startswith(LATER) else ""
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
         self.prompted = ("", "")
+        self.unknown: dict[str, str] = {}
         for piece in pieces:
             if piece.host and not self.prompted[0]:
                 self.prompted = (piece.host, piece.name)
-            self.seen.setdefault(piece.file, [])
+            seen = self.seen.setdefault(piece.file, [])
+            before = len(seen)
             self._look(piece)
+            if len(seen) == before and piece.command and not piece.held:
+                self.unknown[piece.name] = piece.command
 
     def _enter(self, kind: str, interface: str, name: str) -> None:
         text = self._files.text(name)

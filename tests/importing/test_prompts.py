@@ -185,3 +185,17 @@ def test_the_peer_has_the_queues_that_its_card_can_have(
     loaded = load(str(tmp_path / "out" / "scenario.toml"))
     counts = [host.ports[0].nic.rx_queues for host in (loaded.host, *loaded.peers)]  # type: ignore[attr-defined]
     assert counts == [1, queues]
+
+
+def test_a_part_that_nobody_knows_is_listed(tmp_path: Path) -> None:
+    text = (
+        "$ nproc\n4\n$ rpm -qa --last\nkernel-5.14\n$ cat /proc/cmdline\nquiet\n$ lscpu\nCPU(s): 4"
+    )
+    found = taken(tmp_path, {"p.txt": text})
+    listed = {one["file"]: (one["state"], one["why"]) for one in found.files()}
+    assert listed["p.txt:4"] == (
+        "not understood",
+        "rpm -qa --last: no format that is known here",
+    )
+    assert set(listed) == {"p.txt", "p.txt:4"}
+    assert "rpm -qa" in found.report()

@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.kind import kinds
+from simnet.importing.writing.models import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,13 +25,15 @@ _OF_PORTS: Final = ("driver", "slot", "node", "called", "rx_queues")
 _PART: Final = re.compile(r":\d{1,7}$")
 _FROM: Final = "read from "
 _OTHERS: Final = "another file says the same, or no simulation depends on it"
+_MOST: Final = 200
+_LONGEST: Final = 60
 _UNKNOWN: Final = "no format that is known here"
 
 
 def files_of(
     host: ReadHost, values: Iterable[Mapping[str, str]], unused: Iterable[Mapping[str, str]]
 ) -> list[dict[str, str]]:
-    """Return file, state and why of each file that was collected by hand.
+    """Return file, state and why of each file that was collected by hand, and of unknown parts.
 
     Args:
         host: as it was read.
@@ -59,6 +62,11 @@ def files_of(
             why = "see above" if _any(file, places, refused) else idle
             found.append((file, READ_NOT_USED, f"{what}: {why}"))
     found += [(name, NOT_UNDERSTOOD, why) for name, why in host.loose.skipped.items()]
+    found += [
+        (name, NOT_UNDERSTOOD, f"{plain(typed, _LONGEST)}: {_UNKNOWN}")
+        for name, typed in list(host.unknown.items())[:_MOST]
+        if name not in host.seen
+    ]
     return [dict(zip(FILES, one, strict=True)) for one in sorted(found)]
 
 
