@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.errors import InputError
 from simnet.host.cache import CacheWays
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
@@ -50,6 +51,7 @@ _SENDER: Final = 0x0A010001
 _FIRST_PORT: Final = 100
 _PORTS: Final = 65_000
 _DESTINATION_PORT: Final = 9
+_DESTINATION_PORTS: Final = 2**16 - _DESTINATION_PORT
 _FCS_BYTES: Final = UNCOUNTED_BYTES - AROUND_BYTES
 # what a card writes of completions at a time
 _MESSAGE_BYTES: Final = 64
@@ -238,7 +240,11 @@ def _attach(ground: Ground, given: Given) -> tuple[Xdp, ...]:
 
 
 def _headers(ground: Ground, given: Given) -> list[Header]:
-    """The flows: each has a source port of its own, and comes to the queue that it is to."""
+    """The flows: each has a source port of its own, and comes to the queue that it is to.
+
+    Raises:
+        InputError: the hash key brings nothing to some queue.
+    """
     here, there = Station(0), Station(1)
     port = ground.ports[0]
     chosen = port if isinstance(port, MultiqueuePort) and given.spread == "queues" else None
@@ -246,17 +252,15 @@ def _headers(ground: Ground, given: Given) -> list[Header]:
     found = []
     destination = 0
     for number in range(given.flows):
-        while True:
-            header = Header(
-                there,
-                here,
-                _SENDER,
-                _OWN,
-                _FIRST_PORT + number,
-                _DESTINATION_PORT + destination,
-            )
+        for _ in range(_DESTINATION_PORTS):
+            to = _DESTINATION_PORT + destination % _DESTINATION_PORTS
+            header = Header(there, here, _SENDER, _OWN, _FIRST_PORT + number, to)
             if chosen is None or chosen.rx_queue(header) == number % queues:
                 break
             destination += 1
+        else:
+            message = f"no port is hashed to queue {number % queues} of {port.name}"
+            expected = 'expected another ethtool -X hkey, or xdp.spread = "hash"'
+            raise InputError(f"{message}: {expected}", key="xdp.spread")
         found.append(header)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import simnet
+from simnet.errors import InputError
 from simnet.study.run.result import Result
 
 
@@ -24,6 +25,13 @@ def test_queues_add_up_until_the_slot_is_full() -> None:
     # 15.8 GB/s in messages of 60 and 64 bytes with 24 each
     assert six.handled_pps == pytest.approx(15.8e9 / 172, rel=0.01)
     assert seven.handled_pps == pytest.approx(six.handled_pps, rel=0.01)
+
+
+def test_a_hash_key_that_leaves_a_queue_empty_is_refused() -> None:
+    """All bits of it set, a hash has two values: that of an odd number of bits, and 0."""
+    key = ":".join(["ff"] * 40)
+    with pytest.raises(InputError, match=r"no port is hashed to queue \d of eth0"):
+        ran(6, **{"ethtool -X eth0 hkey": key})
 
 
 def test_compressed_completions_leave_the_limit_to_the_cpus() -> None:
