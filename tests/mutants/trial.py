@@ -266,6 +266,8 @@ def _exchange(mutant: Mutant) -> None:
         function
         for function in _functions(vars(module), mutant.module)
         if function.__code__.co_firstlineno == mutant.function
+        # what a dataclass has made is of another file, and may begin at the same line of that
+        if function.__code__.co_filename == module.__file__
     }
     function.__code__ = changed
 

@@ -26,7 +26,7 @@ _SMALL: Final = 262_144
 def _larger(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
     return (
         sysctl(evidence, "net.core.rmem_max", "16777216"),
-        sysctl(evidence, "net.core.rmem_default", "4194304"),
+        sysctl(evidence, "net.core.rmem_default", "4194304", modelled=True),
     )
 
 
