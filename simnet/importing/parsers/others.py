@@ -23,6 +23,8 @@ __all__ = ["PARSER"]
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
 _NO_LOAD: Final = "no simulation depends on it"
 _NO_OUTPUT: Final = "commands are not executed"
+_NO_GROUP: Final = "no group of processes is limited here"
+_NO_DEVICE: Final = "no line says of which device"
 _SYMPTOMS: Final = "what happened, and no setting"
 # name, pattern of a line, why it is not used
 _KNOWN: Final = (
@@ -35,6 +37,11 @@ _KNOWN: Final = (
     ("pfcount", r"Absolute Stats: \[", "packets are captured, and no protocol receives them"),
     ("commands", r"ethtool -[A-Z] \S+ \S|(?:ip link|sysctl -w|echo|taskset|tc) \S", _NO_OUTPUT),
     ("top", r"top - [\d:]{8} up |%?Cpu\(s\): ", _SYMPTOMS),
+    ("top of BusyBox", r"CPU: +\d+% usr +\d+% sys ", _SYMPTOMS),
+    ("cpu.stat", r"(?:nr_periods|nr_throttled|throttled_usec) \d+$", _NO_GROUP),
+    ("links of lspci", r"[ \t]+Lnk(?:Cap|Sta):[ \t]", _NO_DEVICE),
+    ("sar of errors", r"[\d:]{8}(?: [AP]M)? +(?:IFACE +rxerr/s|atmptf/s)", _SYMPTOMS),
+    ("tc -s filter", r"filter protocol \S+ pref \d", _NO_LOAD),
     ("vmstat", r"procs -{3,}", _SYMPTOMS),
     ("dstat", r"-{2,}total-cpu-usage-{2,}|usr sys idl wai", _SYMPTOMS),
     ("turbostat", r"(?:Package\t|Core\tCPU\t|usec\t)", _NO_LOAD),

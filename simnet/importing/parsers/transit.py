@@ -146,7 +146,7 @@ PARSER: Final = Parser(
     kinds=(
         Kind(
             "conntrack -S",
-            line=r"cpu=\d+ +(?:searched|found)=",
+            line=r"cpu=\d+[ \t]+(?:searched|found)=",
             idle="what happened, and no setting",
         ),
         Kind(

@@ -60,6 +60,19 @@ def test_what_goes_together_runs(scenario: str, settings: dict[str, str]) -> Non
     simnet.run(scenario, settings=settings, duration="1 ms", warm_up="0 s")
 
 
+def test_flow_tables_are_those_of_all_queues() -> None:
+    entries = {"/sys/class/net/eth0/queues/rx-*/rps_flow_cnt": "4096"}
+    queues = {"ethtool -L eth0 combined": "8"}
+    tree = _assembled("web-25g", entries | queues, (), {}, ())[1].tree
+    (found,) = (
+        need
+        for subject in subjects()
+        for need in subject.needs(tree)
+        if need.noun == "entries of flow tables"
+    )
+    assert (found.value, found.count) == (4096, 8 * 4096)
+
+
 def test_units_in_flight_are_those_of_all_processes() -> None:
     settings = {"fio.mixed.numjobs": "1024", "fio.mixed.iodepth": "65536"}
     with pytest.raises(InputError, match=r"67108864 units in flight .* at most 22\d{3}, got 65536"):

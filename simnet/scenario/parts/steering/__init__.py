@@ -12,5 +12,6 @@ SUBJECT = Subject(
     knobs=late("steering.knobs:STEERING"),
     idle=late("steering.idle:idle"),
     check_host=late("steering.checks:check_steering"),
+    needs=late("steering.checks:needs"),
     proposals=late("steering.proposals:proposals"),
 )

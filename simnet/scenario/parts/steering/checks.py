@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.net.steering.version import steering_rules
+from simnet.scenario.core.subject import Need
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_steering"]
+__all__ = ["check_steering", "needs"]
+
+# of an entry: CPU, tail and filter of a flow; and what filling it with its first value takes
+_ENTRY_BYTES: Final = 24
+_ENTRY_PS: Final = 2_000
+
+
+def needs(tree: Tree) -> Iterator[Need]:
+    """Yield what the flow tables of all receive queues take."""
+    places: list[Path] = [("host",), *(("peers", n) for n in range(len(tree.get(("peers",)))))]
+    for place in places:
+        for number, port in enumerate(tree.get((*place, "ports"))):
+            if sum(port["rps_flow_cnt"]):
+                where: Path = (*place, "ports", number, "rps_flow_cnt")
+                most, count = max(port["rps_flow_cnt"]), sum(port["rps_flow_cnt"])
+                yield Need(where, most, count, "entries of flow tables", _ENTRY_BYTES, _ENTRY_PS)
 
 
 def check_steering(tree: Tree, place: Path, table: Table) -> None:
