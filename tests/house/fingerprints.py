@@ -106,7 +106,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "nvme-local": Configuration("nvme-local"),
     "nvme-980pro": Configuration("nvme-980pro"),
     "ten processes and the lock of bfq": Configuration(
-        "nvme-980pro", {"fio.reads.numjobs": "10"}, ("bfq",), ms=20
+        "nvme-980pro", {"fio.reads.numjobs": "10"}, ("scheduler-bfq",), ms=20
     ),
     "ess-sas": Configuration("ess-sas", ms=60_000),
     "ess-sas, thirty jobs on four nodes": Configuration(

@@ -60,7 +60,7 @@ def _answer(name: str, scheduler: str, number: int) -> Answer:
     _, varied, options = _SETS[name]
     settings = {f"fio.reads.{option}": value for option, value in options.items()}
     settings[f"fio.reads.{varied}"] = str(number)
-    tunings = () if scheduler == "none" else (scheduler,)
+    tunings = () if scheduler == "none" else (f"scheduler-{scheduler}",)
     anchors = tuple(
         Anchored(f"nvme980.{row}", ("iops",), _ERROR) for row in (*_DRIVE, *_OWN[scheduler])
     )

@@ -24,7 +24,6 @@ _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local 
 _NO_LOAD: Final = "no simulation depends on it"
 _NO_OUTPUT: Final = "commands are not executed"
 _NO_GROUP: Final = "no group of processes is limited here"
-_NO_DEVICE: Final = "no line says of which device"
 _SYMPTOMS: Final = "what happened, and no setting"
 # name, pattern of a line, why it is not used
 _KNOWN: Final = (
@@ -39,7 +38,6 @@ _KNOWN: Final = (
     ("top", r"top - [\d:]{8} up |%?Cpu\(s\): ", _SYMPTOMS),
     ("top of BusyBox", r"CPU: +\d+% usr +\d+% sys ", _SYMPTOMS),
     ("cpu.stat", r"(?:nr_periods|nr_throttled|throttled_usec) \d+$", _NO_GROUP),
-    ("links of lspci", r"[ \t]+Lnk(?:Cap|Sta):[ \t]", _NO_DEVICE),
     ("sar of errors", r"[\d:]{8}(?: [AP]M)? +(?:IFACE +rxerr/s|atmptf/s)", _SYMPTOMS),
     ("tc -s filter", r"filter protocol \S+ pref \d", _NO_LOAD),
     ("vmstat", r"procs -{3,}", _SYMPTOMS),

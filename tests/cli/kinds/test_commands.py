@@ -60,7 +60,7 @@ KINDS = {
     "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), _NO_RATE),
     "memcached-100g": Kind("defer10", refused=_NO_RATE),
     "nvme-local": Kind("short-queue", refused=_NO_RATE),
-    "nvme-980pro": Kind("kyber", ("5 ms", "2 ms"), refused=_NO_RATE),
+    "nvme-980pro": Kind("scheduler-kyber", ("5 ms", "2 ms"), refused=_NO_RATE),
     "relay-untuned": Kind("affinity"),
     "router-connectx5": Kind("drop-raw", refused=_NO_RATE),
     "stream-100g": Kind("jumbo", ("10 ms", "10 ms"), _NO_RATE),
