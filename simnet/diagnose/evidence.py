@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.page import Page
 
-__all__ = ["Evidence", "gathered"]
+__all__ = ["Evidence", "gathered", "outputs"]
 
 _MOST_FACTS: Final = 500_000
 _MOST_LOGGED: Final = 10_000
@@ -138,6 +138,15 @@ def _readers() -> tuple[Any, ...]:
 
     names = (found.name for found in pkgutil.iter_modules(folder.__path__))
     return tuple(import_module(f"{folder.__name__}.{name}") for name in names)
+
+
+@cache
+def outputs() -> dict[str, str]:
+    """Return the output that each kind of fact is of; a kind that says it itself is left out."""
+    found = {"log": "lines of a log"}
+    for reader in _readers():
+        found |= getattr(reader, "OUTPUTS", {})
+    return found
 
 
 def _read(pages: Iterable[Page]) -> Iterator[Fact]:

@@ -7,7 +7,7 @@ import re
 from functools import cached_property
 from typing import Final
 
-from simnet.importing.pasted import split
+from simnet.importing.pasted import Part, split
 
 __all__ = ["Page", "number"]
 
@@ -84,11 +84,16 @@ class Page:
         return "\n".join(line if _TROUBLE.search(line) else "" for line in cut)
 
     @cached_property
+    def parts(self) -> list[Part]:
+        """The outputs that it holds, each after the command that printed it."""
+        return split(self.text)
+
+    @cached_property
     def _ports(self) -> tuple[list[int], list[str]]:
         found = [(0, self._port_in_name())]
         found += [
             (part.first - 1, typed["typed"])
-            for part in split(self.text)
+            for part in self.parts
             if part.command and (typed := _TYPED.match(part.command))
         ]
         found += [(self.line_of(one.end()), one["head"]) for one in _HEADED.finditer(self.text)]

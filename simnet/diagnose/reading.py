@@ -7,8 +7,6 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.pasted import split
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -64,7 +62,7 @@ def readings(pages: Sequence[Page], facts: Iterable[Fact]) -> tuple[Reading, ...
 
 def _unread(page: Page, told: dict[str, set[int]]) -> Iterator[tuple[int, str]]:
     lines = told[page.name]
-    for part in split(page.text):
+    for part in page.parts:
         at, end = part.first, part.first + len(part.lines)
         if part.command and not _SILENT.match(part.command) and lines.isdisjoint(range(at, end)):
             yield at - 1, part.command

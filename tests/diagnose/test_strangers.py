@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from simnet.cli import main
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.report.diagnosis import diagnosis
-from simnet.report.html.make import parts_of
+from simnet.report.html.make import saved_parts
 from simnet.report.html.page import page
-from simnet.report.html.saved import saved_of
 from tests.diagnose.table import RULES
 
 CASES: Final = Path(__file__).parents[2] / "validation" / "cases"
@@ -72,8 +71,9 @@ def mutated(draw: st.DrawFn) -> str:
 def test_whatever_is_pasted_there_is_an_answer(tmp_path: Path, text: str) -> None:
     found = diagnosed(tmp_path, text)
     assert found.exit_status in {0, 1, 3}
-    saved = saved_of(found.to_json().encode(), tmp_path / "found.json")
-    text = page(parts_of([saved], simulate=False))
+    saved = tmp_path / "found.json"
+    saved.write_text(found.to_json(), encoding="utf-8")
+    text = page(saved_parts([saved], simulate=False))
     assert text.count("<script>") == 1
     assert not re.search(r"[\0\x1b\u202e\r]", text)
     shown = diagnosis(found, ["paste.txt"])

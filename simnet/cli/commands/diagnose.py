@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -66,12 +65,10 @@ def diagnose_command(
             found = predicted(found, sources, progress=callback, jobs=jobs)
     if out is not None and out.suffix == REPORT:
         from simnet.files import write_text
-        from simnet.report.html.make import parts_of
+        from simnet.report.html.kinds.diagnosis import KIND
         from simnet.report.html.page import page
-        from simnet.report.html.saved import saved_of
 
-        saved = saved_of(found.to_json().encode(), out)
-        write_text(out, page(parts_of([replace(saved, file="")], simulate=False)))
+        write_text(out, page(KIND.parts([("", found.document())], False)))  # noqa: FBT003 - as all kinds
     else:
         write_out(out, found.to_json)
     answer(found.to_json() if as_json else diagnosis(found, sources, every=every), nl=as_json)

@@ -27,6 +27,7 @@ _POLICY: Final = re.compile(
 _LIMITS: Final = re.compile(r"hardware limits: \S+ [MG]Hz - (?P<most>[\d.]+) (?P<unit>[MG])Hz")
 _FREQUENCY: Final = re.compile(r"(?P<name>scaling_max_freq|cpuinfo_max_freq)\s*[:=]\s*(?P<khz>\d+)")
 
+OUTPUTS: Final = {"idle": "idle states"}
 SIGN: Final = re.compile(r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq|Latency: \d")
 
 

@@ -35,6 +35,7 @@ _PROCESS: Final = re.compile(
 _BUSYBOX: Final = re.compile(rf"CPU(?P<cpu>\d*):\s+(?P<rest>{_NUMBER}% usr .*)")
 _SHARE: Final = re.compile(rf"({_NUMBER})% (usr|sys|nic|idle|io|irq|sirq)\b")
 
+OUTPUTS: Final = {"cpu": "shares of CPU time"}
 SIGN: Final = re.compile(
     r"% sirq|%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d|PID USER"
 )

@@ -41,6 +41,18 @@ _OFFLOADS: Final = re.compile(
     r"|receive-hashing|highdma|hw-tc-offload|loopback|rxhash|rx-gro-\w+)"
 )
 
+OUTPUTS: Final = {
+    "stat": "ethtool -S",
+    "rate": "ethtool_stats.pl",
+    "phy": "ethtool",
+    "driver": "ethtool -i",
+    "offload": "ethtool -k",
+    "coalesce": "ethtool -c",
+    "ring": "ethtool -g",
+    "channels": "ethtool -l",
+    "rss": "ethtool -x",
+    "pause": "ethtool -a",
+}
 SIGN: Final = re.compile(
     r"(?m)^\s*(?:\[\d+\]:?\s*)?\S.{0,60}:\s|^\s*[rt]x_\w+\s|Ethtool\(|^\s*[rt]x-usecs"
 )

@@ -18,6 +18,7 @@ _ROW: Final = re.compile(r"\s*(?P<irq>\d+):(?P<counts>(?:\s+\d+)+)\s+(?P<rest>\D
 # a name of the kernel has less
 _LONGEST: Final = 60
 
+OUTPUTS: Final = {"irq": "interrupts"}
 SIGN: Final = re.compile(r"(?m)^\s*CPU0\s|^\s*\d+:\s+\d+.*(?:MSI|APIC|GIC|edge|level)")
 
 

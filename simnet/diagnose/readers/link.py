@@ -40,6 +40,7 @@ _NETSTAT: Final = {
     "TX-OVR": "tx_overruns",
 }
 
+OUTPUTS: Final = {"link": "counters of ports", "addr": "addresses"}
 SIGN: Final = re.compile(
     r"(?m)^\d+: \S+: <|Link encap:|"
     r": flags=\d|RX-OK|^\s*[^\s:]+:\s*\d+(?:\s+\d+){15}\s*$|^\s*[RT]X packets"

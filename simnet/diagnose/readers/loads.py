@@ -30,6 +30,7 @@ _JOB_NAMES: Final = frozenset(
 _UNIT: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 _SHORTEST_S: Final = 2.5
 
+OUTPUTS: Final = {"test": "tests", "disk": "iostat -x"}
 SIGN: Final = re.compile(r"bits/sec|10\^6bits|packets transmitted|iodepth|%util")
 
 

@@ -20,6 +20,7 @@ _LINK: Final = re.compile(r"Speed (?P<speed>[\d.]+|unknown)(?:GT/s)?[^,]*, Width
 _ASPM: Final = re.compile(r"LnkCtl:\s*ASPM (?P<state>.*?)(?: Enabled)?[;,]")
 _EXIT: Final = re.compile(r"\bL1 <(?P<most>\d+)us")
 
+OUTPUTS: Final = {"pci": "lspci -vv"}
 SIGN: Final = re.compile(r"Lnk(?:Cap|Sta|Ctl):|[0-9a-f]{2}:[0-9a-f]{2}\.[0-7] [A-Z]")
 
 

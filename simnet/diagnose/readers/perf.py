@@ -19,6 +19,7 @@ _ROW: Final = re.compile(
     r"(?:\s.*)?"
 )
 
+OUTPUTS: Final = {"hot": "perf"}
 SIGN: Final = re.compile(r"\d%\s.*\[k\] ")
 
 

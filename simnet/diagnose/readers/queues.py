@@ -29,6 +29,7 @@ _CGROUP: Final = re.compile(
     r"\s*(?:cpu\.stat:)?(nr_periods|nr_throttled|throttled_(?:usec|time)) (\d+)"
 )
 
+OUTPUTS: Final = {"qdisc": "tc -s qdisc", "conntrack": "conntrack -S", "cgroup": "cpu.stat"}
 SIGN: Final = re.compile(r"qdisc |Sent \d+ bytes|insert_failed=|nr_throttled")
 
 

@@ -65,6 +65,7 @@ _WORDS: Final = tuple(
     )
 )
 
+OUTPUTS: Final = {"snmp": "nstat, netstat -s"}
 SIGN: Final = re.compile(
     rf"(?m)^\s*{_PROTOCOLS}(?:[A-Z]\w+\s+\d|:)|^\s*\d+ (?:packet|segment|SYN|times the|receive buf)"
     r"|^\s*(?:TCP|Listen|Rcvbuf|IPRev|InCsum)\w*: \d|^\s*(?:tcp|udp|ip):\s*$"

@@ -34,6 +34,7 @@ _PROC_UDP: Final = re.compile(
 )
 _SOCKSTAT: Final = re.compile(r"\s*(?P<kind>TCP|UDP): inuse \d+ .*\bmem (?P<pages>\d{1,18})\b.*")
 
+OUTPUTS: Final = {"socket": "ss"}
 SIGN: Final = re.compile(
     r"(?m)^\s*(?:tcp|udp)6?\s|^(?:LISTEN|ESTAB|UNCONN)\s|skmem:|^TCP:\s+\d"
     r"|inode +ref +pointer +drops|^\s*(?:TCP|UDP): inuse \d"

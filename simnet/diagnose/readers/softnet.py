@@ -16,6 +16,7 @@ _ROW: Final = re.compile(r"\s*((?:[0-9a-f]{8}\s+){8,14}[0-9a-f]{8})\s*")
 _NAMES: Final = {0: "processed", 1: "dropped", 2: "squeezed", 9: "rps", 10: "flow_limit"}
 _CPU: Final = 12
 
+OUTPUTS: Final = {"softnet": "softnet_stat"}
 SIGN: Final = re.compile(r"(?m)^\s*(?:[0-9a-f]{8}\s+){8}")
 
 

@@ -13,7 +13,7 @@ from simnet.report.html.kinds import Kind
 from simnet.report.html.kinds.explanation import explanation_verdicts
 from simnet.report.html.kinds.result import repeat_run, result_sections
 from simnet.report.html.kinds.whatif import whatif_part
-from simnet.report.html.saved import Saved, read_saved
+from simnet.report.html.saved import read_saved
 from simnet.report.html.system import assumptions
 from simnet.report.progress import watching
 from simnet.study.explain.explain import observed
@@ -22,16 +22,12 @@ from simnet.study.run.run import effective_of, recorded
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case
 
-__all__ = ["parts_of", "saved_parts", "scenario_part", "whatif_parts"]
+__all__ = ["saved_parts", "scenario_part", "whatif_parts"]
 
 
 def saved_parts(files: Sequence[Path], *, simulate: bool) -> list[Part]:
     """What files hold; those of one kind together, kinds in the order of their first file."""
-    return parts_of([read_saved(file) for file in files], simulate=simulate)
-
-
-def parts_of(saved: Sequence[Saved], *, simulate: bool) -> list[Part]:
-    """The same of what was read already."""
+    saved = [read_saved(file) for file in files]
     by_kind: dict[Kind, list[tuple[str, Any]]] = {}
     for one in saved:
         by_kind.setdefault(one.kind, []).append((one.file, one.document))

@@ -21,7 +21,7 @@ from simnet.files import read_bytes
 from simnet.printable import printable
 from simnet.report.html.kinds import Kind, kinds
 
-__all__ = ["Saved", "read_saved", "saved_of"]
+__all__ = ["Saved", "read_saved"]
 
 _MOST_BYTES: Final = 64 << 20
 _LONGEST: Final = 4000
@@ -44,11 +44,7 @@ def read_saved(path: Path) -> Saved:
     Raises:
         InputError: it cannot be read, is no JSON, or no document that a report can show.
     """
-    return saved_of(read_bytes(path, most_bytes=_MOST_BYTES, kind="result"), path)
-
-
-def saved_of(data: bytes, path: Path) -> Saved:
-    """Read what a file holds; see `read_saved`."""
+    data = read_bytes(path, most_bytes=_MOST_BYTES, kind="result")
     try:
         tree = from_json(data, allow_inf_nan=False)
     except ValueError as error:

@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import model_validator
 
 from simnet.diagnose.document import SCHEMA, Command, Document, Finding
+from simnet.diagnose.evidence import outputs
 from simnet.diagnose.prediction import Prediction
 from simnet.diagnose.rule import PLACES
 from simnet.printable import few, typed
@@ -24,16 +25,6 @@ _MOST: Final = 12
 _FEW: Final = 8
 _HERE: Final = "in this host"
 _OUTSIDE: Final = "outside of what this host can set"
-# what the kinds of facts are of
-_OUTPUTS: Final = {
-    "stat": "ethtool -S", "rate": "ethtool_stats.pl", "phy": "ethtool", "driver": "ethtool -i",
-    "offload": "ethtool -k", "coalesce": "ethtool -c", "ring": "ethtool -g",
-    "channels": "ethtool -l", "rss": "ethtool -x", "pause": "ethtool -a", "irq": "interrupts",
-    "softnet": "softnet_stat", "snmp": "nstat, netstat -s", "link": "counters of ports",
-    "addr": "addresses", "qdisc": "tc -s qdisc", "conntrack": "conntrack -S", "pci": "lspci -vv",
-    "cpu": "shares of CPU time", "log": "lines of a log", "hot": "perf", "test": "tests",
-    "disk": "iostat -x", "socket": "ss", "cgroup": "cpu.stat", "idle": "idle states",
-}  # fmt: skip
 
 
 def _parts(found: Sequence[tuple[str, Document]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
@@ -205,7 +196,7 @@ def _read(found: Document) -> Section:
     rows = tuple(
         (
             one.name,
-            ", ".join(f"{_OUTPUTS.get(kind, kind)} {n}" for kind, n in one.kinds.items())
+            ", ".join(f"{outputs().get(kind, kind)} {n}" for kind, n in one.kinds.items())
             or "nothing that is known",
             f"{one.lines:,}",
             f"{one.facts:,}",
