@@ -59,6 +59,7 @@ class MultiQueue(CompletingQueue):
         submitting, submitter: the hardware queue that a process submits to, and its CPU.
         times: takes the time of each request, if set.
         locked_ps: how long a scheduler's lock was held.
+        submit_holds, end_holds: of a scheduler with a lock for all queues.
     """
 
     submit_ps: cython.longlong = 0
@@ -76,6 +77,8 @@ class MultiQueue(CompletingQueue):
     lock_free_ps: cython.longlong = 0
     locked_ps: cython.longlong = 0
     lock: SharedLines = None
+    submit_holds: cython.longlong = 0
+    end_holds: cython.longlong = 0
     nr_requests: cython.longlong = 0
     scheduler: Public[MqScheduler | Any] = None
 
@@ -125,7 +128,8 @@ class MultiQueue(CompletingQueue):
             where = self.polled_of_cpu if hardware.line is None else self.of_cpu
             where.update((cpu.cpu_id, hardware) for cpu in cpus)
         if scheduler and scheduler.shared:
-            self.lock_ps = costs.lock_ps // (scheduler.submit_holds + scheduler.end_holds)
+            self.submit_holds, self.end_holds = scheduler.submit_holds, scheduler.end_holds
+            self.lock_ps = costs.lock_ps // (self.submit_holds + self.end_holds)
         self.lock = SharedLines(machine.memory, costs.lock_lines)
         self.nr_requests = nr_requests or (2 * min(depth, _DEFAULT_RQ) if scheduler else depth)
         for hardware in self.hardware:
@@ -246,8 +250,8 @@ class MultiQueue(CompletingQueue):
             for request in plug:
                 hardware.issue(request)
             return 0
-        if self.scheduler.shared:
-            self._take_lock(cpu, len(plug) * self.scheduler.submit_holds)
+        if self.submit_holds > 0:
+            self._take_lock(cpu, len(plug) * self.submit_holds)
         for request in plug:
             request.sorted = True
             self.scheduler.insert(request)
@@ -308,8 +312,8 @@ class MultiQueue(CompletingQueue):
         self.scheduler.done(request)
         self.free(request)
         runs: cython.bint = len(hardware.dispatch) > 0 or self.scheduler.has_work(hardware)
-        if self.scheduler.shared and self.scheduler.end_holds + runs > 0:
-            self._take_lock(cpu, self.scheduler.end_holds + runs)
+        if self.submit_holds > 0 and self.end_holds + runs > 0:
+            self._take_lock(cpu, self.end_holds + runs)
         if runs:
             self.run_queue(hardware)
         return 0

@@ -7,7 +7,15 @@ from typing import Any, cast
 
 import pytest
 
-from simnet.storage.multiqueue.bfq import EXHAUSTED, NO_MORE_REQUESTS, PREEMPTED, TOO_IDLE
+from simnet.storage.block.request import IoContext
+from simnet.storage.multiqueue.bfq import (
+    EXHAUSTED,
+    NO_MORE_REQUESTS,
+    PREEMPTED,
+    TIMEOUT,
+    TOO_IDLE,
+)
+from simnet.storage.multiqueue.bfq_queue import BfqQueue
 from tests.storage.multiqueue.parts import MS, US, MqHost
 
 FAR = 10**6
@@ -170,3 +178,30 @@ def test_a_higher_weight_ends_a_turn_that_goes_on_with_its_budget() -> None:
     before = found[position - 1]
     assert before[0] == 1
     assert before[1] < 16
+
+
+@pytest.mark.parametrize(
+    ("reason", "budget", "dispatched", "service", "found"),
+    [
+        (TOO_IDLE, 320, 1, 0, 640),
+        (TOO_IDLE, 600, 1, 0, 960),
+        (TOO_IDLE, 151, 0, 0, 31),
+        (TOO_IDLE, 150, 0, 0, 30),
+        (TIMEOUT, 320, 0, 0, 640),
+        (TIMEOUT, 481, 0, 0, 960),
+        (EXHAUSTED, 200, 0, 0, 800),
+        (EXHAUSTED, 250, 0, 0, 960),
+        (NO_MORE_REQUESTS, 320, 0, 77, 77),
+        (NO_MORE_REQUESTS, 320, 0, 12, 30),
+        (PREEMPTED, 320, 0, 77, 320),
+    ],
+)
+def test_the_next_budget_follows_from_how_a_turn_ended(
+    reason: int, budget: int, dispatched: int, service: int, found: int
+) -> None:
+    """At most 960 sectors, at least a 32nd of them; `__bfq_bfqq_recalc_budget`."""
+    scheduler: Any = host(max_budget=960).queue.scheduler
+    queue = BfqQueue(IoContext("p"), budget)
+    queue.dispatched, queue.service = dispatched, service
+    queue.max_budget = budget
+    assert scheduler._recalculated(queue, reason) == found

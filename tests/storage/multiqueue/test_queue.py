@@ -126,6 +126,14 @@ def test_cpus_submit_to_queues_of_their_own() -> None:
     assert [hardware.interrupts for hardware in host.queue.hardware] == [1, 1, 1, 1]
 
 
+@pytest.mark.parametrize(("scheduler", "own_us"), [("none", 0), ("mq-deadline", 7), ("kyber", 7)])
+def test_a_scheduler_costs_a_request_its_way_through(scheduler: str, own_us: int) -> None:
+    """Three bios of two pages each; a polled queue and one with an interrupt cost the same."""
+    costs = MqCosts(submit_ps=2 * US, page_ps=US, schedule_ps=7 * US)
+    host = MqHost(scheduler, costs=costs)
+    assert host.queue.submit_work_ps(host.machine.cpus[0], 3, 6) == (3 * (2 + own_us) + 6) * US
+
+
 def test_a_lock_of_all_queues_makes_submitters_wait() -> None:
     """Each holds it for 3 us; two that come at once wait 0 and 3 us."""
     host = MqHost("mq-deadline", costs=MqCosts(lock_ps=3 * US))

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from simnet.storage.block.request import READ
+from simnet.storage.multiqueue.kyber import Domain
 from tests.storage.multiqueue.parts import MS, US, MqHost
 
 FIRST = [8000, 8100]
@@ -160,3 +161,34 @@ class TestKyber:
         assert buckets == [0] * 8
         assert domain.percentile([1, 0, 0, 0, 0, 0, 0, 1], 90, 1002, 1000) == -1
         assert domain.percentile([1, 0, 0, 0, 0, 0, 0, 1], 90, 2002, 1000) == 7
+
+
+@pytest.mark.parametrize(
+    ("buckets", "percent", "found"),
+    [
+        ([500, 0, 0, 0, 0, 0, 0, 0], 99, 0),
+        # the 495th of 500 is the last of the first bucket, or one too far
+        ([495, 5, 0, 0, 0, 0, 0, 0], 99, 0),
+        ([494, 6, 0, 0, 0, 0, 0, 0], 99, 1),
+        ([450, 0, 0, 50, 0, 0, 0, 0], 90, 0),
+        ([449, 0, 0, 51, 0, 0, 0, 0], 90, 3),
+        # of 501 the 496th: ranks are rounded up
+        ([495, 0, 0, 0, 0, 0, 0, 6], 99, 7),
+        ([0, 0, 0, 0, 0, 0, 0, 500], 90, 7),
+    ],
+)
+def test_a_percentile_is_the_bucket_of_its_rank(
+    buckets: list[int], percent: int, found: int
+) -> None:
+    """`calculate_percentile`; what was counted begins anew."""
+    assert Domain(256).percentile(buckets, percent, 0, 250) == found
+    assert buckets == [0] * 8
+
+
+def test_few_samples_are_taken_after_a_second() -> None:
+    domain = Domain(256)
+    buckets = [0, 0, 7, 0, 0, 0, 0, 0]
+    assert domain.percentile([0] * 8, 99, 0, 250) == -1
+    assert domain.percentile(buckets, 99, 10, 250) == -1
+    assert domain.percentile(buckets, 99, 259, 250) == -1
+    assert domain.percentile(buckets, 99, 260, 250) == 2

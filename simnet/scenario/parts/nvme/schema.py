@@ -89,7 +89,7 @@ class NvmeDriver(Section):
 
     The costs are assumed, for a current out-of-order core and a kernel with the mitigations off:
     some 2.5 us for a read of 4 KiB by libaio at 3.3 GHz, fio and interrupts included. Those of
-    schedulers are calibrated on the host of the scenario nvme-980pro.
+    schedulers were fitted to measurements of a host whose scenario has them with ranges.
     """
 
     poll_queues: Annotated[int, count("queues that are polled", 0, 1024)] = 0

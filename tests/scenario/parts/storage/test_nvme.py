@@ -12,6 +12,7 @@ from simnet.report import FORMATS
 from simnet.report.fio import _number
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.load import load
+from simnet.scenario.parts.nvme.build import costs_of
 from simnet.scenario.system.build import build
 from simnet.study.run.run import simulate
 from simnet.study.work.vary import with_values
@@ -33,6 +34,26 @@ def test_one_read_at_a_time_takes_the_drive_and_the_host() -> None:
     assert drive_us + 3 < job.read.lat_ns.mean / 1000 < drive_us + 8
     assert job.read.iops == pytest.approx(10**9 / job.read.lat_ns.mean, rel=0.01)
     assert job.write.total_ios == 0
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "own_ns", "lock_ns"),
+    [("none", 0, 0), ("mq-deadline", 400, 100), ("bfq", 900, 800), ("kyber", 700, 0)],
+)
+def test_each_scheduler_has_costs_of_its_own(scheduler: str, own_ns: int, lock_ns: int) -> None:
+    cycles = {
+        "mq_deadline": 400,
+        "mq_deadline_lock": 100,
+        "bfq": 900,
+        "bfq_lock": 800,
+        "kyber": 700,
+        "submit": 1000,
+    }
+    settings = {f"nvme.{name}": f"{number} cycles" for name, number in cycles.items()}
+    effective = load(SCENARIO, settings=settings)
+    found = costs_of(effective.nvme, 10**9, scheduler)
+    assert (found.submit_ps, found.schedule_ps) == (10**6, own_ns * 1000)
+    assert found.lock_ps == lock_ns * 1000
 
 
 def test_reads_saturate_at_what_the_dies_can_do() -> None:
