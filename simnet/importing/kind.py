@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["LATER", "Kind", "Told", "announced", "kinds"]
+__all__ = ["HAPPENED", "LATER", "NOT_MODELLED", "Kind", "Told", "announced", "kinds"]
 
 LATER: Final = "later/"
 """What stands before the names of files that were taken a second time."""
+NOT_MODELLED: Final = "no simulation depends on it"
+"""Why a setting, or a file of settings, is not used."""
+HAPPENED: Final = "what happened, and no setting"
+"""Why a file that counts events is not used."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.outputs import INTERFACE, Outputs
 from simnet.importing.parsers.interrupts import interrupt_counts
-from simnet.importing.parsers.links import mtus
+from simnet.importing.parsers.links import listed, mtus
 from simnet.importing.parsers.sysstat import interfaces
 
 if TYPE_CHECKING:
@@ -36,14 +37,12 @@ _VIRTUAL: Final = re.compile(
 )
 _BUS: Final = re.compile(r"v?s?can\d{1,3}")
 _MOST: Final = 64
-_BRIEF: Final = re.compile(r"^([^\s:@]{1,15})(?:@\S{1,15})? +(?:UP|DOWN|UNKNOWN) ", re.MULTILINE)
 _DEVICE: Final = re.compile(r"^ *([^\s:]{1,15}):(?: *\d{1,20}){16}\s*$", re.MULTILINE)
-_IFCONFIG: Final = re.compile(r"^([^\s:]{1,15}):? +(?:Link encap:|flags=)", re.MULTILINE)
 _LISTS: Final[Mapping[str, Callable[[str], Iterable[str]]]] = {
     "ip link": mtus,
     "netstat -i": mtus,
-    "ip -br link": _BRIEF.findall,
-    "ifconfig": _IFCONFIG.findall,
+    "ip -br link": partial(listed, "ip -br link"),
+    "ifconfig": partial(listed, "ifconfig"),
     "net/dev": _DEVICE.findall,
 }
 

@@ -38,24 +38,11 @@ __all__ = ["read_nics"]
 _CPUS: Final = "sys/devices/system/cpu"
 _CLASS: Final = "sys/class/net"
 _PCI: Final = "sys/bus/pci/devices"
-_NO_DEVICE: Final = frozenset(
-    {"bridge", "bonding", "team", "tun", "veth", "dummy", "openvswitch", "vxlan", "macvlan"}
-    | {
-        "ipvlan",
-        "vrf",
-        "ifb",
-        "ip_tunnel",
-        "sit",
-        "xfrm",
-        "geneve",
-        "netdevsim",
-        "batman_adv",
-        "gre",
-        "wireguard",
-        "nlmon",
-        "802.1Q VLAN Support",
-    }
-)
+_NO_DEVICE: Final = frozenset({
+    "bridge", "bonding", "team", "tun", "veth", "dummy", "openvswitch", "vxlan", "macvlan", "vrf",
+    "ipvlan", "ifb", "gre", "ip_tunnel", "sit", "xfrm", "geneve", "netdevsim", "batman_adv",
+    "wireguard", "nlmon", "802.1Q VLAN Support",
+})  # fmt: skip
 _ADDRESS: Final = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _VIRTIO: Final = re.compile(r"virtio\d{1,4}")
 _QUEUE: Final = re.compile(r"(rx|tx)-\d{1,5}")

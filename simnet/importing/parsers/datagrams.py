@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.importing.kind import Kind
+from simnet.importing.kind import HAPPENED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.sockets import lists
 from simnet.importing.roles import DATAGRAMS, Role
@@ -255,7 +255,6 @@ def _test(told: Output, numbers: dict[str, int], *, sends: bool) -> Role:
     )
 
 
-_SYMPTOMS: Final = "what happened, and no setting"
 PARSER: Final = Parser(
     kinds=(
         Kind(
@@ -263,18 +262,18 @@ PARSER: Final = Parser(
             line=r"(?:Ip|Tcp|Udp|IcmpMsg|TcpExt):$",
             command="netstat -s",
             folder="networking",
-            idle=_SYMPTOMS,
+            idle=HAPPENED,
         ),
         Kind(
             "nstat",
             line=r"#kernel$|(?:Ip|Tcp|TcpExt|Udp)[A-Z]\w+ +\d+ +[\d.]+$",
-            idle=_SYMPTOMS,
+            idle=HAPPENED,
         ),
         Kind(
             "net/snmp",
             line=r"(?:Ip|Tcp|Udp|TcpExt): [A-Z]\w+ ",
             files=("proc/net/snmp",),
-            idle=_SYMPTOMS,
+            idle=HAPPENED,
         ),
         Kind("netstat -an", line=r"Proto +Recv-Q +Send-Q +Local"),
         Kind("sar -n UDP", line=rf"{_WHEN} +idgm/s +odgm/s"),

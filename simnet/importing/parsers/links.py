@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.files.files import Files
 
-__all__ = ["PARSER", "bond_rates", "mtus"]
+__all__ = ["PARSER", "bond_rates", "listed", "mtus"]
 
 _LINE: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:].*? mtu (\d{2,6})\b", re.MULTILINE)
 _NETSTAT: Final = re.compile(r"^Iface +MTU ", re.MULTILINE)
@@ -65,6 +65,21 @@ def mtus(text: str) -> dict[str, int]:
         for one in links
         if isinstance(one.get("ifname"), str) and type(one.get("mtu")) is int
     }
+
+
+# of lists without an MTU: a name, and what says that it is up
+_LISTS: Final = {
+    "ip -br link": re.compile(
+        r"^([^\s:@]{1,15})(?:@\S{1,15})? +(?:(UP|UNKNOWN)|DOWN) ", re.MULTILINE
+    ),
+    "ifconfig": re.compile(r"^([^\s:]{1,15}):? +(Link encap:|flags=(?:\d+<UP)?)", re.MULTILINE),
+}
+_DOWN: Final = ("", "flags=")
+
+
+def listed(kind: str, text: str) -> dict[str, bool]:
+    """Return the interfaces that `ip -br link` or `ifconfig` lists, and whether each is up."""
+    return {name: state not in _DOWN for name, state in _LISTS[kind].findall(text)}
 
 
 def bond_rates(files: Files) -> dict[str, tuple[int, str]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.kind import Kind
+from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.roles import CAPTURE, DISKS, Role
 
@@ -21,33 +21,31 @@ if TYPE_CHECKING:
 __all__ = ["PARSER"]
 
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
-_NO_LOAD: Final = "no simulation depends on it"
 _NO_OUTPUT: Final = "commands are not executed"
 _NO_GROUP: Final = "no group of processes is limited here"
-_SYMPTOMS: Final = "what happened, and no setting"
 # name, pattern of a line, why it is not used
 _KNOWN: Final = (
     ("fio job", r"(?:ioengine|filename|overwrite|direct)=\S", _DISK),
     ("fio", r"\S{1,60}: \(g=\d+\): rw=\w+, ", _DISK),
     ("iozone", r"[ \t]*Children see throughput for +\d+ ", "a load of a file system"),
-    ("dmesg", r"(?:\[ *\d+\.\d{6}\] |kernel: |\w{3} +\d+ [\d:]{8} \S+ kernel: )", _SYMPTOMS),
-    ("cmdline", r"(?:BOOT_IMAGE=|root=|(?:intel|amd)_iommu=|iommu=|quiet |ro )", _NO_LOAD),
+    ("dmesg", r"(?:\[ *\d+\.\d{6}\] |kernel: |\w{3} +\d+ [\d:]{8} \S+ kernel: )", HAPPENED),
+    ("cmdline", r"(?:BOOT_IMAGE=|root=|(?:intel|amd)_iommu=|iommu=|quiet |ro )", NOT_MODELLED),
     ("pf_ring info", r"Polling Mode: +NAPI", "packets are captured, and no protocol receives them"),
     ("pfcount", r"Absolute Stats: \[", "packets are captured, and no protocol receives them"),
     ("commands", r"ethtool -[A-Z] \S+ \S|(?:ip link|sysctl -w|echo|taskset|tc) \S", _NO_OUTPUT),
-    ("top", r"top - [\d:]{8} up |%?Cpu\(s\): ", _SYMPTOMS),
-    ("top of BusyBox", r"CPU: +\d+% usr +\d+% sys ", _SYMPTOMS),
+    ("top", r"top - [\d:]{8} up |%?Cpu\(s\): ", HAPPENED),
+    ("top of BusyBox", r"CPU: +\d+% usr +\d+% sys ", HAPPENED),
     ("cpu.stat", r"(?:nr_periods|nr_throttled|throttled_usec) \d+$", _NO_GROUP),
-    ("sar of errors", r"[\d:]{8}(?: [AP]M)? +(?:IFACE +rxerr/s|atmptf/s)", _SYMPTOMS),
-    ("tc -s filter", r"filter protocol \S+ pref \d", _NO_LOAD),
-    ("vmstat", r"procs -{3,}", _SYMPTOMS),
-    ("dstat", r"-{2,}total-cpu-usage-{2,}|usr sys idl wai", _SYMPTOMS),
-    ("turbostat", r"(?:Package\t|Core\tCPU\t|usec\t)", _NO_LOAD),
-    ("cpupower", r"analyzing CPU \d+:|CPUidle driver: ", _NO_LOAD),
-    ("perf", r" *[\d.]+% +\S+ +\[[k.]\] |# Overhead ", _SYMPTOMS),
-    ("tc -s qdisc", r"qdisc \w+ [0-9a-f]+: ", _NO_LOAD),
-    ("bridge link", r"\d{1,6}: \S+ [^\n]{0,90}\bmaster \S+ state [bdfl]", _NO_LOAD),
-    ("ping", r"\d+ bytes from \S+ icmp_seq=|rtt min/avg/max", _SYMPTOMS),
+    ("sar of errors", r"[\d:]{8}(?: [AP]M)? +(?:IFACE +rxerr/s|atmptf/s)", HAPPENED),
+    ("tc -s filter", r"filter protocol \S+ pref \d", NOT_MODELLED),
+    ("vmstat", r"procs -{3,}", HAPPENED),
+    ("dstat", r"-{2,}total-cpu-usage-{2,}|usr sys idl wai", HAPPENED),
+    ("turbostat", r"(?:Package\t|Core\tCPU\t|usec\t)", NOT_MODELLED),
+    ("cpupower", r"analyzing CPU \d+:|CPUidle driver: ", NOT_MODELLED),
+    ("perf", r" *[\d.]+% +\S+ +\[[k.]\] |# Overhead ", HAPPENED),
+    ("tc -s qdisc", r"qdisc \w+ [0-9a-f]+: ", NOT_MODELLED),
+    ("bridge link", r"\d{1,6}: \S+ [^\n]{0,90}\bmaster \S+ state [bdfl]", NOT_MODELLED),
+    ("ping", r"\d+ bytes from \S+ icmp_seq=|rtt min/avg/max", HAPPENED),
     ("iperf", r"\[ *\d+\] local \S+ port \d+ connected with ", "it does not say who sent"),
 )  # fmt: skip
 # of these, what a host with such a file does

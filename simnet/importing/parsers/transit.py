@@ -13,10 +13,13 @@ flannel, libvirt, Proxmox, WireGuard, OpenVPN and strongSwan give.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.kind import Kind
+from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
+from simnet.importing.parsers.links import listed
 from simnet.importing.parsers.sysstat import interfaces
 from simnet.importing.roles import CONTAINERS, FORWARD, GUESTS, TUNNEL, Role
 
@@ -43,11 +46,8 @@ _TWO: Final = 2
 
 _LONGEST: Final = 10
 _RULES: Final = ("nft list ruleset", "iptables")
-_NO_LOAD: Final = "no simulation depends on it"
 _LISTED: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:](?![^\n]*\bstate DOWN\b)", re.MULTILINE)
-_BRIEF: Final = re.compile(r"^([^\s:@]{1,15})(?:@\S{1,15})? +(?:UP|UNKNOWN) ", re.MULTILINE)
 _JSON: Final = re.compile(r'"ifname": ?"([^"\s/]{1,15})"')
-_IFCONFIG: Final = re.compile(r"^([^\s:]{1,15}):? +(?:Link encap:|flags=\d+<UP)", re.MULTILINE)
 _WIREGUARD: Final = re.compile(r"^interface: (\S{1,15})$", re.MULTILINE)
 _NAMES: Final = (
     (
@@ -104,8 +104,8 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
 
 
 def _ends(evidence: Evidence) -> Iterator[Role]:
-    found = _interfaces(evidence)
     carried = interfaces(evidence.outputs)
+    found = _interfaces(evidence, carried)
     total = max((frames for frames, _ in carried.values()), default=0.0)
     for role, pattern, of in _NAMES:
         names = [
@@ -121,25 +121,25 @@ def _ends(evidence: Evidence) -> Iterator[Role]:
             yield Role(role, said, found[names[0]], {"interfaces": len(names)})
 
 
-def _interfaces(evidence: Evidence) -> dict[str, str]:
-    """Return the file that names each interface."""
+def _interfaces(evidence: Evidence, carried: Mapping[str, tuple[float, str]]) -> dict[str, str]:
+    """Return the file that names each interface; `carried`: those of sar."""
     found: dict[str, str] = {}
-    for kind, patterns in _LISTS.items():
+    for kind, names in _LISTS.items():
         told = evidence.outputs.one(kind)
         if told is not None:
-            for pattern in patterns:
-                for name in pattern.findall(told.text):
-                    found.setdefault(name, told.name)
-    for name, (_, source) in interfaces(evidence.outputs).items():
-        found.setdefault(name, source)
-    return found
+            found |= {name: told.name for name in names(told.text) if name not in found}
+    return found | {name: file for name, (_, file) in carried.items() if name not in found}
 
 
-_LISTS: Final = {
-    "ip link": (_LISTED, _JSON),
-    "ip -br link": (_BRIEF,),
-    "ifconfig": (_IFCONFIG,),
-    "wg show": (_WIREGUARD,),
+def _up(kind: str, text: str) -> list[str]:
+    return [name for name, up in listed(kind, text).items() if up]
+
+
+_LISTS: Final[Mapping[str, Callable[[str], Iterable[str]]]] = {
+    "ip link": lambda text: [*_LISTED.findall(text), *_JSON.findall(text)],
+    "ip -br link": partial(_up, "ip -br link"),
+    "ifconfig": partial(_up, "ifconfig"),
+    "wg show": _WIREGUARD.findall,
 }
 _HEAD: Final = r"[^\s:@]{1,15}(?:@\S{1,15})? +(?:UP|DOWN|UNKNOWN) +(?:[0-9a-f]{2}:){5}[0-9a-f]{2} <"
 PARSER: Final = Parser(
@@ -147,25 +147,25 @@ PARSER: Final = Parser(
         Kind(
             "conntrack -S",
             line=r"cpu=\d+[ \t]+(?:searched|found)=",
-            idle="what happened, and no setting",
+            idle=HAPPENED,
         ),
         Kind(
             "nft list ruleset",
             line=r"table (?:inet|ip6?|bridge|netdev) \S+ \{",
             command="nft list ruleset",
             folder="firewall_tables",
-            idle=_NO_LOAD,
+            idle=NOT_MODELLED,
         ),
         Kind(
             "iptables",
             line=r"Chain (?:INPUT|FORWARD|OUTPUT|P(?:RE|OST)ROUTING) \(|\*(?:nat|filter|mangle)$",
-            idle=_NO_LOAD,
+            idle=NOT_MODELLED,
         ),
         Kind("ip -br link", _HEAD, line=_HEAD),
         Kind(
             "ifconfig",
             line=r"\S{1,15}:? +(?:Link encap:|flags=\d+<)",
-            idle="no simulation depends on it",
+            idle=NOT_MODELLED,
         ),
         Kind(
             "wg show",

@@ -1,4 +1,4 @@
-"""Tables of a scenario with the costs of one that comes with simnet: assumed of a host."""
+"""Tables of a scenario that is not of streams: its workload, and the costs of one of ours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,33 @@ import tomlkit
 from simnet.files import read_text
 from simnet.importing.writing.models import plain
 from simnet.scenario.core.library import find_scenario
+from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["assumed", "table_of"]
+    from simnet.importing.rates import Rates
+
+__all__ = ["assumed", "payload_bytes", "table_of", "workload"]
 
 _LONGEST: Final = 300
+
+
+def workload(kind: str, test: str, nodes: int, message_bytes: int = 1) -> str:
+    """Return the table of a workload."""
+    document = tomlkit.document()
+    document["workload"] = {
+        "type": kind,
+        "test": test,
+        "nodes": nodes,
+        "message": f"{message_bytes} B",
+    }
+    return tomlkit.dumps(document)
+
+
+def payload_bytes(rates: Rates) -> int:
+    """Return what a datagram in a received frame carries, in the mean."""
+    return max(round(rates.rx_size) - DATAGRAM_HEADERS_BYTES, 1)
 
 
 def assumed(value: Any, why: str, low: Any = None, high: Any = None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from simnet.errors import InputError
 from simnet.files import write_text
 from simnet.folders import write_folder
 from simnet.host.cpulist import cpulist_text
+from simnet.importing.kind import NOT_MODELLED
 from simnet.importing.lookup import nearest_kernel
 from simnet.importing.named_ports import not_simulated
 from simnet.importing.read_nic import ReadNic
@@ -30,7 +31,7 @@ from simnet.importing.writing.models import (
     server_draft,
     switch_draft,
 )
-from simnet.importing.writing.tuning import NOT_MODELLED, SCENARIO, Tuning, Unused, settle
+from simnet.importing.writing.tuning import SCENARIO, Tuning, Unused, settle
 from simnet.importing.writing.workload import load_of, put_first
 from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.writing.costs import assumed, table_of
-from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
+from simnet.importing.writing.costs import assumed, payload_bytes, table_of, workload
 
 if TYPE_CHECKING:
     from simnet.importing.rates import Rates
@@ -14,8 +13,6 @@ if TYPE_CHECKING:
 __all__ = ["datagrams", "lacking"]
 
 _BASE: Final = "media-udp"
-# Ethernet's header, which counters of ports have
-_ETHERNET_BYTES: Final = 14
 _FLOWS: Final = 64
 _MOST_WORKERS: Final = 1024
 _SERVICE: Final = (
@@ -61,7 +58,7 @@ def datagrams(role: Role, rates: Rates | None, nodes: int) -> tuple[str, str]:
     if "size_bytes" in numbers or rates is None:
         size, offered = numbers["size_bytes"], numbers["received_per_s"]
     else:
-        size = max(round(rates.rx_size) - _ETHERNET_BYTES - UDP_HEADERS_BYTES, 1)
+        size = payload_bytes(rates)
         offered = max(round(rates.rx_packets), numbers.get("received_per_s", 0))
     workers = min(max(numbers.get("sockets", 1), 1), _MOST_WORKERS)
     flows = numbers.get("flows", 0)
@@ -87,13 +84,5 @@ def datagrams(role: Role, rates: Rates | None, nodes: int) -> tuple[str, str]:
         f"{offered:,} datagrams/s of {size:,} B for {workers} socket{'s' * (workers > 1)}; {said},"
         " and what the program does with each"
     )
-    return f"{_WORKLOAD.format(nodes=nodes, size=size)}\n{table_of(_BASE, 'udp', values)}", words
-
-
-_WORKLOAD: Final = """\
-[workload]
-type = "udp"
-test = "udp_stream"
-nodes = {nodes}
-message = "{size} B"
-"""
+    text = workload("udp", "udp_stream", nodes, size)
+    return f"{text}\n{table_of(_BASE, 'udp', values)}", words

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.roles import FORWARD, Role, first_of
-from simnet.importing.writing.costs import assumed, table_of
+from simnet.importing.writing.costs import assumed, payload_bytes, table_of, workload
 from simnet.scenario.parts.forward.schema import MOST_FLOWS
-from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Way", "forwards", "packets", "way_of"]
 
 _BASE: Final = "router-connectx5"
-_ETHERNET_BYTES: Final = 14
 # of busy time in softirqs, and of one direction in the other, where a host only forwards
 _MOSTLY: Final = 0.85
 _ALIKE: Final = 0.8
@@ -107,7 +105,7 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
         nodes: whose ports carry traffic.
     """
     coming = way.coming
-    size = max(round(coming.rx_size) - _ETHERNET_BYTES - UDP_HEADERS_BYTES, 1)
+    size = payload_bytes(coming)
     rate = max(round(coming.rx_packets), 1)
     connections = min(role.numbers.get("connections", 0), MOST_FLOWS)
     tracks = bool(role.numbers.get("tracks") or role.numbers.get("rules"))
@@ -129,13 +127,5 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
             f"; the {way.back:,.0f} packets/s that go the other way are not simulated, so the CPUs"
             " have more to do than this scenario shows"
         )
-    return f"{_WORKLOAD.format(nodes=nodes, size=size)}\n{table_of(_BASE, 'forward', values)}", said
-
-
-_WORKLOAD: Final = """\
-[workload]
-type = "forward"
-test = "forward"
-nodes = {nodes}
-message = "{size} B"
-"""
+    text = workload("forward", "forward", nodes, size)
+    return f"{text}\n{table_of(_BASE, 'forward', values)}", said

@@ -19,6 +19,7 @@ import tomlkit
 from simnet.errors import InputError
 from simnet.folders import scratch_folder
 from simnet.host.cpulist import parse_cpumask
+from simnet.importing.kind import NOT_MODELLED
 from simnet.importing.parser import Told
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knob import CpuMask, cpu_mask_text
@@ -31,11 +32,10 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.knob import Knob
 
-__all__ = ["LIKE", "NOT_MODELLED", "SCENARIO", "Tuning", "Unused", "knob_of", "settle"]
+__all__ = ["LIKE", "SCENARIO", "Tuning", "Unused", "knob_of", "settle"]
 
 LIKE: Final = "the peer is taken for a machine like this one"
 SCENARIO: Final = "scenario.toml"
-NOT_MODELLED: Final = "no simulation depends on it"
 # of a folder's name in TMPDIR
 _SCRATCH: Final = "simnet-import-"
 # what only the system under test has

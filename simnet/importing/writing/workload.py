@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import tomlkit
 
 from simnet.importing.roles import DATAGRAMS, DISKS, FORWARD, Role, first_of
-from simnet.importing.writing import media, routed
+from simnet.importing.writing import costs, media, routed
 from simnet.importing.writing.models import plain
 
 if TYPE_CHECKING:
@@ -189,10 +189,10 @@ def _of_role(
     table = tomlkit.table()
     table.update({"what": plain(role.title, _LONGEST), "why": plain(why, _LONGEST)})
     document = tomlkit.document()
-    document["unsimulated"] = table
+    document[_NO_LOAD] = table
     return Load(
-        f"{_UNSIMULATED.format(nodes=nodes)}\n{tomlkit.dumps(document)}",
-        "unsimulated",
+        f"{costs.workload(_NO_LOAD, _NO_LOAD, nodes)}\n{tomlkit.dumps(document)}",
+        _NO_LOAD,
         notes=(note,),
         role=role,
     )
@@ -300,13 +300,7 @@ def _longest_run(cpus: Sequence[int]) -> tuple[int, int]:
 
 
 _LONGEST: Final = 300
-_UNSIMULATED: Final = """\
-[workload]
-type = "unsimulated"
-test = "unsimulated"
-nodes = {nodes}
-message = "1 B"
-"""
+_NO_LOAD: Final = "unsimulated"
 _STREAM: Final = """\
 [workload]
 type = "streams"
