@@ -242,7 +242,7 @@ def _add_option(lines: _Lines, one: ChangedKnob, host: Host) -> None:
     def reload(value: str) -> str:
         return f"modprobe -r {module}; modprobe {module} {option}={_each(value, ports)}"
 
-    warning = f"# the ports of {module} go down: {CUT_OFF}"
+    warning = f"# the ports of {module} go down: a session over them {CUT_OFF}"
     lines.apply.append(warning)
     lines.add(reload(one.value), reload(one.before))
     lines.undo.append(warning)

@@ -7,8 +7,8 @@ from typing import Final
 
 __all__ = ["CUT_OFF", "Together"]
 
-CUT_OFF: Final = "a session over them is cut off, so type this at the console"
-"""What is said before a command that takes ports down."""
+CUT_OFF: Final = "is cut off, so type this at the console"
+"""What is said, of a session, before a command that takes ports down."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOADS",
+    "STREAM_TYPES",
     "IrqMap",
     "PeerTable",
     "Run",
@@ -30,8 +31,8 @@ __all__ = [
 ]
 
 
-# the last are of programs that nobody has named
-_STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf", "streams")
+STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf", "streams")
+"""Workloads of TCP's streams and requests; the last of programs that nobody has named."""
 _STREAM_TESTS: Final = {
     **dict.fromkeys(("netserver", "netperf", "bidirectional"), "bulk"),
     "tcp_rr": "requests",
@@ -48,7 +49,7 @@ class Workload(Section):
 
     type: Annotated[
         str,
-        Choice("workload", (*_STREAM_TYPES, *(one for setup in setups() for one in setup.types))),
+        Choice("workload", (*STREAM_TYPES, *(one for setup in setups() for one in setup.types))),
     ]
     test: Annotated[
         str,

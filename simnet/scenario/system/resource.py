@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["Resource", "Unit", "Wait", "busy", "carried", "cpus", "memory"]
+__all__ = ["FULL", "PS_PER_S", "Resource", "Unit", "Wait", "busy", "carried", "cpus", "memory"]
 
 PS_PER_S: Final = 10**12
+FULL: Final = 0.95
+"""Share from which on a resource counts as full: what comes in batches never gets to 1."""
 _CONTEXTS: Final = ("irq", "softirq", "system", "user")
 _STEAL: Final = "steal"
 
@@ -55,6 +57,10 @@ class Resource:
     drops: int = 0
     split: tuple[tuple[str, int], ...] = ()
     simulated: bool = True
+
+    def used_per_s(self, before: int, elapsed_ps: int) -> float:
+        """Return what was used a second since `before` had been used, so long ago."""
+        return (self.used - before) * (PS_PER_S / elapsed_ps)
 
 
 @dataclass(frozen=True)

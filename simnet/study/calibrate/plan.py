@@ -21,6 +21,7 @@ import numpy as np
 
 from simnet.errors import InputError
 from simnet.printable import typed
+from simnet.scenario.core.files import STREAM_TYPES
 from simnet.study.calibrate.calibrate import Runs
 from simnet.study.calibrate.conditions import scenario_of, telling
 from simnet.study.calibrate.host import ERROR, MEMBERS
@@ -32,7 +33,6 @@ from simnet.study.work.kept import kept_beside
 
 __all__ = ["Advice", "Load", "plan"]
 
-_STREAMS: Final = ("netperf-tcp-stream", "iperf", "streams")
 _FIRST_SEED: Final = 7000
 _MOST: Final = 3
 _NARROWED: Final = 3
@@ -106,7 +106,7 @@ def plan(
     scenario = scenario_of(host)
     chosen = runs or Runs(duration=None, seeds=(1,))
     base = Case(str(scenario))
-    streams = Member(base).effective().workload.type in _STREAMS
+    streams = Member(base).effective().workload.type in STREAM_TYPES
     possible = [one for one in _LOADS if _takes(base, one)] if streams else []
     loads = {one.name: one for one in possible or [_AS_IT_IS]}
     draws = _draws(base, members)

@@ -20,11 +20,10 @@ from typing import Annotated, Final, Literal
 from pydantic import Field
 
 from simnet.rows import Row
+from simnet.scenario.system.resource import FULL
 
 __all__ = ["FULL", "Limit", "ResourceUse", "WaitShare", "limit_of", "merged"]
 
-FULL: Final = 0.95
-"""Share from which on a resource counts as full: what comes in batches never gets to 1."""
 _MOSTLY: Final = 0.5
 _AT_WORK: Final = ("application", "computing", "pauses")
 """What flows wait for where it is the program's own doing."""

@@ -276,7 +276,7 @@ class _Sampler:
     def _use(self, before: Resource | None, after: Resource) -> ResourceUse:
         scale = PS_PER_S / self._elapsed_ps
         split = dict(before.split) if before else {}
-        used = (after.used - (before.used if before else 0)) * scale
+        used = after.used_per_s(before.used if before else 0, self._elapsed_ps)
         share = used / after.capacity_per_s
         if after.simulated:
             # what is posted to a transmitter counts at once, and leaves later

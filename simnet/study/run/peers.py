@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.system.resource import PS_PER_S
+from simnet.scenario.system.resource import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 __all__ = ["full_peer"]
 
-_FULL: Final = 0.95
 _CPU: Final = "peer cpu"
 _PEER: Final = "peer"
 
@@ -28,14 +27,13 @@ def full_peer(before: Iterable[Resource], after: Iterable[Resource], elapsed_ps:
     """
     first = {one.name: one.used for one in before}
     shares = {
-        (one.kind, one.name): (one.used - first.get(one.name, 0))
-        * PS_PER_S
-        / (one.capacity_per_s * elapsed_ps)
+        (one.kind, one.name): one.used_per_s(first.get(one.name, 0), elapsed_ps)
+        / one.capacity_per_s
         for one in after
         if one.simulated
     }
-    if any(share >= _FULL for (kind, _), share in shares.items() if not kind.startswith(_PEER)):
+    if any(share >= FULL for (kind, _), share in shares.items() if not kind.startswith(_PEER)):
         return ""
     peers = {name: share for (kind, name), share in shares.items() if kind == _CPU}
     fullest = max(peers, key=lambda name: peers[name], default="")
-    return fullest if fullest and peers[fullest] >= _FULL else ""
+    return fullest if fullest and peers[fullest] >= FULL else ""

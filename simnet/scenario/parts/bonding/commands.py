@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
 from simnet.scenario.commands.distribution import distribution_of
-from simnet.scenario.commands.together import Together
+from simnet.scenario.commands.together import CUT_OFF, Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ _OPTION: Final = "modprobe bonding "
 _SLAVE: Final = "ifenslave bond0 "
 _FIRST_SET_WHILE_UP: Final = (3, 14)
 _SET_WHILE_UP: Final = ("xmit_hash_policy", "miimon", "updelay", "downdelay", "primary")
-_CUT_OFF: Final = "# bond0 goes down: a session over it is cut off, so type this at the console"
+_CUT_OFF: Final = f"# bond0 goes down: a session over it {CUT_OFF}"
 # with files of options in sysfs; that of the hash cannot be written while the bond is up
 _FIRST_WITH_FILES: Final = (2, 6, 18)
 _SET_WHILE_DOWN: Final = ("xmit_hash_policy",)

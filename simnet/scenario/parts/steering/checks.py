@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.net.steering.version import steering_rules
+from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ _ENTRY_PS: Final = 2_000
 
 def needs(tree: Tree) -> Iterator[Need]:
     """Yield what the flow tables of all receive queues take."""
-    places: list[Path] = [("host",), *(("peers", n) for n in range(len(tree.get(("peers",)))))]
-    for place in places:
+    places = Places(tree)
+    for place in (*places.hosts(peers=False), *places.hosts(peers=True)):
         for number, port in enumerate(tree.get((*place, "ports"))):
             if sum(port["rps_flow_cnt"]):
                 where: Path = (*place, "ports", number, "rps_flow_cnt")
