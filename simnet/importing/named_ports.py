@@ -26,7 +26,8 @@ __all__ = ["named_ports", "not_simulated"]
 
 _CLASS: Final = "sys/class/net"
 _NAME: Final = r"(?:eth|en[opsxP]|em|lan|wan|dsl|ib|p\d{1,2}p|usb|can|wl|ww)[a-z0-9]*\d[a-z0-9]*"
-_PORT: Final = re.compile(_NAME)
+# OpenWrt has ports without a number
+_PORT: Final = re.compile(rf"{_NAME}|wan|lan")
 # as in i40e-eth0-TxRx-3, ens192-rxtx-0, eth0-rx-1, enp1s0; and several that share an interrupt
 _ROW: Final = re.compile(
     rf"(?<![^\s,])(?:[A-Za-z]\w{{0,15}}-)?({_NAME})(?:[-:@](?=[^\s,]*\d)[^\s,]{{1,30}})?(?![^\s,])"

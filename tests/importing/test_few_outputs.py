@@ -167,6 +167,7 @@ def test_vectors_with_queues_in_their_names(tmp_path: Path) -> None:
         ({"rings": RINGS}, "eth0"),
         ({"ethtool-i-eth7.txt": "driver: bnx2\n"}, "eth7"),
         ({"n": "Kernel Interface table\nIface   MTU Met   RX-OK\neth1  9000 0  80\n"}, "eth1"),
+        ({"sar.txt": "Average: IFACE rxpck/s txpck/s\nAverage: wan 900.0 80.0\n"}, "wan"),
         ({"s.pl.txt": " Ethtool(mlx5p1  ) stat:    298929 ( 298,929) <= rx_x /sec\n"}, "mlx5p1"),
     ],
 )

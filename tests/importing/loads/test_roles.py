@@ -94,8 +94,10 @@ def test_a_router_is_not_an_end_of_streams(
     assert said in derivation(found)
     assert "cannot be simulated" in derivation(found)
     assert found.load == ""
-    with pytest.raises(InputError, match="this load cannot be simulated: a router"):
-        simnet.run(tmp_path / "out" / "scenario.toml")
+    scenario = tmp_path / "out" / "scenario.toml"
+    with pytest.raises(InputError, match="this load cannot be simulated: a router") as refused:
+        simnet.run(scenario)
+    assert str(refused.value).startswith(f"{scenario}:")
 
 
 def test_what_ports_carry_counts_more_than_that_a_host_may_forward(tmp_path: Path) -> None:

@@ -25,6 +25,6 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> N
     raise InputError(
         f"this load cannot be simulated: {given.what}: {given.why}; simnet import --workload stream"
         " puts streams of TCP in its place",
-        file=effective.scenario,
+        file=effective.provenance["workload.test"].source,
         key="workload",
     )
