@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -11,30 +13,68 @@ import click
 from simnet.errors import InputError
 from simnet.files import check_place, write_figure, write_text
 from simnet.printable import lines, one_line, printable
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from matplotlib.figure import Figure
 
-__all__ = ["REPORT", "answer", "message", "out_option", "out_path", "table", "write_out"]
+__all__ = [
+    "REPORT",
+    "answer",
+    "message",
+    "out_option",
+    "out_path",
+    "print_result",
+    "table",
+    "write_out",
+]
 
-_NARROWEST: Final = 80
 _DOCUMENT: Final = ".json"
 REPORT: Final = ".html"
 """How a file of a report ends."""
 _DRAWN: Final = (".png", ".svg", ".pdf")
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
+# where a sentence or a cell has nothing else: a verdict; a warning; how sure a number is
+_STANDS_OUT: Final = re.compile(
+    r"(?<=: |  )(?P<verdict>yes|no difference|no|cannot tell)(?=:|  |$)"
+    r"|^(?P<warning>warning)(?=: )"
+    r"|(?P<range>\([-+.\d]+ to (?:more than x )?[-+.\d]+\))",
+    re.MULTILINE,
+)
+_VERDICT_COLOURS: Final = {"yes": "green", "no": "red"}
+_ELSE: Final = "yellow"
+
 
 def message(text: str) -> None:
     """Say something to the person, on stderr."""
-    click.echo(one_line(f"simnet: {text}"), err=True)
+    click.echo(folded(one_line(f"simnet: {text}"), sys.stderr), err=True)
 
 
 def answer(text: str, *, nl: bool = True) -> None:
     """Print a result, safe for any terminal; everything that goes to stdout goes this way."""
-    click.echo(lines(text), nl=nl)
+    shown = lines(text)
+    click.echo(_STANDS_OUT.sub(_coloured, shown) if _colours() else shown, nl=nl)
+
+
+def print_result(text: str, document: Callable[[], str], *, as_json: bool) -> None:
+    """Print a result as JSON, or its text as wide as the terminal; commands are not for this."""
+    answer(document() if as_json else folded(text), nl=as_json)
+
+
+def _colours() -> bool:
+    """Return whether stdout shows colours, and nobody asked for none (https://no-color.org)."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not plain
+
+
+def _coloured(found: re.Match[str]) -> str:
+    text = found.group()
+    if found.lastgroup == "range":
+        return click.style(text, dim=True)
+    return click.style(text, fg=_VERDICT_COLOURS.get(text, _ELSE), bold=True)
 
 
 def out_path(file: str, suffixes: Sequence[str]) -> Path:
@@ -85,31 +125,7 @@ def write_out(
 
 
 def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table: drawn on a terminal, plain columns without a limit of width elsewhere."""
-    title = printable(title)
-    cells = [tuple(map(printable, row)) for row in rows]
-    if sys.stdout.isatty():
-        _draw(title, heading, cells)
-        return
-    widths = [max(len(row[column]) for row in (heading, *cells)) for column in range(len(heading))]
-    aligned = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in (heading, *cells)
-    ]
-    answer("\n".join([f"# {title}", *aligned, ""]))
+    """Print a table of texts under a title."""
+    from simnet.report.columns import columns  # with all formats of results
 
-
-def _draw(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    drawn = Table(title=Text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-    for name in heading:
-        drawn.add_column(name, overflow="fold")
-    for row in rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    console = Console()
-    console.width = max(console.width, _NARROWEST)
-    console.print(drawn)
+    answer(f"# {printable(title)}\n{columns(heading, rows, left=len(heading))}")

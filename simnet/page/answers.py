@@ -5,7 +5,7 @@ What is pinned is "before", and what the sliders say is "after"; both have the s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -18,7 +18,7 @@ from simnet.report.html.page import fragment
 from simnet.study.run.measures import METRICS
 from simnet.study.run.run import simulate
 from simnet.study.whatif.whatif import whatif
-from simnet.study.work.cases import Case, Member, runs_to_completion
+from simnet.study.work.cases import Case, Member, Progress, runs_to_completion
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -109,7 +109,7 @@ def first_answer(question: Question) -> str:
     return fragment(part, "first") + grids
 
 
-def sharper_answer(question: Question, wanted: Round, goes_on: Callable[[int, int], None]) -> str:
+def sharper_answer(question: Question, wanted: Round, goes_on: Progress) -> str:
     """The same from a what-if, with verdict, intervals and commands, as HTML."""
     before = question.before
     given = {"seed": _SEED} | asdict(wanted)

@@ -113,7 +113,7 @@ class View:
             ).start()
 
     def _sharpen(self, question: Question, number: int, document: Any) -> None:
-        def goes_on(_done: int, _all: int) -> None:
+        def goes_on(_done: int, _all: int, _phase: str = "") -> None:
             if number != self._asked:
                 raise _Stale
 

@@ -125,7 +125,7 @@ def _percent(share: float | None) -> str:
 def _resources(found: Explanation) -> str:
     used = [one for one in found.resources if one.utilisation >= _LEAST or one.drops]
     shown = used[:_MOST_ROWS]
-    heading = ("resource", "kind", "used %", "of", "more load", "drops")
+    heading = ("resource", "kind", "used %", "of", "more load", "drops", "% of the time")
     rows = [
         (
             one.name if one.simulated else f"{one.name} *",
@@ -138,13 +138,11 @@ def _resources(found: Explanation) -> str:
             if one.headroom < _MANY
             else "-",
             str(one.drops),
+            _split(one),
         )
         for one in shown
     ]
-    table = columns(heading, rows, left=2)
-    splits = ["% of the time", *map(_split, shown)]
-    lines = zip(table.splitlines(), splits, strict=True)
-    table = "".join(f"{line}{f'  {split}' if split else ''}\n" for line, split in lines)
+    table = columns(heading, rows, left=2, text_last=True)
     if hidden := len(found.resources) - len(shown):
         table += f"# {hidden} more are less used\n"
     if any(not one.simulated for one in shown):

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simnet.kernel.watch import with_watcher
@@ -32,10 +31,11 @@ _REFRESH_S: Final = 0.1
 
 @contextmanager
 def progress(description: str, console: Console | None = None) -> Iterator[Callback]:
-    """Give a callback `(done, total)` that shows how many simulations are done, until the end."""
+    """Give a callback that shows how many simulations are done, phase by phase, until the end."""
     shown = console or terminal()
     if shown is None or not shown.is_terminal:
-        yield partial(_Line(shown, counts=True), description)
+        line = _Line(shown, counts=True)
+        yield lambda done, total, phase="", /: line(_named(description, phase), done, total)
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Rest
@@ -43,7 +43,18 @@ def progress(description: str, console: Console | None = None) -> Iterator[Callb
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rest())
     with Progress(*columns, console=shown, transient=True) as bar:
         task = bar.add_task(description, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+        def show(done: int, total: int, phase: str = "", /) -> None:
+            named = _named(description, phase)
+            if named != bar.tasks[0].description:
+                bar.reset(task, description=named)
+            bar.update(task, completed=done, total=total)
+
+        yield show
+
+
+def _named(description: str, phase: str) -> str:
+    return f"{description} {phase}" if phase else description
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from simnet.report.jobs import jobs_text
 from simnet.study.run.duration_text import in_unit, late
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import transactions_per_s
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -31,11 +32,11 @@ def text(result: Result) -> str:
         f"warning: {printable(text)}\n" for text in result.warnings
     )
     if result.jobs:
-        return "\n".join([totals, jobs_text(result)])
+        return folded("\n".join([totals, jobs_text(result)]))
     parts = [totals, _cpus(result), _ports(result), _way(result), _drops(result)]
     parts += [_flows(result) + _stalls(result)]
     parts += [_key_value(result), _messages(result) + _lost(result)]
-    return "\n".join(part for part in parts if part)
+    return folded("\n".join(part for part in parts if part))
 
 
 def _carried(result: Result) -> str:

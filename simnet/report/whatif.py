@@ -14,6 +14,7 @@ from simnet.study.run.measures import METRICS
 from simnet.study.whatif.aim import LOADS_SAID, aim_of
 from simnet.study.whatif.mechanism import moved_text
 from simnet.study.whatif.verdict import interval_text, percent_text
+from simnet.terminal import answer_last
 
 if TYPE_CHECKING:
     from simnet.scenario.commands.commands import Commands
@@ -30,8 +31,9 @@ _NOTHING_US = 0.005
 
 
 def whatif(found: WhatIf, *, all_commands: bool = False, intervals: bool = False) -> str:
-    """The whole answer; what to type is shown of the best-ranked tuning, or of all.
+    """The whole answer, and what to type for the best-ranked tuning if it is worth it.
 
+    `all_commands`: what to type for every tuning is shown, also to keep it over a reboot.
     `intervals`: what the interval of each change is made of is shown, too.
     """
     parts = [_heading(found)]
@@ -40,8 +42,8 @@ def whatif(found: WhatIf, *, all_commands: bool = False, intervals: bool = False
     parts += [_tuning(found, one, intervals=intervals) for one in found.tunings]
     parts[-1] += f"{MEANING}\n"
     shown = found.tunings if all_commands else found.tunings[:1]
-    parts += [commands_text(one) for one in shown]
-    return "\n".join(parts)
+    typed = [commands_text(one, every=all_commands) for one in shown]
+    return answer_last("\n".join(parts), "\n".join(typed))
 
 
 def _heading(found: WhatIf) -> str:
@@ -126,20 +128,30 @@ def _remarks(judged: Judged) -> Iterator[str]:
         yield f"warning: {warning}"
 
 
-def commands_text(judged: Judged) -> str:
-    """What to type for a tuning, to undo it and to keep it."""
+def commands_text(judged: Judged, *, every: bool) -> str:
+    """What to type for a tuning that is worth it, and to undo it; how to see more.
+
+    `every`: for one that is not, too, and what keeps it over a reboot.
+    """
     if not judged.commands:
         return f"# {printable(judged.tuning)}: there is nothing to type\n"
-    return "\n".join(_machine(judged, one) for one in judged.commands)
+    shown = judged.commands if every or judged.verdict == "yes" else ()
+    more = "" if every else f"# {_more(judged)}: --commands\n"
+    return "\n".join([_machine(judged, one, every=every) for one in shown] + [more] * bool(more))
 
 
-def _machine(judged: Judged, one: Commands) -> str:
+def _more(judged: Judged) -> str:
+    if judged.verdict == "yes":
+        return "what keeps it over a reboot"
+    return f"what to type for {printable(judged.tuning)}, and to undo it"
+
+
+def _machine(judged: Judged, one: Commands, *, every: bool) -> str:
     advice = "" if judged.verdict == "yes" else f" (verdict: {judged.verdict})"
     parts = (
         (f"{judged.tuning} on {one.where}{advice}", one.apply),
         ("undo", one.undo),
-        ("keep it over a reboot", one.keep),
-        ("keep it no longer", one.drop),
+        *((("keep it over a reboot", one.keep), ("keep it no longer", one.drop)) if every else ()),
     )
     texts = [
         "".join(f"{printable(line)}\n" for line in (f"# {title}", *lines)) for title, lines in parts

@@ -162,16 +162,17 @@ def test_a_name_of_a_stranger_is_no_part_of_a_command(
 ) -> None:
     archive(tmp_path / f"{name}.tar.gz", HOST)
     shown = simnet("import", f"./{name}.tar.gz")
-    assert shown.out.splitlines()[-1] == f"simnet run {made}/scenario.toml"
+    last = [f"simnet {command} {made}/scenario.toml" for command in ("run", "recommend")]
+    assert shown.out.splitlines()[-2:] == last
     assert (tmp_path / made / "scenario.toml").is_file()
 
 
 def test_the_command_to_run_it_is_quoted(simnet: Simnet, tmp_path: Path) -> None:
     folder(tmp_path / "host", HOST)
     for out in ("a b", "$(id)", "-x"):
-        last = simnet("import", "host", "--out", out).out.splitlines()[-1]
-        assert shlex.split(last)[2] in {f"{out}/scenario.toml", f"./{out}/scenario.toml"}
-        assert simnet(*shlex.split(last)[1:], "--warm-up", "0 s", "--duration", "1 ms").status == 0
+        run = simnet("import", "host", "--out", out).out.splitlines()[-2]
+        assert shlex.split(run)[2] in {f"{out}/scenario.toml", f"./{out}/scenario.toml"}
+        assert simnet(*shlex.split(run)[1:], "--warm-up", "0 s", "--duration", "1 ms").status == 0
 
 
 @pytest.mark.parametrize("name", ["eth0+lab", "a=b", "é", "$(id)", "\u202eeth"])

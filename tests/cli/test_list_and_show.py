@@ -150,20 +150,6 @@ def test_show_prints_the_schema_of_a_kind_of_file(simnet: Simnet, kind: str) -> 
     assert simnet("show", "--schema", kind) == (0, jsonschema.text(kind), "")
 
 
-def test_a_terminal_gets_drawn_tables(
-    simnet: Simnet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    del capsys
-    plain = simnet("list", "models").out
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "200")
-    drawn = simnet("list", "models").out
-    assert "─" in drawn
-    assert "─" not in plain
-    for word in plain.split()[2:]:
-        assert word in drawn
-
-
 def test_a_model_file_of_ones_own_is_shown(
     simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

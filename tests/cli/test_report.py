@@ -16,6 +16,7 @@ from tests.report.html.documents import saved_documents
 SHORT = ("--set", "nodes=1", "--warm-up", "20 ms", "--duration", "10 ms")
 
 
+@pytest.mark.nightly
 def test_files_and_a_scenario_make_one_report(simnet: Simnet, tmp_path: Path) -> None:
     saved, out = tmp_path / "sweep.json", tmp_path / "report.html"
     saved.write_text(saved_documents()["sweep"], encoding="utf-8")

@@ -167,6 +167,7 @@ def test_a_grid_of_a_million_says_how_long_it_takes(simnet: Simnet) -> None:
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL], ids=["interrupt", "kill"])
+@pytest.mark.nightly
 def test_what_was_done_before_the_end_is_not_done_again(
     simnet: Simnet, kept: Path, ending: signal.Signals
 ) -> None:

@@ -120,7 +120,7 @@ def test_whatever_becomes_of_the_folder_results_are_the_same(
     assert len(list(kept.iterdir())) == 1
     happens(kept)
 
-    def again(done: int, _total: int) -> None:
+    def again(done: int, _total: int, _phase: str = "") -> None:
         if done == 1 and kept.is_dir():
             happens(kept)
 

@@ -28,6 +28,7 @@ def test_controls_have_real_names_current_values_and_only_what_acts() -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_every_value_of_every_control_can_be_set() -> None:
     for one in controls(BASE):
         for value in (one.values[0], one.values[-1]):
@@ -51,14 +52,14 @@ def test_the_answer_gets_sharper_and_stops_when_nobody_waits_for_it() -> None:
     first = first_answer(question)
     assert "affinity: first impression" in first
     assert "before: how busy each logical CPU is" in first
-    sharper = sharper_answer(question, SHORT, lambda _done, _all: None)
+    sharper = sharper_answer(question, SHORT, lambda _done, _all, _phase="", /: None)
     assert "CPU time per byte" in sharper
     assert "/proc/irq/177/smp_affinity" in sharper
 
     class StaleError(Exception):
         pass
 
-    def stop(done: int, _all: int) -> None:
+    def stop(done: int, _all: int, _phase: str = "") -> None:
         if done:
             raise StaleError
 

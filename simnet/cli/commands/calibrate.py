@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ import click
 from simnet.cli.calibrate_host import calibrate_host
 from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, jobs_option
-from simnet.cli.output import answer, message, out_option, write_out
+from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -150,10 +151,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     found = {one.name: _fit(scenario, one, profiles=profiles, **options) for one in chosen}
     written = [_write(scenario, one) for one in found.values()] if write else []
     write_out(out, lambda: report.as_json(scenario, found))
-    if as_json:
-        answer(report.as_json(scenario, found))
-    else:
-        answer(report.stages(found), nl=False)
+    print_result(report.stages(found), partial(report.as_json, scenario, found), as_json=as_json)
     for line in (line for lines in written for line in lines):
         message(line)
 
@@ -199,7 +197,7 @@ def _cross_validate(
             message(f"kept: {residuals.keep(one.residuals)}")
         found.append(one)
     write_out(out, lambda: report.as_json(found))
-    answer(report.as_json(found) if as_json else report.cross_validation(found), nl=as_json)
+    print_result(report.cross_validation(found), partial(report.as_json, found), as_json=as_json)
 
 
 def _stages(

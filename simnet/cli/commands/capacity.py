@@ -16,7 +16,7 @@ from simnet.cli.options import (
     settings_of,
     tuning_option,
 )
-from simnet.cli.output import answer, message, out_option, write_out
+from simnet.cli.output import message, out_option, print_result, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ def capacity_command(
             **given,
         )
     write_out(out, found.to_json, found.plot)
-    answer(found.to_json() if as_json else text(found), nl=as_json)
+    print_result(text(found), found.to_json, as_json=as_json)
     context.exit(found.exit_status)
 
 

@@ -8,7 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, jobs_option
-from simnet.cli.output import answer, message, out_option, write_out
+from simnet.cli.output import message, out_option, print_result, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def compare_command(
     for remark in found.remarks:
         message(remark)
     write_out(out, found.to_json)
-    answer(found.to_json() if as_json else comparison(found, every=every), nl=as_json)
+    print_result(comparison(found, every=every), found.to_json, as_json=as_json)
     if update:
         message(f"kept in {kept(prediction, measured, **given)}: simnet calibrate fits to it")
     context.exit(found.exit_status)

@@ -8,7 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import effective, scenario_options, settings_of
-from simnet.cli.output import answer, message, out_option, write_out
+from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,4 +56,4 @@ def explain_command(
         settings = recorded(times["apply"], settings_of(assignments))
         found = explained(configuration, settings=settings, lift=lift)
     write_out(out, found.to_json, found.plot)
-    answer(found.to_json() if as_json else text(found), nl=as_json)
+    print_result(text(found), found.to_json, as_json=as_json)

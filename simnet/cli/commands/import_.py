@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["import_command"]
 
+_COUNTED: Final = {"nodes": "node", "packages": "package", "cores": "core", "cpus": "CPU"}
 _MOST_FOLDERS: Final = 1000
 _MOST_LOST: Final = 5
 # a folder's name is made of a stranger's
@@ -105,7 +106,9 @@ def _print(found: Imported, folder: Path) -> None:
     from simnet.importing.writing.file_list import NOT_UNDERSTOOD, READ, READ_NOT_USED
 
     summary = found.summary()
-    counts = ", ".join(f"{summary[key]} {key}" for key in ("nodes", "packages", "cores", "cpus"))
+    counts = ", ".join(
+        f"{summary[key]} {name}{'s' * (summary[key] != 1)}" for key, name in _COUNTED.items()
+    )
     host = summary["host"]
     name = f"{found.name}, " if found.name else ""
     assumed = " (assumed)" if "cpus" in summary["assumed_of_cpus"] else ""
@@ -138,7 +141,6 @@ def _print(found: Imported, folder: Path) -> None:
             f"{files.count(one)} {one}" for one in (READ, READ_NOT_USED, NOT_UNDERSTOOD)
         )
         answer(f"files: {counted}")
-    answer(typed("simnet", "run", folder / "scenario.toml"))
     for note in found.notes:
         message(note)
     skipped = found.host.loose.skipped
@@ -147,3 +149,5 @@ def _print(found: Imported, folder: Path) -> None:
         message(f"{one['file']}: {one['state']}: {one['why']}")
     if len(lost) > _MOST_LOST:
         message(f"{len(lost) - _MOST_LOST} further files are not used: see IMPORT.md")
+    for command in ("run", "recommend"):
+        answer(typed("simnet", command, folder / "scenario.toml"))

@@ -44,6 +44,7 @@ __all__ = ["recommend_command"]
     help="A tuning or a knob that may change, several times for several; all by default.",
 )
 @click.option("--runs", type=WholeNumber(1, 10_000), help="Lists of changes to try; 90 by default.")
+@click.option("--commands", is_flag=True, help="Show also what keeps the changes over a reboot.")
 @search_options("all that was tried")
 @click.pass_context
 def recommend_command(
@@ -52,6 +53,7 @@ def recommend_command(
     scenario: str,
     assignments: tuple[str, ...],
     *,
+    commands: bool,
     out: Path | None,
     as_json: bool,
     **options: Any,
@@ -74,7 +76,7 @@ def recommend_command(
     from simnet.study.recommend.recommend import recommend
 
     given = {name: value for name, value in options.items() if value is not None}
-    with progress("simulating") as callback:
+    with progress("recommend:") as callback:
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
-    show(found, recommendation(found), out=out, as_json=as_json)
+    show(found, recommendation(found, every=commands), out=out, as_json=as_json)
     context.exit(found.exit_status)

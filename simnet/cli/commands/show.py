@@ -13,6 +13,7 @@ from simnet.cli.output import answer, message, table
 from simnet.cli.show_storage import storage_places
 from simnet.errors import InputError
 from simnet.printable import printable
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,9 +108,9 @@ def _show_model(kind: ModelKind, name: str, *, as_json: bool) -> None:
         }
         answer(json.dumps(document, indent=2))
         return
-    answer(printable(f"# {kind} {name}: {form.description}"))
+    answer(folded(printable(f"# {kind} {name}: {form.description}")))
     for line in form.notes.strip().splitlines():
-        answer(f"# {line}")
+        answer(folded(f"# {line}"))
     answer("")
     if structure:
         rows = [(key, _structure_text(value)) for key, value in structure.items()]
@@ -159,13 +160,13 @@ def _scenario_tables(configuration: Effective) -> None:
     title = printable(
         f"# scenario {configuration.scenario}{tuned}, digest {configuration.digest()}"
     )
-    answer(f"{title}\n")
+    answer(folded(f"{title}\n"))
     for title, values in _groups(configuration):
         table(title, _HEADING, _rows(values))
     if configuration.ports:
         _network_tables(configuration)
     if unread := _unread(configuration):
-        answer("# not modelled, a change has no effect: " + ", ".join(unread) + "\n")
+        answer(folded(f"# not modelled, a change has no effect: {', '.join(unread)}\n"))
     table(
         "knobs that are set",
         ("name", "value", "before", "modelled", "source", "apply"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ import click
 
 from simnet.cli.completion import measures, scenarios, settings, tunings
 from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_of
-from simnet.cli.output import answer, message, out_path
+from simnet.cli.output import message, out_path, print_result
 from simnet.errors import InputError
 from simnet.files import write_bytes, write_figure, write_text
 
@@ -130,7 +131,7 @@ def sweep_command(
         message(remark)
     for path in paths:
         _write(found, path, best, picture)
-    answer(found.to_json(by=best) if as_json else table(found, best), nl=as_json)
+    print_result(table(found, best), partial(found.to_json, by=best), as_json=as_json)
 
 
 def _sweep_into(
@@ -149,7 +150,7 @@ def _sweep_into(
         rows = sweep_into(folder, scenario, over, progress=callback, **options)
     for remark in (*rows.remarks, *rows.doubts()):
         message(remark)
-    answer(rows.to_json(by=best) if as_json else rows.sentence(best), nl=as_json)
+    print_result(rows.sentence(best), partial(rows.to_json, by=best), as_json=as_json)
 
 
 def _confirm(*, yes: bool) -> Callable[[str], bool] | None:

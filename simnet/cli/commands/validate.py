@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.options import WholeNumber, jobs_option
-from simnet.cli.output import answer, message, out_option, write_out
+from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def validate_command(
     if freeze is not None and stage:
         message(f"frozen: {predictions.freeze(found.frozen(stage), freeze)}")
     write_out(out, found.to_json)
-    answer(found.to_json() if as_json else validation(found), nl=as_json)
+    print_result(validation(found), found.to_json, as_json=as_json)
     if not all(gate.passed for gate in found.gates):
         context.exit(1)
 
@@ -106,4 +106,4 @@ def _score(ids: tuple[str, ...], out: Path | None, *, as_json: bool) -> None:
         return json.dumps(found.to_json(), indent=2)
 
     write_out(out, document, found.plot)
-    answer(document() if as_json else scored(found), nl=as_json)
+    print_result(scored(found), document, as_json=as_json)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.report.whatif import MEANING, change_heading, change_rows, commands_text
+from simnet.terminal import answer_last
 
 if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation, Step
-    from simnet.study.whatif.whatif import WhatIf
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 __all__ = ["STEP_HEADING", "goal_label", "recommendation", "step_rows"]
 
@@ -27,8 +28,8 @@ def goal_label(found: Recommendation) -> str:
     return _GOAL_LABELS[found.goal].format(latency=found.latency_kind or "latency")
 
 
-def recommendation(found: Recommendation) -> str:
-    """The whole answer."""
+def recommendation(found: Recommendation, *, every: bool = False) -> str:
+    """The whole answer; `every`: also what keeps the changes over a reboot."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     head = (
         f"For {goal_label(found)} of {title}: {found.verdict}: {found.reason}",
@@ -39,10 +40,14 @@ def recommendation(found: Recommendation) -> str:
     parts = ["".join(f"{printable(line)}\n" for line in head)]
     if found.steps:
         parts += [columns(STEP_HEADING, step_rows(found)), "".join(map(_why, found.steps))]
+    typed = ""
     if found.confirmed is not None:
         name = " + ".join(step.change for step in found.steps)
-        parts += _confirmed(found.confirmed, {"tuning": name, "verdict": found.verdict})
-    return "\n".join(parts)
+        called = {"tuning": name, "verdict": found.verdict}
+        judged = found.confirmed.tunings[0].model_copy(update=called)
+        parts.append(_confirmed(found.confirmed, judged))
+        typed = commands_text(judged, every=every)
+    return answer_last("\n".join(parts), typed)
 
 
 def step_rows(found: Recommendation) -> list[tuple[str, ...]]:
@@ -63,10 +68,9 @@ def _why(step: Step) -> str:
     )
 
 
-def _confirmed(found: WhatIf, called: dict[str, str]) -> list[str]:
-    judged = found.tunings[0].model_copy(update=called)
+def _confirmed(found: WhatIf, judged: Judged) -> str:
     note = "simulated again with fresh random numbers, as the best of many looks better than it is"
     runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
     warnings = "".join(f"warning: {printable(line)}\n" for line in judged.warnings)
     table = columns(change_heading(), change_rows(found, judged))
-    return [f"{note}: {runs}\n{table}{MEANING}\n{warnings}", commands_text(judged)]
+    return f"{note}: {runs}\n{table}{MEANING}\n{warnings}"

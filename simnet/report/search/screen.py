@@ -9,6 +9,7 @@ from simnet.report.columns import columns
 from simnet.study.run.measures import METRICS, SCREENED
 from simnet.study.screen.document import in_percent
 from simnet.study.whatif.verdict import end_text
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
@@ -61,7 +62,7 @@ def screen(found: Screen) -> str:
         "not turned, since no values of the others go with it",
         [o.name for o in found.factors if not o.turns],
     )
-    return "".join(parts)
+    return folded("".join(parts))
 
 
 def _shares(found: Screen) -> list[str]:

@@ -89,7 +89,6 @@ class Bench:
 
     Attributes:
         fingerprints: of all runs so far.
-        expected: how many runs there may be in all.
         latency_kind: what latencies of the runs are; empty before the first.
     """
 
@@ -109,10 +108,10 @@ class Bench:
         self.goal = goal
         self.limits = limits
         self.fingerprints: list[str] = []
-        self.expected = 0
         self.latency_kind = ""
         self._jobs = jobs
         self._progress = progress
+        self._phase, self._before, self._expected = "", 0, 0
         self._store = store
         self._known: dict[Member, Numbers | None] = {}
         self._refused: list[Trial] = []
@@ -127,11 +126,19 @@ class Bench:
         values = {change.factor: change.value for change in changes}
         return turned(self.base, self.every, [values.get(one, one.usual) for one in self.every])
 
-    def report(self, done: int, total: int) -> None:
-        """Tell how many of the runs that come now are done."""
-        before = len(self.fingerprints)
-        if self._progress:
-            self._progress(before + done, max(self.expected, before + total))
+    def begin(self, phase: str, expected: int) -> None:
+        """Say what the runs that come now are for, and about how many there may be."""
+        self._phase, self._before, self._expected = phase, len(self.fingerprints), expected
+
+    def report(self, done: int, total: int, phase: str = "") -> None:
+        """Tell how many runs of a phase, or of a `phase` of it, are done."""
+        if self._progress is None:
+            return
+        if phase:
+            self._progress(done, total, f"{self._phase}: {phase}")
+            return
+        before = len(self.fingerprints) - self._before
+        self._progress(before + done, max(self._expected, before + total), self._phase)
 
     def results(self, cases: Iterable[Case], level: Level) -> list[list[Result]]:
         """Of each case the results of all seeds."""

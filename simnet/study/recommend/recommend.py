@@ -57,8 +57,8 @@ _SHARING: Final = (3, 4, 5, 6)
 _CONFIRMING: Final = 100
 # pairs of runs with equal seeds that confirm, at most; draws are as many as of a what-if
 _PAIRS: Final = 5
-# runs that follow a search: about as many were seen
-_AFTER: Final = 70
+# runs that choose what the search found best, and make it shorter: about as many were seen
+_CHOICE: Final = 30
 
 
 def recommend(  # noqa: PLR0913 (what the command has options for)
@@ -100,7 +100,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             else as in a what-if.
         warm_up: simulated time before that, likewise; later where something acts late.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
-        progress: called with the simulations done, and those expected in all.
+        progress: called with the simulations done, and those expected, phase by phase.
         store: where results are kept; the user's when None.
 
     Raises:
@@ -132,23 +132,26 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         raise InputError("nothing of it can be changed", file=str(scenario))
     most = count_of(runs, "--runs", 1)
     first = seed_of(seed)
-    bench.expected = most + _AFTER
     times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")
     short, longer, remarks = _times(plain, *times)
+    bench.begin("searching", most + 1)
     as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario), typed)
     if others and wanted.most(as_it_is) <= MARGIN_PERCENT:
         bench.goal = wanted = others[0]
         bench.limits = limits = limits_of(typed, wanted, most_p99, load)
     spare = wanted.most(as_it_is) > MARGIN_PERCENT
     found = search(bench, Level(*short, (first,)), most, first) if spare else []
+    bench.begin("choosing the shortest list", _CHOICE)
     choosing = Level(*longer, tuple(first + one for one in _CHOOSING))
     best, changes = reduced(bench, finalists(found), choosing)
     sharing = Level(*longer, tuple(first + one for one in _SHARING))
+    bench.begin("sharing out the gain", 0)
     steps = _shared(bench, changes, sharing)
     changes = tuple(one for step in steps for one in changes if one.text == step.change)
     nothing = _nothing(found) if spare else "nothing to gain: it carries all that is offered"
     decided, confirmed = Verdict("no", wanted.metric, nothing), None
     if steps:
+        bench.begin("confirming", 0)
         confirmed = whatif(
             base.scenario,
             _typed(bench, changes),

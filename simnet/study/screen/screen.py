@@ -238,9 +238,9 @@ class _Runs:
         before = self._before or lengthened(WARM_UP, (member.effective(),))[0]
         return replace(member, duration=self._measured, warm_up=before)
 
-    def _counted(self, done: int, total: int) -> None:
+    def _counted(self, done: int, total: int, phase: str = "") -> None:
         if self._progress is not None:
-            self._progress(len(self.results) + done, len(self.results) + total)
+            self._progress(len(self.results) + done, len(self.results) + total, phase)
 
 
 def _doubts(results: Collection[Result]) -> Iterator[str]:

@@ -76,4 +76,8 @@ def _round(asks: Sequence[Ask], found: list[dict[str, Result]]) -> dict[tuple[in
 def _after(before: int, progress: Progress | None) -> Progress | None:
     if progress is None:
         return None
-    return lambda done, total: progress(before + done, before + total)
+
+    def report(done: int, total: int, phase: str = "") -> None:
+        progress(before + done, before + total, phase)
+
+    return report

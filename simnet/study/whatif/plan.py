@@ -87,6 +87,12 @@ class Look:
     last: bool = True
     short: bool = False
 
+    @property
+    def said(self) -> str:
+        """How much is simulated by then."""
+        drawn = f", {self.members} with other values" if self.members else ""
+        return f"up to {self.pairs} pairs{drawn}"
+
 
 def looks(seeds: int, members: int, *, short: bool = False) -> tuple[Look, ...]:
     """The looks at up to `seeds` pairs and `members` draws; all but the last may be `short`."""
@@ -151,14 +157,17 @@ class Plan:
         known: dict[Member, Result],
         *,
         jobs: int | None,
-        progress: Progress | None,
+        progress: Progress,
         store: Store | None,
     ) -> Found:
         """Simulate for one look what is not `known`, which gets all results; the base is a case."""
 
-        def simulated(work: Sequence[Member]) -> None:
+        def simulated(work: Sequence[Member], phase: str) -> None:
+            def report(done: int, total: int, _phase: str = "") -> None:
+                progress(done, total, phase)
+
             mixed = _mixed(work)
-            done = simulate_all(mixed, jobs=jobs, progress=progress, store=store) if work else []
+            done = simulate_all(mixed, jobs=jobs, progress=report, store=store) if work else []
             found = dict(zip(mixed, done, strict=True))
             known.update((member, found[member]) for member in work)
 
@@ -169,10 +178,11 @@ class Plan:
         at_anchor = self._drawn(anchor.case, times) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
         work = [member for member in (*work, *at_anchor) if member not in known]
-        simulated(work)
+        simulated(work, look.said)
         if self.duration is None:
             drawn = self._lengthened(drawn, known, self._times(replace(look, short=False)))
-            simulated([one for members in drawn.values() for one in members if one not in known])
+            work = [one for members in drawn.values() for one in members if one not in known]
+            simulated(work, f"{look.said}, longer")
         return Found(
             {case: [known[member] for member in members] for case, members in paired.items()},
             {case: [known[member] for member in members] for case, members in drawn.items()},

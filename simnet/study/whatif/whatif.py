@@ -203,7 +203,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         apply: files with what `lsattr -El`, `no -a` or `mmlsconfig` printed: what is; see
             `captured`.
         jobs: number of processes; one a CPU when None. Results don't depend on it.
-        progress: called with the simulations done and in all, until the next look at them.
+        progress: called with the simulations done and in all, look by look.
         looked: called at each look with a line that says what is clear.
         store: where results are kept; the user's when None.
 
@@ -227,7 +227,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         (plain, *(one.effective for one in alternatives)),
     )
     limit = None if max_p99 is None else time_us_of(max_p99, "--max-p99")
-    reported = _importing(_adding_up(progress))
+    reported = _importing(progress)
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
@@ -284,31 +284,16 @@ def _alternatives(base: Case, given: Iterable[str]) -> tuple[list[_Alternative],
     return found, tuple(f"{text}: {error.message}" for text, error in refused.items())
 
 
-def _adding_up(progress: Progress | None) -> Progress | None:
-    """Progress over several batches of simulations, of which each counts from nothing."""
-    if progress is None:
-        return None
-    before = [0, 0]
-
-    def report(done: int, total: int) -> None:
-        if done < before[1]:
-            before[0] += before[1]
-        before[1] = done
-        progress(before[0] + done, before[0] + total)
-
-    return report
-
-
 def _importing(progress: Progress | None) -> Progress:
     """Report progress, and import what verdicts need, a third of a second, while workers run."""
     begun: list[Thread] = []
 
-    def report(done: int, total: int) -> None:
+    def report(done: int, total: int, phase: str = "") -> None:
         if done and not begun:
             begun.append(Thread(target=import_module, args=("scipy.special",)))
             begun[0].start()
         if progress:
-            progress(done, total)
+            progress(done, total, phase)
 
     return report
 

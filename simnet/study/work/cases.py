@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from os import PathLike
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from simnet.errors import InputError
 from simnet.scenario.core.files import Run
@@ -33,8 +33,12 @@ _MOST_LOADED = 64
 # attributes of a member that are keys of a scenario's table `run`
 _TIMES = ("duration", "warm_up", "precision")
 
-Progress = Callable[[int, int], None]
-"""Called with the number of simulations done and in all."""
+
+class Progress(Protocol):
+    """Called with the number of simulations done and in all, of a phase if there are several."""
+
+    def __call__(self, done: int, total: int, phase: str = "", /) -> None:
+        """Show it."""
 
 
 @dataclass(frozen=True)
@@ -234,5 +238,5 @@ def _key(member: Member) -> str:
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def _silent(done: int, total: int) -> None:
+def _silent(done: int, total: int, phase: str = "") -> None:
     """Report no progress."""

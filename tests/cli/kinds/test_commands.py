@@ -74,8 +74,8 @@ KINDS = {
     "xdp-firewall": Kind("throughput-profile", refused=_NO_RATE),
 }
 
-_MANY_RUNS = frozenset({"calibrate", "compare", "recommend"})
-_QUICK = frozenset({"nvme-local", "x460-bonding"})
+_MANY_RUNS = frozenset({"calibrate", "capacity", "compare", "recommend", "screen", "whatif"})
+_QUICK = frozenset({"media-udp", "nvme-local"})
 
 
 class Asked:
@@ -160,9 +160,10 @@ COMMANDS = sorted(name for name in vars(Asked) if not name.startswith("_") and n
 
 def _cases() -> Iterator[ParameterSet]:
     """Each command on each kind; every night those that simulate much, but for two quick kinds."""
-    for name in KINDS:
+    for name, kind in KINDS.items():
         for command in COMMANDS:
-            long = command in _MANY_RUNS and name not in _QUICK
+            asked = name in _QUICK or command in kind.refused
+            long = command in _MANY_RUNS and not asked
             yield pytest.param(name, command, marks=[pytest.mark.nightly] if long else [])
 
 

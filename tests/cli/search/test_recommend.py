@@ -29,6 +29,7 @@ def test_text_and_picture(simnet: Simnet, tmp_path: Path) -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_json_is_the_document(simnet: Simnet) -> None:
     arguments = (*SHORT, "--limit", "cpu_per_byte<=+1 %", "--goal", "p99", "--json")
     status, out, _ = simnet("recommend", *arguments)
@@ -50,6 +51,7 @@ def test_bad_input_is_one_line(simnet: Simnet) -> None:
 
 
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_a_limit_on_what_no_run_has_is_not_taken_for_kept(simnet: Simnet) -> None:
     status, out, err = simnet("recommend", *SHORT, "--limit", "transactions>=1")
     assert (status, out) == (2, "")

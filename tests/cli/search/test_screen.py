@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Simnet
 
 FRAMES = "ethtool -C {port} rx-frames"
@@ -26,6 +28,7 @@ def test_text_and_picture(simnet: Simnet, tmp_path: Path) -> None:
     assert "rx-frames" in picture.read_text("utf-8")
 
 
+@pytest.mark.nightly
 def test_json_is_the_document(simnet: Simnet) -> None:
     status, out, _ = simnet("screen", *SHORT, "--json")
     assert status == 0

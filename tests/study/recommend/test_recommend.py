@@ -85,6 +85,7 @@ def test_the_shortest_list_with_most_of_the_gain() -> None:
     assert "echo 1 > /proc/irq/177/smp_affinity" in tuned.commands[0].apply
 
 
+@pytest.mark.nightly
 def test_the_path_is_known_without_a_tuning_that_names_it() -> None:
     names = [one.name for one in space(Case(SCENARIO)) if one.structure]
     assert {"interrupts-on-node", "processes-on-node"} <= set(names)
@@ -99,6 +100,7 @@ def test_each_stage_has_seeds_of_its_own(asked: list[Effective]) -> None:
     assert seeds == {1, 2, 3, 4, 5, 6, 7, 101, 102, 103}
 
 
+@pytest.mark.nightly
 def test_a_limit_is_a_veto() -> None:
     found = recommended(USECS, max_p99="1 ms")
     assert (found.steps, found.exit_status) == ((), 1)
@@ -144,6 +146,7 @@ def test_nothing_is_found_where_nothing_helps() -> None:
     assert found.reason.startswith("nothing found: of 2 lists")
 
 
+@pytest.mark.nightly
 def test_the_same_question_again_needs_no_run(tmp_path: Any, asked: list[Effective]) -> None:
     store = Store(tmp_path)
     first = recommended("affinity", store=store)
@@ -152,11 +155,15 @@ def test_the_same_question_again_needs_no_run(tmp_path: Any, asked: list[Effecti
     assert len(asked) == count
 
 
-def test_progress_ends_with_no_more_than_it_expected() -> None:
-    calls: list[tuple[int, int]] = []
-    recommended("affinity", progress=lambda *one: calls.append(one))
-    assert all(done <= total for done, total in calls)
-    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+def test_progress_has_phases_and_never_goes_back_in_one() -> None:
+    calls: list[tuple[str, int, int]] = []
+    recommended("affinity", progress=lambda d, t, phase="", /: calls.append((phase, d, t)))
+    assert all(done <= total for _, done, total in calls)
+    by_phase = {name: [done for said, done, _ in calls if said == name] for name, *_ in calls}
+    assert all(done == sorted(done) for done in by_phase.values())
+    phases = ["searching", "choosing the shortest list", "sharing out the gain"]
+    assert [*by_phase][:3] == phases
+    assert all(name.startswith("confirming: up to ") for name in [*by_phase][3:])
 
 
 def test_document_meets_its_schema_and_has_a_frame_and_a_picture() -> None:
@@ -234,6 +241,7 @@ def test_shares_are_sorted() -> None:
     assert shares == sorted(shares, reverse=True)
 
 
+@pytest.mark.nightly
 def test_a_search_ends_where_all_that_is_offered_is_carried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
