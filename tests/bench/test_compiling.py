@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 
 
+@pytest.mark.nightly
 def test_a_component_is_compiled_and_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiling, "OUT", tmp_path)
     made = compiling.load("timers")

@@ -29,6 +29,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_a_tuning_and_a_slider_are_answered_at_once_then_better(seen: Seen, address: str) -> None:
     page = seen.page
     page.goto(address)
@@ -56,6 +57,7 @@ def test_a_tuning_and_a_slider_are_answered_at_once_then_better(seen: Seen, addr
 
 
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_sliders_of_a_notebook_are_answered(seen: Seen, tmp_path: Path) -> None:
     (tmp_path / "shown.py").write_text(
         "import simnet\n"

@@ -112,6 +112,7 @@ _CELLS = (
 )
 
 
+@pytest.mark.nightly
 def test_it_is_run_as_by_a_kernel(
     runner: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

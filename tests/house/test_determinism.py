@@ -48,6 +48,7 @@ def test_other_engine_gives_the_same(reference: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("mode", ["balance-rr", "broadcast", "802.3ad", "balance-alb"])
+@pytest.mark.nightly
 def test_a_bond_is_the_same_on_the_other_engine(mode: str) -> None:
     if _engine.active() == "interpreted":
         pytest.skip("the compiled engine is compared where it is the one under test")
@@ -69,6 +70,7 @@ print(json.dumps({name: fingerprint(name) for name in scenario_names()}))
 """
 
 
+@pytest.mark.nightly
 def test_engine_that_checks_itself_gives_the_same() -> None:
     checked, compiled = (
         run(

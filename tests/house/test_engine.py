@@ -96,6 +96,7 @@ def test_restored_source_runs_compiled_again(miniature: Tree) -> None:
     assert use(miniature)[0]["active"] == "compiled"
 
 
+@pytest.mark.nightly
 def test_a_field_more_makes_the_rooms_that_use_it_stale(miniature: Tree) -> None:
     file = miniature.package / "kernel" / "base.py"
     text = file.read_text("utf-8").replace("    calls: ", "    others: cython.int = 0\n    calls: ")
@@ -135,6 +136,7 @@ def test_changed_directives_and_flags_make_everything_stale(miniature: Tree) -> 
     assert use(miniature)[0]["active"] == "compiled"
 
 
+@pytest.mark.nightly
 def test_changed_compiler_flags_in_the_environment_rebuild(miniature: Tree) -> None:
     done = miniature.build(CFLAGS="-O2")
     assert done.stdout.startswith("simnet: 2 of 2"), done.stderr
@@ -181,6 +183,7 @@ def test_compiled_engine_that_is_asked_for_is_never_replaced(miniature: Tree) ->
     assert last.startswith("simnet.errors.EngineError: SIMNET_ENGINE=compiled, but the compiled")
 
 
+@pytest.mark.nightly
 def test_form_that_checks_itself_lies_beside_the_fast_one(miniature: Tree) -> None:
     made = miniature.python("simnet/_build", engine="checked")
     assert made.stdout.startswith("simnet: 2 of 2 rooms of the core compiled"), made.stderr
@@ -218,6 +221,7 @@ def test_command_reports_an_unusable_engine_in_one_line(miniature: Tree) -> None
     )
 
 
+@pytest.mark.nightly
 def test_record_of_another_version_counts_as_none(miniature: Tree) -> None:
     record = next((miniature.package / "_compiled").glob("manifest*.json"))
     record.write_text('{"format": 0, "failure": ""}', encoding="utf-8")
@@ -247,6 +251,7 @@ def test_compiler_that_went_missing_costs_no_module(miniature: Tree) -> None:
     assert use(miniature)[0]["active"] == "compiled"
 
 
+@pytest.mark.nightly
 def test_broken_source_is_named_and_the_others_are_kept(miniature: Tree) -> None:
     shutil.rmtree(miniature.package / "_compiled")
     broken = miniature.package / "net" / "derived.py"

@@ -96,6 +96,7 @@ def append_a_comment(file: Path) -> None:
     file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
 
 
+@pytest.mark.nightly
 def test_wheel_from_source_distribution_holds_the_package_alone(distributions: Path) -> None:
     names = wheel_names(distributions)
     assert {name.split("/")[0].split("-")[0] for name in names} == {"simnet", "simnet_hostpath"}

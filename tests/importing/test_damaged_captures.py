@@ -81,7 +81,7 @@ BITS = st.sampled_from(
 )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_mistakes(data: st.DataObject) -> None:
     files, texts = contents(data.draw(st.sampled_from(CAPTURES)))

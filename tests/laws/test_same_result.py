@@ -43,6 +43,7 @@ SHORT_RING = Plan(
 @given(plans)
 @example(NARROW_POLL)
 @example(SHORT_RING)
+@pytest.mark.nightly
 def test_one_event_a_frame_gives_what_arithmetic_gives(plan: Plan) -> None:
     """Exactly where no line waits: what a batch moves counts for the epoch in which it begins."""
     here, there = (replace(host, limited=False) for host in (plan.host, plan.peer))
@@ -106,6 +107,7 @@ once = settings(max_examples=1)
 
 @once
 @given(batches)
+@pytest.mark.nightly
 def test_hash_seeds_make_no_difference(batch: list[Plan]) -> None:
     engine = _engine.active()
     assert elsewhere(batch, engine=engine, hash_seed=1) == elsewhere(

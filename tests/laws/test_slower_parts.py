@@ -66,6 +66,7 @@ def gains(scenario: str) -> dict[str, tuple[Result, Result]]:
         pytest.param("vm-virtio", marks=pytest.mark.nightly),
     ],
 )
+@pytest.mark.nightly
 def test_what_costs_more_never_carries_more(scenario: str) -> None:
     assert gains(scenario) == {}
 

@@ -261,6 +261,7 @@ def mutants(tree: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly
 def test_what_the_tests_notice_is_told_from_what_they_do_not(tree: Path) -> None:
     told = mutants(tree, "--workers", "2", "--require", "90")
     assert told.returncode == 1, told.stderr

@@ -129,6 +129,7 @@ def test_a_whatif_shows_verdict_intervals_commands_and_how_to_repeat(
     assert "assumed" in text
 
 
+@pytest.mark.nightly
 def test_a_saved_whatif_is_simulated_once_for_cpus_path_and_latency(
     documents: dict[str, Path],
 ) -> None:
@@ -219,7 +220,7 @@ def test_a_spoilt_document_is_shown_or_refused_in_one_line(
     draw = random.Random(1)  # noqa: S311 (the same damage every time)
     file = tmp_path / "spoilt.json"
     refused = 0
-    for _ in range(12):
+    for _ in range(5):
         tree = _spoilt(json.loads(documents[kind].read_text("utf-8")), draw)
         file.write_text(json.dumps(tree), encoding="utf-8")
         message = _refusal(file)

@@ -71,6 +71,7 @@ def test_a_connection_goes_to_the_worker_of_its_queue() -> None:
         assert connection.epoll.worker.allowed == {32 + epolls[connection.epoll]}
 
 
+@pytest.mark.nightly
 def test_what_deferral_and_suspension_are_for() -> None:
     """A timer replaces interrupts; busy polling has the least latency and no idle time."""
     found = {}

@@ -19,6 +19,7 @@ class Cycle:
         self.ballast: list[list[Cycle]] = [[self] for _ in range(objects)]
 
 
+@pytest.mark.nightly
 def test_systems_of_earlier_runs_do_not_stay() -> None:
     collector = Collector()
     with collector.spared(grown=True):

@@ -64,6 +64,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int
     return place / "host", true, calibrate_host(place / "host", runs=SHORT, members=MEMBERS)
 
 
+@pytest.mark.nightly
 def test_true_costs_lie_inside_what_the_captures_tell(
     drawn: tuple[Path, dict[str, int], HostFit],
 ) -> None:

@@ -21,6 +21,7 @@ from simnet.study.calibrate.host import calibrate_host, write
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.nightly
 def test_this_machine_is_measured_calibrated_and_compared(tmp_path: Path) -> None:
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("network namespaces need root and ip")

@@ -155,6 +155,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Path]]:
     return found
 
 
+@pytest.mark.nightly
 def test_a_change_is_predicted_from_where_the_host_was(real: dict[str, list[Path]]) -> None:
     short = {"settings": {"nodes": "1"}, "members": 0, "seeds": 2, "duration": "20 ms"}
     said = simnet.whatif("x460-out-of-box", [CHANGE], jobs=1, warm_up="10 ms", **short)  # type: ignore[arg-type]

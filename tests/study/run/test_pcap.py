@@ -93,6 +93,7 @@ def _frame(**changed: Any) -> Any:
     return SimpleNamespace(**{**fields, **changed})
 
 
+@pytest.mark.nightly
 def test_sack_timestamps_and_a_small_window_are_in_the_header(tmp_path: Path) -> None:
     file = tmp_path / "one.pcapng"
     port = SimpleNamespace(name="eth0", uncounted_bytes=24, copies=False, capture=None)

@@ -104,6 +104,7 @@ def test_each_step_turns_one_factor_up() -> None:
     assert all(one.effect("throughput").low > 0 for one in found.factors if one.name == "affinity")
 
 
+@pytest.mark.nightly
 def test_same_seed_same_answer_and_another_draws_other_values() -> None:
     one, again, other = (screened(FRAMES, SACK, "affinity", seed=seed) for seed in (1, 1, 2))
     assert one == again
@@ -122,6 +123,7 @@ def test_what_a_system_takes_is_turned() -> None:
     assert turned(base, factors(base, [SACK]), ("maybe",)) is None
 
 
+@pytest.mark.nightly
 def test_what_changes_nothing_is_not_simulated_one_by_one(asked: list[Effective]) -> None:
     found = screen(SCENARIO, jobs=1, store=NOWHERE, paths=3)
     idle = [one for one in found.factors if one.idle]
@@ -147,6 +149,7 @@ def test_what_changed_nothing_says_why() -> None:
     }
 
 
+@pytest.mark.nightly
 def test_only_a_run_in_which_something_acts_late_warms_up_longer(asked: list[Effective]) -> None:
     # the tuning is without irqbalance, whose daemon acts after seconds
     screened("affinity", paths=2, settings={"irqbalance.map": "daemon"})
@@ -217,6 +220,7 @@ def test_what_acts_only_with_another_has_a_share_in_total_alone(
         assert total == pytest.approx(1, abs=0.15)
 
 
+@pytest.mark.nightly
 def test_shares_are_of_what_matters_and_goes_together() -> None:
     found = screened(SACK, "numactl", "affinity", sobol=8)
     assert {one.name for one in found.shares} == {"affinity"}
@@ -264,6 +268,7 @@ def test_what_cannot_be_screened(scenario: str, options: Any, message: str) -> N
         screen(scenario, **options)
 
 
+@pytest.mark.nightly
 def test_a_tuning_that_others_override_is_turned_alone(tmp_path: Path) -> None:
     text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
     names = ("wanted", *(f"stronger{number}" for number in range(8)))

@@ -53,6 +53,7 @@ def test_what_no_row_determines_stays_where_it_is() -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.05, 0.2]))
+@pytest.mark.nightly
 def test_intervals_from_what_was_left_out_hold_at_least_nine_of_ten(
     seed: int, spread: float
 ) -> None:

@@ -52,6 +52,7 @@ def test_the_rows_are_those_of_a_sweep_in_its_order(folder: Path) -> None:
     assert found.sentence().startswith(f"10 runs in 4 files in {folder}\nbest throughput (Mbit/s):")
 
 
+@pytest.mark.nightly
 def test_files_that_do_not_say_what_their_latencies_are_are_read(folder: Path) -> None:
     found = rows(folder)
     assert found.to_frame([LATENCY_KIND])[LATENCY_KIND].unique().tolist() == ["one-way"]
@@ -60,6 +61,7 @@ def test_files_that_do_not_say_what_their_latencies_are_are_read(folder: Path) -
     assert "best throughput (Mbit/s):" in found.sentence()
 
 
+@pytest.mark.nightly
 def test_only_what_has_no_whole_file_is_simulated(folder: Path) -> None:
     before = rows(folder).to_frame()
     first, second, third, last = sorted(folder.glob("part-*"))
@@ -167,6 +169,7 @@ def unused_port() -> Callable[[], int]:
 
 @pytest.mark.slow
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_whatever_is_killed_no_row_is_lost_and_none_is_there_twice(cluster: Cluster) -> None:
     runs = 2_000
     client = cluster.sweep(runs)

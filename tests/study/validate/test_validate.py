@@ -115,6 +115,7 @@ def test_what_is_known_of_the_model_s_errors_costs_no_simulation(
 
 
 @pytest.mark.usefixtures("formula")
+@pytest.mark.nightly
 def test_an_answer_of_many_cases_has_a_smaller_ensemble() -> None:
     seen: list[tuple[int, int]] = []
     rows = validate(
@@ -187,6 +188,7 @@ def test_ratios_are_means_over_the_message_sizes(measure: Callable[..., Result])
 
 
 @pytest.mark.usefixtures("formula")
+@pytest.mark.nightly
 def test_what_nobody_has_measured_is_predicted_all_the_same() -> None:
     rows = validate(["x460.affinity.netserver"], members=0, jobs=1).rows
     assert [row.key for row in rows] == list(wanted()["x460.affinity.netserver"].keys)

@@ -134,6 +134,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+@pytest.mark.nightly
 def test_with_tls_only_who_has_a_certificate_gets_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -47,6 +47,7 @@ def test_losses_bound_the_rate_as_mathis_says() -> None:
     assert found.throughput_bps == pytest.approx(law, rel=0.35)
 
 
+@pytest.mark.nightly
 def test_the_reference_of_one_event_a_frame_agrees() -> None:
     settings = {"netem.loss": "0.1 %", "netem.delay": "100 us", "netem.limit": "100"}
     found = [

@@ -72,6 +72,7 @@ def test_its_processor_is_said_to_be_uncalibrated() -> None:
 
 
 class TestQueues:
+    @pytest.mark.nightly
     def test_each_more_helps_up_to_one_a_cpu(self) -> None:
         rates = [requests(queues(count)) for count in (1, 2, 8, 32)]
         assert rates == sorted(rates)
@@ -93,6 +94,7 @@ class TestQueues:
         assert cpu_us(many) > 1.03 * cpu_us(eight)
         assert requests(many) < 1.1 * requests(eight)
 
+    @pytest.mark.nightly
     def test_rss_to_fewer_queues_is_like_fewer_queues(self) -> None:
         rates = [requests(ran(("ethtool -X eth0 equal", str(count)))) for count in (1, 4)]
         assert rates[0] < 0.6 * rates[1]
@@ -111,6 +113,7 @@ class TestSteering:
         assert requests(steered) < 1.05 * requests(plain)
         assert cpu_us(steered) > 1.05 * cpu_us(plain)
 
+    @pytest.mark.nightly
     def test_rfs_has_packets_processed_where_they_are_read(self) -> None:
         lines = {}
         for tunings in (("rps-all",), ("rps-all", "rfs-all")):
@@ -122,6 +125,7 @@ class TestSteering:
 
 
 class TestModeration:
+    @pytest.mark.nightly
     def test_a_longer_throttle_trades_latency_for_cpu_time(self) -> None:
         results = [throttled(usecs) for usecs in (2, 50, 250)]
         medians = [median_us(result) for result in results]
@@ -131,6 +135,7 @@ class TestModeration:
         assert costs == sorted(costs, reverse=True)
         assert costs[0] > 1.08 * costs[2]
 
+    @pytest.mark.nightly
     def test_no_queue_interrupts_more_often_than_its_throttle_allows(self) -> None:
         assert ran(tunings=FIXED).ports[0].interrupts_per_s <= 32 / 50e-6
         assert throttled(250).ports[0].interrupts_per_s <= 32 / 250e-6
