@@ -35,6 +35,7 @@ MECHANISMS = {
     "storage": "block layer, page cache and virtual SCSI",
     "hypervisor": "hypervisor calls",
     "udp_receive": "UDP receive",
+    "udp_send": "UDP send",
     "forwarding": "netfilter, routing and send",
     "xdp": "programs of XDP, and the driver for them",
 }
@@ -45,6 +46,7 @@ _WHERE_DONE = (
     "storage",
     "hypervisor",
     "udp_receive",
+    "udp_send",
     "forwarding",
     "xdp",
 )
@@ -83,6 +85,7 @@ class Ledger:
     storage: Public[cython.longlong] = 0
     hypervisor: Public[cython.longlong] = 0
     udp_receive: Public[cython.longlong] = 0
+    udp_send: Public[cython.longlong] = 0
     forwarding: Public[cython.longlong] = 0
     xdp: Public[cython.longlong] = 0
     pages: Public[cython.longlong] = 0
@@ -111,6 +114,7 @@ class Ledger:
             + self.tcp_send
             + self.ip
             + self.udp_receive
+            + self.udp_send
             + self.forwarding,
             received + self.xdp + self.softirq + self.completion + self.device_lines,
             self.skb + self.skb_freed + self.skb_lines,

@@ -87,6 +87,7 @@ class EpollWorker(BusyPoller):
         allowed: frozenset[int] | None,
     ) -> None:
         super().__init__(scheduler, path, cpu, 0, allowed)
+        self.may_poll()
         self.epoll = epoll
         self.costs = epoll.costs
         self.buffer_bytes = buffer_bytes

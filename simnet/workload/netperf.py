@@ -1,8 +1,9 @@
-"""netperf TCP_STREAM and TCP_RR: netperf on one side, netserver on the other.
+"""netperf TCP_STREAM, TCP_RR and UDP_RR: netperf on one side, netserver on the other.
 
 Source: netperf 2.4 (nettest_bsd.c). TCP_STREAM: netserver calls recv with a buffer as large as its
 receive socket buffer until the peer closes; netperf calls send with messages of one size in a
-loop. TCP_RR: netperf sends a request and waits for the response; latency is that round trip.
+loop. TCP_RR and UDP_RR: netperf sends a request and waits for the response; latency is that round
+trip.
 """
 
 from __future__ import annotations
@@ -15,12 +16,21 @@ from simnet.kernel.component import Component
 from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.transaction import TcpTransactor
 from simnet.net.tcp.writer import TcpWriter
+from simnet.net.udp.transaction import UdpTransactor
 
 if TYPE_CHECKING:
     from simnet.host.scheduler import Task
     from simnet.kernel.simulator import Simulator
 
-__all__ = ["Netperf", "Netserver", "Requester", "Responder", "Start"]
+__all__ = [
+    "DatagramRequester",
+    "DatagramResponder",
+    "Netperf",
+    "Netserver",
+    "Requester",
+    "Responder",
+    "Start",
+]
 
 
 @cython.final
@@ -45,6 +55,18 @@ class Requester(TcpTransactor):
 @cython.cclass
 class Responder(TcpTransactor):
     """netserver in TCP_RR."""
+
+
+@cython.final
+@cython.cclass
+class DatagramRequester(UdpTransactor):
+    """netperf in UDP_RR."""
+
+
+@cython.final
+@cython.cclass
+class DatagramResponder(UdpTransactor):
+    """netserver in UDP_RR."""
 
 
 class Start(Component):

@@ -51,7 +51,7 @@ def test_both_directions_and_what_work_goes_where(simnet: Simnet) -> None:
     # what this host has not: disks, a hypervisor, a sized cache, datagrams, routes, XDP
     elsewhere = {
         *("storage", "hypervisor", "pages", "copy_misses"),
-        *("udp_receive", "forwarding", "xdp"),
+        *("udp_receive", "udp_send", "forwarding", "xdp"),
     }
     assert list(work) == [text for name, text in MECHANISMS.items() if name not in elsewhere]
     # in percent of one CPU, before SMT siblings slow each other; those of 64 are busy with it

@@ -11,7 +11,19 @@ from simnet.study.validate.document import answers, documents, draws_for
 from simnet.study.validate.measurements import measurement, measurements, wanted
 from simnet.study.work.cases import Case
 
-NAMES = ["ess", "forward", "ipoib", "memcached", "nvme", "power5", "relay", "stream", "x460", "xdp"]
+NAMES = [
+    "busypoll",
+    "ess",
+    "forward",
+    "ipoib",
+    "memcached",
+    "nvme",
+    "power5",
+    "relay",
+    "stream",
+    "x460",
+    "xdp",
+]
 LOADED = (
     "print([name for name in __import__('sys').modules if name.startswith('simnet.documents')])"
 )

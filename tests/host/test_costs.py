@@ -53,7 +53,11 @@ def test_what_profiles_sort_work_into() -> None:
     ledger.skb, ledger.skb_freed, ledger.ip = 3, 4, 5
     assert ledger.kinds() == {
         "copy": total("copy", "copy_lines", "copy_misses"),
-        "tcpip": total("tcp_receive", "tcp_ack", "tcp_send", "udp_receive", "forwarding") - 4 + 5,
+        "tcpip": total(
+            "tcp_receive", "tcp_ack", "tcp_send", "udp_receive", "udp_send", "forwarding"
+        )
+        - 4
+        + 5,
         "netdev": total("driver", "xdp", "softirq", "completion", "device_lines") - 3 - 5,
         "skb": total("skb_lines") + 3 + 4,
         "mm": total("pages"),
@@ -66,7 +70,16 @@ def test_what_profiles_sort_work_into() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["pages", "copy_misses", "storage", "hypervisor", "udp_receive", "forwarding", "xdp"],
+    [
+        "pages",
+        "copy_misses",
+        "storage",
+        "hypervisor",
+        "udp_receive",
+        "udp_send",
+        "forwarding",
+        "xdp",
+    ],
 )
 def test_work_of_some_machines_is_named_where_there_is_any(name: str) -> None:
     ledger = Ledger()

@@ -105,6 +105,10 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "vscsi-parallel": Configuration("vscsi-parallel", ms=200),
     "nvme-local": Configuration("nvme-local"),
     "nvme-980pro": Configuration("nvme-980pro"),
+    "netperf-rr": Configuration("netperf-rr", ms=12),
+    "netperf-rr, polled datagrams": Configuration(
+        "netperf-rr", tunings=("as-datagrams", "fixed-100us", "poll-50us"), ms=12
+    ),
     "ten processes and the lock of bfq": Configuration(
         "nvme-980pro", {"fio.reads.numjobs": "10"}, ("scheduler-bfq",), ms=20
     ),

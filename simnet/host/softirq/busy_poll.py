@@ -1,6 +1,7 @@
 """Busy polling: a process polls a device queue itself in place of waiting for its interrupt.
 
-Source: net/core/dev.c (`__napi_busy_loop`, `busy_poll_stop`) of Linux 5.11 to 6.18. The process
+Source: net/core/dev.c (`sk_busy_loop`, `busy_poll_stop`) of Linux 4.10 and (`__napi_busy_loop`,
+`busy_poll_stop`) of 5.11 to 6.18. The process
 takes the NAPI instance when no softirq has it, and polls with bottom halves disabled, again and
 again, until it finds what it waits for, its time is over, or another process should run. As long as
 it owns the instance its interrupt stays off. When it stops, it polls once more, and that poll
@@ -25,10 +26,11 @@ __all__ = ["BusyLoop", "BusyPoller"]
 
 @cython.cclass
 class BusyPoller(Task):
-    """A process that may poll busily.
+    """A process that may poll busily, if `may_poll` was called.
 
-    Its `step` begins with ``if self.loop.resumed(cpu): return``. It calls `loop.start` from `step`,
-    asks for no other work until `busy_loop_done` is called, and asks for work, or sleeps, there.
+    Its `step` begins with ``if self.loop.resumed(cpu): return`` then. It calls `loop.start` from
+    `step`, asks for no other work until `busy_loop_done` is called, and asks for work, or sleeps,
+    there.
     """
 
     loop: BusyLoop = None
@@ -42,6 +44,9 @@ class BusyPoller(Task):
         allowed: frozenset[int] | None = None,
     ) -> None:
         super().__init__(scheduler, path, cpu, nice, allowed)
+
+    def may_poll(self) -> None:
+        """Prepare the loop."""
         self.loop = BusyLoop(self)
 
     def busy_loop_end(self) -> cython.bint:

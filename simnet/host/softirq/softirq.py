@@ -70,6 +70,10 @@ class Napi(Context):
         self.weight = weight
         return 0
 
+    def instance_of(self) -> Context:
+        """Return what processes may poll it by (`NapiInstance`); None where there is nothing."""
+        return None
+
     def set_home(self, cpu: Cpu) -> None:
         """Bind it to the one CPU that polls it."""
         self.home = cpu

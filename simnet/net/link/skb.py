@@ -50,8 +50,8 @@ class Endpoint(Component):
         """
         return 0
 
-    def wfree(self, length: cython.longlong, cpu: Cpu) -> cython.int:
-        """`cpu` frees a frame with `length` bytes of payload whose `owner` this is."""
+    def wfree(self, length: cython.longlong, cpu: Cpu) -> cython.longlong:
+        """`cpu` frees a frame with `length` bytes of payload that this owns; return the work."""
         return 0
 
     def queued(self, length: cython.longlong) -> cython.int:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.cpu import Cpu
+from simnet.host.cpu import Context, Cpu
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
@@ -64,6 +64,8 @@ class Channel(OffloadingNic):
         slot: way to the host, which has a limit; None: it is never the limit.
         discards: frames that found the card's own buffer full, as the slot was too slow.
         clean_ps: freeing a frame that has left.
+        rearms: its driver enables the interrupt after each poll that is over, whatever
+            `napi_complete_done` says, also while a process polls busily.
     """
 
     instance: NapiInstance = None
@@ -81,6 +83,7 @@ class Channel(OffloadingNic):
     slot: Public[PcieSlot] = None
     discards: cython.longlong = 0
     clean_ps: Public[cython.longlong] = 0
+    rearms: Public[cython.bint] = False
     uncounted: cython.longlong = 0
 
     def __init__(
@@ -103,6 +106,10 @@ class Channel(OffloadingNic):
         self.doorbells = doorbells
         self.flushes_full = True
         self.clean_ps = device.costs.tx_completion_ps
+
+    def instance_of(self) -> Context:
+        """What processes may poll it by."""
+        return self.instance
 
     # -- the chip -----------------------------------------------------------------------------
 
@@ -404,7 +411,10 @@ class Channel(OffloadingNic):
         self.ended = True
         if self.done >= self.limit:
             self.ran_out = True
-        self.arms = not self.ran_out and self.instance.completing(self.done, self.gro.held > 0)
+        if self.ran_out:
+            self.arms = False
+        else:
+            self.arms = self.instance.completing(self.done, self.gro.held > 0) or self.rearms
         return 0
 
     def _flush_held(self) -> cython.int:
@@ -449,7 +459,7 @@ class Channel(OffloadingNic):
             if softirq.process is not None or self.instance.left_to_process(cpu, softirq, work):
                 return POLL_DONE
             return POLL_MORE
-        if self.instance.completed(cpu, softirq):
+        if self.instance.completed(cpu, softirq) or self.rearms:
             self._poll_completed(now)
             self.rx_cq.arm(now, self.announced - self.consumed)
             self.tx_cq.arm(now, self.tx.announced - self.tx.reclaimed)

@@ -141,22 +141,27 @@ class TransmitRing:
         return left
 
     def free(self, cpu: Cpu) -> cython.longlong:
-        """Free the oldest frame on `cpu`; return what its buffer's lines cost."""
+        """Free the oldest frame on `cpu`; return its buffer's lines, and what its owner does."""
         writer: Cpu = self.writers[self.reclaimed & self.mask]
+        work: cython.longlong
         self.freer = cpu
-        self.free_part(cpu)
-        return 0 if writer is cpu else self.buffers.freed_ps(cpu, writer)
+        work = self.free_part(cpu)
+        return work if writer is cpu else work + self.buffers.freed_ps(cpu, writer)
 
-    def free_part(self, cpu: Cpu) -> cython.int:
-        """Give back the oldest descriptor, whose buffer may be a part of one that is freed."""
+    def free_part(self, cpu: Cpu) -> cython.longlong:
+        """Give back the oldest descriptor, whose buffer may be a part of one that is freed.
+
+        Return the work that this causes its owner, on `cpu`.
+        """
+        work: cython.longlong = 0
         slot: cython.longlong = self.reclaimed & self.mask
         owner: Endpoint
         self.reclaimed += 1
         if self.lengths[slot] > 0:
             owner = self.owners[slot]
-            owner.wfree(self.lengths[slot], cpu)
+            work = owner.wfree(self.lengths[slot], cpu)
             self.lengths[slot] = 0
-        return 0
+        return work
 
     def reclaim(self, cpu: Cpu, count: cython.longlong) -> cython.longlong:
         """Free the `count` oldest frames in a poll on `cpu`; return the work."""

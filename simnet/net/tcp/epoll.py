@@ -25,13 +25,12 @@ from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
+from simnet.host.softirq.busy_read import busy_loop_over
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.kernel.compiled import Public
 from simnet.net.tcp.wakeups import Wakeups
 
 __all__ = ["Epoll", "EpollItem"]
-
-_BUSY_UNIT_PS: cython.longlong = 1_024_000
 
 
 @cython.cclass
@@ -138,13 +137,9 @@ class Epoll:
         return self.busy_poll_usecs > 0 or self.prefer_busy_poll
 
     def busy_poll_over(self, from_ps: cython.longlong, now: cython.longlong) -> cython.bint:
-        """Whether there are events, or the time since `from_ps` is over (`busy_loop_ep_timeout`).
-
-        The kernel counts in units of 1024 ns.
-        """
+        """`ep_busy_loop_end`: there are events, or the time since `from_ps` is over."""
         return self.first is not None or (
-            self.busy_poll_usecs == 0
-            or now // _BUSY_UNIT_PS > from_ps // _BUSY_UNIT_PS + self.busy_poll_usecs
+            self.busy_poll_usecs == 0 or busy_loop_over(from_ps, now, self.busy_poll_usecs)
         )
 
     def _link(self, item: EpollItem) -> cython.int:

@@ -12,7 +12,8 @@ import cython
 from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
-from simnet.host.scheduler import Scheduler, Task
+from simnet.host.scheduler import Scheduler
+from simnet.host.softirq.busy_poll import BusyPoller
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.socket import TcpSocket
@@ -38,7 +39,7 @@ SEND_WOKEN: cython.int = 24
 
 
 @cython.cclass
-class SocketTask(Task):
+class SocketTask(BusyPoller):
     """What readers and writers share: pieces of work, the backlog, and send.
 
     `left` is what the send under way has not copied yet, in bytes.
@@ -67,6 +68,8 @@ class SocketTask(Task):
         self.socket = socket
         self.costs = socket.costs
         self.state = SCHEDULED_IN
+        if socket.busy is not None:
+            self.may_poll()
 
     def _take_debt(self) -> cython.longlong:
         """Work that past effects caused and that the next piece of work carries."""

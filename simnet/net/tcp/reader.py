@@ -1,7 +1,8 @@
 """A process that calls recv in a loop: `tcp_recvmsg`.
 
-Source: net/ipv4/tcp.c of Linux 2.6.18. The order in which recv takes data is receive queue,
-prequeue, backlog.
+Source: net/ipv4/tcp.c of Linux 2.6.18 and 4.10. The order in which recv takes data is receive
+queue, prequeue, backlog. With nothing in the receive queue it polls the device first, if it may;
+the socket is not owned meanwhile, so that TCP runs in the poll.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import cython
 
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
+from simnet.host.softirq.busy_read import BUSY_POLL_BUDGET, BusyRead
 from simnet.net.tcp.process import (
     BACKLOG,
     BACKLOG_EXIT,
@@ -45,6 +47,7 @@ class TcpReader(SocketTask):
     room: cython.longlong = 0
     got: cython.longlong = 0
     finishing: cython.bint = False
+    busy_from_ps: cython.longlong = 0
 
     def __init__(
         self,
@@ -64,6 +67,8 @@ class TcpReader(SocketTask):
     def step(self, cpu: Cpu) -> None:  # noqa: C901, PLR0912 - one case a state
         """Go on after a piece of work."""
         state: cython.int = self.state
+        if self.loop is not None and self.loop.resumed(cpu):
+            return
         if state == PREQUEUED:
             self._processed(cpu)
             if not self._next_prequeue(cpu):
@@ -87,9 +92,7 @@ class TcpReader(SocketTask):
             if self.yield_if_needed(cpu):
                 self.state = SCHEDULED_IN
                 return
-            self.debt_ps += self.socket.lock(cpu)
-            self.room = self.recv_bytes
-            self._loop(cpu)
+            self._recv(cpu, self.recv_bytes)
         elif state == WOKEN:
             self.socket.reader_waiting = False
             self.debt_ps += self.socket.lock(cpu)
@@ -110,6 +113,27 @@ class TcpReader(SocketTask):
             self._wait(cpu)
         else:
             self._leave(cpu)
+
+    def _recv(self, cpu: Cpu, count: cython.longlong) -> cython.int:
+        """Call recv for so many bytes."""
+        busy: BusyRead = self.socket.busy
+        self.recv_bytes = count
+        if busy is not None and busy.napi is not None and self.socket.receiver.readable() == 0:
+            self.busy_from_ps = self.sim.now
+            return self.loop.start(cpu, busy.napi, BUSY_POLL_BUDGET, False)
+        return self.busy_loop_done(cpu)
+
+    def busy_loop_end(self) -> cython.bint:
+        """`sk_busy_loop`: data have come, or the time is over."""
+        return self.socket.receiver.readable() > 0 or self.socket.busy.over(
+            self.busy_from_ps, self.sim.now
+        )
+
+    def busy_loop_done(self, cpu: Cpu) -> cython.int:
+        """Own the socket, and take what is there or sleep."""
+        self.debt_ps += self.socket.lock(cpu)
+        self.room = self.recv_bytes
+        return self._loop(cpu)
 
     def _leave(self, cpu: Cpu) -> cython.int:
         """Leave recv, run the application's code, enter recv again."""

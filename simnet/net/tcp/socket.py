@@ -19,6 +19,7 @@ from simnet.host.cpu import Cpu, Occupation
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
+from simnet.host.softirq.busy_read import BusyRead
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
@@ -62,7 +63,7 @@ class TcpSocket(TcpConnection):
 
     `follower` is told of packets that come and of copies that are made, for a trace, else None.
     `poll` is what an epoll instance knows of the socket, None if its process sleeps in recv or
-    send instead.
+    send instead. `busy` is how that process polls before it sleeps, None if it does not.
     """
 
     nic: Port = None
@@ -70,6 +71,7 @@ class TcpSocket(TcpConnection):
     backlog: SkbQueue = None
     ucopy: Ucopy = None
     poll: Public[EpollItem] = None
+    busy: BusyRead = None
     follower: Public[Any] = None
     rx_costs: ReceiveCosts = None
     tx_costs: SendCosts = None
@@ -153,6 +155,7 @@ class TcpSocket(TcpConnection):
         self.reader = None
         self.writer = None
         self.poll = None
+        self.busy = BusyRead(settings.busy_read_usecs) if settings.busy_read_usecs > 0 else None
         self.follower = None
         self.reader_waiting = False
         self.writer_waiting = False
@@ -260,6 +263,8 @@ class TcpSocket(TcpConnection):
             self.follower.received(skb)
         if self.flows is not None:
             self._save_rxhash(skb)
+        if self.busy is not None:
+            self.busy.mark(cpu)
         self.ledger.socket_lines += work
         self.timer_cpu = cpu
         if self.owned:
@@ -493,7 +498,7 @@ class TcpSocket(TcpConnection):
         self.small_queue.wmem_alloc += length + self.small_queue.overhead_bytes
         return 0
 
-    def wfree(self, length: cython.longlong, cpu: Cpu) -> cython.int:
+    def wfree(self, length: cython.longlong, cpu: Cpu) -> cython.longlong:
         """`tcp_wfree`: have the tasklet run if something waits for that."""
         softirqs: SoftirqNetRx
         self.small_queue.wmem_alloc -= length + self.small_queue.overhead_bytes

@@ -40,6 +40,7 @@ class SocketSettings:
         latency: histogram of the times from a frame's arrival to its processing that the sockets
             share; None for one each.
         flows: of the host, where they record the CPUs that read and write them; None: nowhere.
+        busy_read_usecs: how long a reader polls before it sleeps; 0: not at all.
     """
 
     sim: Simulator = None
@@ -55,6 +56,7 @@ class SocketSettings:
     overhead_bytes: cython.int = 0
     page_bytes: cython.int = 0
     per_large: cython.int = 0
+    busy_read_usecs: cython.longlong = 0
     low_latency: cython.bint = False
     checksum_by_cpu: cython.bint = False
     gso: cython.bint = False
@@ -79,6 +81,7 @@ class SocketSettings:
         per_large: int = 1,
         latency: LogHistogram | None = None,
         flows: SocketFlowTable | None = None,
+        busy_read_usecs: int = 0,
     ) -> None:
         self.sim = sim
         self.nic = nic
@@ -96,3 +99,4 @@ class SocketSettings:
         self.per_large = per_large
         self.latency = latency
         self.flows = flows
+        self.busy_read_usecs = busy_read_usecs

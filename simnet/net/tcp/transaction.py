@@ -103,6 +103,8 @@ class TcpTransactor(TcpReader):
     def step(self, cpu: Cpu) -> None:
         """Go on after a piece of work."""
         state: cython.int = self.state
+        if self.loop is not None and self.loop.resumed(cpu):
+            return
         if state == USER_CODE:
             self.calls += 1
             if self.yield_if_needed(cpu):
@@ -118,12 +120,9 @@ class TcpTransactor(TcpReader):
         """In user mode: receive what is missing, or send."""
         if self.missing == 0 and self._ends_or_thinks():
             return 0
-        self.debt_ps += self.socket.lock(cpu)
         if self.missing > 0 and self.unsent == 0:
-            self.recv_bytes = self.missing
-            self.room = self.missing
-            self._loop(cpu)
-            return 0
+            return self._recv(cpu, self.missing)
+        self.debt_ps += self.socket.lock(cpu)
         if self.unsent == 0:
             self.unsent = len(self.sends_bytes)
             self.missing = self.expects_bytes

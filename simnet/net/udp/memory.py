@@ -2,10 +2,10 @@
 
 Source: net/ipv4/udp.c (`__udp_enqueue_schedule_skb`, `udp_rmem_schedule`, `udp_rmem_release`) and
 net/core/sock.c (`__sk_mem_raise_allocated`) of Linux 6.12 and 6.18. Each datagram is charged with
-its `truesize`. The reader gives memory back in batches of a quarter of the buffer while it has more
-to read, so that it seldom writes what the softirq writes. Whole pages are taken from, and given
-back to, what all UDP sockets may have together; UDP has no state of pressure, so that beyond the
-first of the three values of `udp_mem` a socket with `udp_rmem_min` or more gets nothing.
+its `truesize`. Since 4.13 the reader gives memory back in batches of a quarter of the buffer while
+it has more to read, so that it seldom writes what the softirq writes. Whole pages are taken from,
+and given back to, what all UDP sockets may have together; UDP has no state of pressure, so that
+beyond the first of the three values of `udp_mem` a socket with `udp_rmem_min` or more gets nothing.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ class SocketMemory:
         rcvbuf: `sk_rcvbuf`: twice SO_RCVBUF, or net.core.rmem_default.
 
     Attributes:
+        reader_queue: the reader takes all that waits at once.
         rmem_alloc: charged, and not given back yet.
         forward_alloc: taken from the pages and not charged.
         forward_deficit: read, and not given back yet.
@@ -69,6 +70,7 @@ class SocketMemory:
 
     pages: UdpPages = None
     counts_new: cython.bint = False
+    reader_queue: cython.bint = True
     rcvbuf: cython.longlong = 0
     forward_threshold: cython.longlong = 0
     rmem_alloc: cython.longlong = 0
@@ -79,7 +81,8 @@ class SocketMemory:
         self.pages = pages
         self.counts_new = rules.counts_new
         self.rcvbuf = rcvbuf
-        self.forward_threshold = rcvbuf >> 2
+        self.reader_queue = rules.reader_queue
+        self.forward_threshold = rcvbuf >> 2 if rules.reader_queue else 0
 
     def full(self, truesize: cython.longlong) -> cython.bint:
         """Whether a datagram is dropped for want of room; one alone never is."""

@@ -1,9 +1,10 @@
 """A UDP socket: where datagrams wait for who reads them, or are dropped.
 
-Source: net/ipv4/udp.c of Linux 6.12 and 6.18 (`__udp_queue_rcv_skb`, `__udp_enqueue_schedule_skb`,
-`__skb_recv_udp`, `udp_recvmsg`). The softirq charges a datagram and appends it to the receive
-queue, whose lines it shares with the reader. The reader takes that queue as a whole when its own is
-empty. A socket that is bound and not connected records no hash, so that RFS does not follow it.
+Source: net/ipv4/udp.c of Linux 4.10, 6.12 and 6.18 (`__udp_queue_rcv_skb`,
+`__udp_enqueue_schedule_skb`, `__skb_recv_udp`, `udp_recvmsg`). The softirq charges a datagram and
+appends it to the receive queue, whose lines it shares with the reader. Since 4.13 the reader takes
+that queue as a whole when its own is empty, before that one datagram a call. A socket that is bound
+and not connected records no hash, so that RFS does not follow it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task
+from simnet.host.softirq.busy_read import BusyRead
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
@@ -119,6 +121,7 @@ class UdpSocket(Endpoint):
     Attributes:
         reader: the process that receives.
         waiting: it sleeps in recvmsg.
+        busy: how its reader polls before it sleeps; None if it does not.
         enqueued: datagrams that came into the queue.
         rcvbuf_errors, mem_errors: dropped for want of room, or of the host's pages; their sum is
             `sk_drops`.
@@ -134,6 +137,7 @@ class UdpSocket(Endpoint):
     spread: Spread = None
     reader: Public[Task] = None
     waiting: Public[cython.bint] = False
+    busy: Public[BusyRead] = None
     queue: SkbQueue = None
     reader_queue: SkbQueue = None
     queue_bytes: cython.longlong = 0
@@ -189,6 +193,8 @@ class UdpSocket(Endpoint):
         work: cython.longlong = self.spread.vary(costs.rx_ps)
         lines_ps: cython.longlong
         costs.ledger.udp_receive += work
+        if self.busy is not None:
+            self.busy.mark(cpu)
         if skb.toucher is not cpu:
             work += costs.buffers.freed_ps(cpu, skb.toucher)
             skb.toucher = cpu
@@ -230,6 +236,9 @@ class UdpSocket(Endpoint):
         emptied: SkbQueue = self.reader_queue
         if self.queue.count == 0:
             return False
+        if not self.memory.reader_queue:
+            emptied.append(self.queue.pop())
+            return True
         self.reader_queue = self.queue
         self.queue = emptied
         return True

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOADS",
+    "REQUEST_TESTS",
     "STREAM_TYPES",
     "IrqMap",
     "PeerTable",
@@ -33,9 +34,11 @@ __all__ = [
 
 STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf", "streams")
 """Workloads of TCP's streams and requests; the last of programs that nobody has named."""
+REQUEST_TESTS: Final = ("tcp_rr", "udp_rr")
+"""Tests of requests and responses between ports of the host and those of its peers."""
 _STREAM_TESTS: Final = {
     **dict.fromkeys(("netserver", "netperf", "bidirectional"), "bulk"),
-    "tcp_rr": "requests",
+    **dict.fromkeys(REQUEST_TESTS, "requests"),
 }
 LOADS: Final[Mapping[str, str]] = {
     **_STREAM_TESTS,
@@ -56,8 +59,8 @@ class Workload(Section):
         Choice(
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
-            " and waits for the responses (peers are then simulated as machines)"
-            + "".join(setup.doc for setup in setups()),
+            " and waits for the responses (peers are then simulated as machines), udp_rr likewise"
+            " in datagrams" + "".join(setup.doc for setup in setups()),
             tuple(LOADS),
         ),
     ]

@@ -14,7 +14,7 @@ from simnet.scenario.core import library
 from simnet.scenario.core.checks import check_whole, peer_ports
 from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.entries import entries, tuning_names
-from simnet.scenario.core.files import Run, Workload
+from simnet.scenario.core.files import REQUEST_TESTS, Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
 from simnet.scenario.core.schema import file_model
@@ -393,8 +393,8 @@ def _flows(tree: Tree, table: Settings) -> list[dict[str, Any]]:
     """Return one stream for each port on the nodes that carry traffic.
 
     The bidirectional test has two on the first port of each node, and none on the others; in
-    tcp_rr messages are requests, and what is received are responses. With several connections
-    there are as many of each. Flows of requests beside them come last.
+    tests of requests messages are these, and what is received are responses. With several
+    connections there are as many of each. Flows of requests beside them come last.
     """
     workload = tree.get(("workload",))
     if setup_of(workload["test"], tree.values.__contains__):
@@ -431,7 +431,7 @@ def _flows(tree: Tree, table: Settings) -> list[dict[str, Any]]:
         ]
         for test, stream in itertools.product(tests, range(count)):
             receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
-            asks = test == "tcp_rr"
+            asks = test in REQUEST_TESTS
             flows.append(
                 {
                     "name": f"{port['name']}{f'.{test}' * both}{f'.{stream}' * (count > 1)}",

@@ -18,6 +18,7 @@ from pydantic import Field, create_model
 
 from simnet.errors import InputError, SimulationError
 from simnet.rows import Percent, Printed, Rate
+from simnet.scenario.core.files import REQUEST_TESTS
 from simnet.scenario.core.subject import columns
 from simnet.study.figures import drawn
 from simnet.study.run.activity import VmstatRow
@@ -77,7 +78,6 @@ __all__ = [
 
 SCHEMA: Literal["simnet.result/1"] = "simnet.result/1"
 
-_REQUESTS = "tcp_rr"
 _T = TypeVar("_T")
 _TABLES = (
     *("cpus", "ticks", "work", "ports", "flows", "drops", "interrupts"),
@@ -229,7 +229,7 @@ class Result(_WithColumns):
         worked_ps = sum(busy_ps(last) - busy_ps(first) for first, last in cpus)
         payload = sum(last.bytes - first.bytes for first, last in flows)
         given = dict(configuration or {})
-        asks = given.get("workload", {}).get("test") == _REQUESTS
+        asks = given.get("workload", {}).get("test") in REQUEST_TESTS
         ways = {
             flow["name"]: "in" if flow["receives"] else "out"
             for flow in given.get("flows", ())

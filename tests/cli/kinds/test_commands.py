@@ -59,6 +59,7 @@ KINDS = {
     "ipoib-sunway": Kind("delack-1ms", ("20 ms", "20 ms"), _NO_RATE),
     "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), _NO_RATE),
     "memcached-100g": Kind("defer10", refused=_NO_RATE),
+    "netperf-rr": Kind("poll-50us", ("20 ms", "5 ms"), _NO_RATE),
     "nvme-local": Kind("short-queue", refused=_NO_RATE),
     "nvme-980pro": Kind("scheduler-kyber", ("5 ms", "2 ms"), refused=_NO_RATE),
     "relay-untuned": Kind("affinity"),

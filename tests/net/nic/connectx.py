@@ -111,6 +111,7 @@ class Poller(BusyPoller):
     def __init__(self, bench: Bench, *, budget: int = 64, prefer: bool = True) -> None:
         cpu = bench.cpu
         super().__init__(bench.machine.scheduler, "poller", cpu)
+        self.may_poll()
         self.bench = bench
         self.budget, self.prefer = budget, prefer
         self.until_ps = 0

@@ -42,9 +42,21 @@ def test_a_socket_holds_what_the_kernel_held() -> None:
         assert row["sent"] - row["held"] == row["RcvbufErrors"] == row["InErrors"]
 
 
-@pytest.mark.parametrize(("version", "count"), [("6.12", 93), ("6.17", 93), ("6.18", 92)])
-def test_up_to_6_17_one_more_was_queued_beyond_the_buffer(version: str, count: int) -> None:
+@pytest.mark.parametrize(
+    ("version", "count"),
+    [("4.10", 92), ("4.11", 93), ("6.12", 93), ("6.17", 93), ("6.18", 92)],
+)
+def test_from_4_11_up_to_6_17_one_more_was_queued_beyond_the_buffer(
+    version: str, count: int
+) -> None:
     assert held(memory(212_992, version), 2304, 200) == count
+
+
+def test_before_4_13_each_datagram_gives_its_memory_back() -> None:
+    socket = memory(212_992, "4.10")
+    assert held(socket, 2304, 3) == 3
+    assert socket.release(2304, more=True)
+    assert socket.rmem_alloc == 2 * 2304
 
 
 @pytest.mark.parametrize("version", ["5.4", "6.18"])
@@ -53,8 +65,8 @@ def test_one_datagram_alone_is_always_queued(version: str) -> None:
 
 
 def test_earlier_kernels_have_another_path() -> None:
-    with pytest.raises(InputError, match=r"expected 4\.13 or later"):
-        udp_rules("4.12")
+    with pytest.raises(InputError, match=r"expected 4\.10 or later"):
+        udp_rules("4.9")
 
 
 def test_a_reader_with_more_to_read_gives_memory_back_by_quarters() -> None:

@@ -16,7 +16,6 @@ SUBJECT = Subject(
         ModelFiles("kernel", "kernels", Kernel, order=60),
     ),
     unread=(
-        "wmem_default_bytes",
         "tcp_app_win",
         "prequeue_timer_ps",
     ),

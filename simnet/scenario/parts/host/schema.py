@@ -299,6 +299,18 @@ class Kernel(NetworkOptions):
     rmem_max_bytes: Annotated[int, size("net.core.rmem_max", "256 B", "2 GiB")]
     wmem_default_bytes: Annotated[int, size("net.core.wmem_default", "256 B", "2 GiB")]
     wmem_max_bytes: Annotated[int, size("net.core.wmem_max", "256 B", "2 GiB")]
+    busy_read_usecs: Annotated[
+        int,
+        count("net.core.busy_read: microseconds that a read polls before it sleeps", 0, 2**31 - 1),
+    ] = 0
+    busy_poll_usecs: Annotated[
+        int,
+        count(
+            "net.core.busy_poll: microseconds that poll, select and epoll_wait poll a device",
+            0,
+            2**31 - 1,
+        ),
+    ] = 0
     udp_mem_pages: Annotated[
         tuple[int, int, int],
         Quantity(

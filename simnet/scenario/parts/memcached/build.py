@@ -15,6 +15,7 @@ from simnet.scenario.parts.memcached.columns import KeyValueCounts
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import Polled
+from simnet.scenario.parts.sockets.build_polling import busy_poll_usecs
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
@@ -120,7 +121,8 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
             allowed=[_allowed(given.binding, cpu, cpus) for cpu in cpus],
             by_queue=given.napi_ids,
             max_events=given.max_events,
-            busy_poll_usecs=given.busy_poll_usecs,
+            busy_poll_usecs=given.busy_poll_usecs
+            or busy_poll_usecs(effective.host, effective.host.ports[0]),
             busy_poll_budget=given.busy_poll_budget,
             prefer_busy_poll=given.prefer_busy_poll,
             epoll_lines=kernel.epoll_lines,

@@ -16,6 +16,7 @@ from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.receive.receiver import new_receiver
 from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.socket import TcpSocket
+from simnet.scenario.core.files import REQUEST_TESTS
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
 from simnet.scenario.parts.host.build import PS, make_costs, make_spread
 from simnet.scenario.parts.infiniband import columns as infiniband
@@ -36,6 +37,7 @@ from simnet.scenario.parts.tcp.build import (
     socket_maker,
 )
 from simnet.scenario.parts.tcp.columns import SendingHalf
+from simnet.scenario.parts.udp.build_requests import DatagramFlow, Datagrams
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, Receiver, System
 from simnet.workload.iperf import Reporter
@@ -68,6 +70,7 @@ class _Builder(Ground):
         """Make peers, sockets and processes."""
         effective = self.effective
         self.bonded: list[BondedFlow] = []
+        self.datagrams = Datagrams(effective, self.seed)
         self.senders: list[TcpSocket | RemoteSender] = []
         self.steering = steering_of(self, self.machine, effective.host)
         self.path = NetworkPath(effective, self.machine, self.ports)
@@ -75,7 +78,7 @@ class _Builder(Ground):
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
         workload = self.effective.workload
-        sends = workload.test == "tcp_rr" or not all(f.receives for f in self.effective.flows)
+        sends = workload.test in REQUEST_TESTS or not all(f.receives for f in self.effective.flows)
         several = any(isinstance(port, MultiqueuePort) for port in self.ports)
         whole = workload.peers_simulated == "machines" or (
             workload.peers_simulated == "auto" and (sends or several)
@@ -135,6 +138,8 @@ class _Builder(Ground):
         )
         if order:
             self.observed["reordering"] = order
+        if self.effective.workload.test == "udp_rr":
+            self.observed["datagrams"] = self.datagrams.counts
 
     def _made(self, machine: Machine, host: Host, port: EffectivePort) -> Nic | MultiqueuePort:
         return make_port(
@@ -169,6 +174,14 @@ class _Builder(Ground):
         self._join(port, nic, host, flows)
         receivers: dict[str, Receiver] = {}
         for flow in flows:
+            if self.effective.workload.test == "udp_rr":
+                ends = DatagramFlow(flow, self.machine, self.ports[flow.port], peer, nic)
+                client, server = self.datagrams.connect(
+                    ends, _headers(flow, len(receivers)), self._allowed(flow), self._begin_ps(flow)
+                )
+                self._note_asking(flow, (client, server))
+                receivers[flow.name] = client
+                continue
             mine, allowed = self._socket(flow), self._allowed(flow)
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
@@ -195,7 +208,7 @@ class _Builder(Ground):
                     steered.follow(socket)
             if self._enslaved(flow):
                 self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
-            if flow.asks or self.effective.workload.test == "tcp_rr":
+            if flow.asks or self.effective.workload.test in REQUEST_TESTS:
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
             receiver, sender = (mine, other) if flow.receives else (other, mine)
@@ -251,12 +264,17 @@ class _Builder(Ground):
         client, server = make_transactions(
             flow, self.effective.workload, *ends, seed=self.seed, begin_ps=self._begin_ps(flow)
         )
+        self._note_asking(flow, (client, server))
+        return client
+
+    def _note_asking(self, flow: Flow, tasks: tuple[Task, Task]) -> None:
+        """Note the two processes of a flow of requests."""
+        here = self.machine.scheduler
         self.path.asking.append(flow.name)
         self.path.tasks += [
-            (flow.name, task, _prefix(end.machine))
-            for task, end in zip((client, server), ends, strict=True)
+            (flow.name, task, "" if task.scheduler is here else f"peer{flow.peer} ")
+            for task in tasks
         ]
-        return client
 
     def _to_ends(self, port: int, flows: list[Flow]) -> dict[str, Receiver]:
         """Streams between a port and a peer of which only their ends count."""

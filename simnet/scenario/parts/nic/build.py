@@ -191,6 +191,17 @@ def send_by(
     SocketQueue(f"{socket.path}.{name}", port, socket, rules, word)
 
 
+def tx_queue(
+    port: Nic | MultiqueuePort, machine: Machine, rules: TxQueueRules, header: Header, *, seed: int
+) -> Nic:
+    """The queue that datagrams of a flow leave by: the hash chooses. XPS is not followed."""
+    if not isinstance(port, MultiqueuePort):
+        return port
+    word = socket_hash(header, *_secrets(seed, machine.path))
+    found: Nic = port.queues[word * port.tx_queues >> 32 if rules.several else 0]
+    return found
+
+
 def tx_rules(host: Host) -> TxQueueRules:
     """How the sockets of a host choose their queues."""
     return replace(tx_queue_rules(host.kernel.version), steers=host.kernel.xps)

@@ -9,6 +9,7 @@ from typing import Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.specs import ANY, Flag, size, time
+from simnet.scenario.parts.host.knobs import sysctl
 
 __all__ = ["SOCKETS"]
 
@@ -86,4 +87,9 @@ _CALLS: Final = (
     ),
 )
 
-SOCKETS: Final = (*_ROUTES, *_OPTIONS, *_CALLS)
+_BUSY: Final = (
+    sysctl("net.core.busy_read", "busy_read_usecs", since="3.11"),
+    sysctl("net.core.busy_poll", "busy_poll_usecs", since="3.11"),
+)
+
+SOCKETS: Final = (*_ROUTES, *_OPTIONS, *_CALLS, *_BUSY)

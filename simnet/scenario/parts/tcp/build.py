@@ -20,6 +20,7 @@ from simnet.net.tcp.socket_maker import SocketMaker
 from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.scenario.parts.aix.build import aix_tcp
 from simnet.scenario.parts.host.build import PS, make_buffers
+from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -86,6 +87,7 @@ def socket_maker(
         per_large=_LARGE_BYTES // _mss(host, port) if large else 1,
         latency=latency,
         flows=flows,
+        busy_read_usecs=busy_read_usecs(host, port),
     )
     return SocketMaker(
         settings,

@@ -1,9 +1,9 @@
-"""Datagrams: senders that wait for nothing, and workers that receive."""
+"""Datagrams: senders that wait for nothing, workers that receive, requests and responses."""
 
 from __future__ import annotations
 
 from simnet.scenario.core.subject import Part, Setup, Subject, late
-from simnet.scenario.parts.udp.schema import Udp
+from simnet.scenario.parts.udp.schema import Datagrams, Udp
 
 __all__ = ["SUBJECT"]
 
@@ -12,6 +12,7 @@ SUBJECT = Subject(
     order=95,
     parts=(
         Part("udp", Udp, key="udp", doc="senders and receivers, with test = udp_stream", order=116),
+        Part("datagrams", Datagrams, key="datagrams", doc="costs, with test = udp_rr", order=117),
     ),
     knobs=late("udp.knobs:KNOBS"),
     setups=(

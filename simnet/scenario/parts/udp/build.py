@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.memory import SharedLines
+from simnet.host.softirq.busy_read import BusyRead
 from simnet.kernel.random import stream
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.tcp.wakeups import Wakeups
-from simnet.net.udp.memory import SocketMemory, UdpPages
+from simnet.net.udp.memory import SocketMemory
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.reuseport import chosen
 from simnet.net.udp.rules import udp_rules
@@ -22,7 +23,9 @@ from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
+from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
+from simnet.scenario.parts.udp.build_memory import udp_pages
 from simnet.scenario.parts.udp.columns import UdpCounts
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
@@ -36,7 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["UdpBuilt", "build", "rcvbuf_bytes"]
 
 _LEAST_RCVBUF: Final = 2304
-_PAGE_BYTES: Final = 4096
 _OWN: Final = 0x0A000001
 _FIRST_SENDER: Final = 0x0A010001
 _FIRST_PORT: Final = 5000
@@ -167,10 +169,11 @@ def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
         checksum_by_cpu=port.nic.checksum_by_cpu,
         page_bytes=port.nic.page_bytes,
     )
-    pages = _pages(host)
+    pages = udp_pages(host)
     rules = udp_rules(kernel.version)
     truesize = port.nic.datagram_truesize(given.size_bytes, kernel.skb_truesize_overhead_bytes)
-    return tuple(
+    usecs = busy_read_usecs(host, port)
+    sockets = tuple(
         UdpSocket(
             ground.sim,
             f"udp.socket{number}",
@@ -183,17 +186,9 @@ def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
         )
         for number in range(given.workers)
     )
-
-
-def _pages(host: Host) -> UdpPages:
-    """`udp_mem`: as set, or by the memory of the host (`udp_init`)."""
-    low, _, most = host.kernel.udp_mem_pages
-    if not most:
-        memory = host.machine.nodes * host.machine.memory_per_node_bytes
-        limit = max(memory // _PAGE_BYTES // 8, 128)
-        low = limit // 4 * 3
-        most = 2 * low
-    return UdpPages(low, most)
+    for socket in sockets if usecs else ():
+        socket.busy = BusyRead(usecs)
+    return sockets
 
 
 def _readers(ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...]) -> tuple[UdpReader, ...]:

@@ -12,7 +12,7 @@ from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
@@ -25,9 +25,11 @@ _FLOW_PS: Final = 30 * 10**6
 
 def check_udp(tree: Tree, table: Table) -> None:
     """Refuse a load without its table, its peer or its CPUs, and what is not modelled of UDP."""
+    path: Path = ("workload", "test")
+    if asks_for(tree, table, "udp_rr", "datagrams"):
+        _check_requests(tree, table)
     if not asks_for(tree, table, "udp_stream", "udp"):
         return
-    path: Path = ("workload", "test")
     if len(tree.get(("peers",))) != 1:
         message = "udp_stream: expected one peer, which stands for the senders"
         raise table.error(path, "workload.test", message)
@@ -35,26 +37,61 @@ def check_udp(tree: Tree, table: Table) -> None:
     if bool(given["rate"]) == bool(given["bit_rate_bps"]):
         message = "expected either rate or bit_rate"
         raise table.error(("udp", "rate"), "udp.rate", message, ("udp", "bit_rate_bps"))
-    nic = tree.get(("host", "ports", 0, "nic"))
-    room = nic["mtu_bytes"] - UDP_HEADERS_BYTES
-    if given["size_bytes"] > room:
-        message = f"a packet has room for {room} B, and fragments are not modelled"
-        place = ("host", "ports", 0, "nic", "mtu_bytes")
-        raise table.error(("udp", "size_bytes"), "udp.size", message, place)
-    if not Nic.variants()[nic["driver"]].charges_datagrams:
-        known = sorted(name for name, one in Nic.variants().items() if one.charges_datagrams)
-        called = nic.get("stands_in_for") or nic["driver"]
-        message = f"what {called} has a datagram charged with is not known: expected one of"
-        raise table.error(path, "workload.test", f"{message} {', '.join(known)}")
-    kernel = tree.get(("host", "kernel"))
-    if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:
-        message = f"UDP of {kernel['system']} {kernel['version']} is not modelled: Linux 4.13 on"
-        raise table.error(path, "workload.test", message, ("host", "kernel"))
+    _check_room(tree, table, ("host",), 0, ("udp", "size_bytes"), "udp.size")
+    _check_host(tree, table, ("host",), (0,))
     cpus = Places(tree).cpu_count(("host",))
     last = given["first_cpu"] + given["workers"] - 1
     if given["placement"] == "pinned" and last >= cpus:
         message = f"workers run on CPUs up to {last}, the system has 0 to {cpus - 1}"
         raise table.error(("udp", "first_cpu"), "udp", message, ("udp", "workers"))
+
+
+def _check_requests(tree: Tree, table: Table) -> None:
+    """Refuse requests in datagrams without their costs, and what is not modelled of them."""
+    path: Path = ("workload", "test")
+    workload = tree.get(("workload",))
+    if tree.values.get("kvm") or tree.values.get("fabric") or tree.values.get("hypervisor"):
+        message = "udp_rr: expected hosts with Ethernet between them"
+        raise table.error(path, "workload.test", message)
+    for field in ("writes_bytes", "short_flows", "think_ps"):
+        if workload[field]:
+            place: Path = ("workload", field)
+            name = field.removesuffix("_bytes").removesuffix("_ps")
+            raise table.error(
+                place, f"workload.{name}", "udp_rr has none: expected it not to be set"
+            )
+    places: list[Path] = [("host",), *(("peers", n) for n in range(len(tree.get(("peers",)))))]
+    for place in places:
+        ports = range(len(tree.get((*place, "ports"))))
+        for port in ports:
+            for field in ("request_bytes", "response_bytes"):
+                _check_room(tree, table, place, port, ("workload", field), f"workload.{field[:-6]}")
+        _check_host(tree, table, place, ports)
+
+
+def _check_room(tree: Tree, table: Table, host: Path, port: int, path: Path, key: str) -> None:
+    """Refuse datagrams that do not fit into a packet."""
+    place = (*host, "ports", port, "nic", "mtu_bytes")
+    room = tree.get(place) - UDP_HEADERS_BYTES
+    if tree.get(path) > room:
+        message = f"a packet has room for {room} B, and fragments are not modelled"
+        raise table.error(path, key, message, place)
+
+
+def _check_host(tree: Tree, table: Table, host: Path, ports: Iterable[int]) -> None:
+    """Refuse drivers and kernels of which is not known what they do with datagrams."""
+    path: Path = ("workload", "test")
+    for port in ports:
+        nic = tree.get((*host, "ports", port, "nic"))
+        if not Nic.variants()[nic["driver"]].charges_datagrams:
+            known = sorted(name for name, one in Nic.variants().items() if one.charges_datagrams)
+            called = nic.get("stands_in_for") or nic["driver"]
+            message = f"what {called} has a datagram charged with is not known: expected one of"
+            raise table.error(path, "workload.test", f"{message} {', '.join(known)}")
+    kernel = tree.get((*host, "kernel"))
+    if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:
+        message = f"UDP of {kernel['system']} {kernel['version']} is not modelled: Linux 4.10 on"
+        raise table.error(path, "workload.test", message, (*host, "kernel"))
 
 
 def needs(tree: Tree) -> Iterator[Need]:

@@ -14,7 +14,7 @@ from simnet.scenario.parts.network.lost import lost_text
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "UdpCounts", "UdpUse"]
+__all__ = ["COLUMNS", "DatagramCounts", "DatagramUse", "UdpCounts", "UdpUse"]
 
 _PERCENT: Final = 100
 # field of each place where datagrams are lost
@@ -51,6 +51,29 @@ class UdpCounts:
     rcvbuf_errors: int
     mem_errors: int
     waiting: int
+
+
+@dataclass(frozen=True)
+class DatagramCounts:
+    """Cumulative counters of one host that sends and receives."""
+
+    name: str
+    out_datagrams: int
+    sndbuf_errors: int
+    in_datagrams: int
+    rcvbuf_errors: int
+    mem_errors: int
+
+
+class DatagramUse(Row):
+    """What a host sent and read while measured, by `/proc/net/snmp`."""
+
+    name: str = Field(description="of the host: system, or which peer")
+    out_datagrams: Count = Field(description="OutDatagrams")
+    sndbuf_errors: Count = Field(description="SndbufErrors: refused by the queueing discipline")
+    in_datagrams: Count = Field(description="InDatagrams")
+    rcvbuf_errors: Count = Field(description="RcvbufErrors: dropped by a full socket")
+    mem_errors: Count = Field(description="MemErrors: dropped, net.ipv4.udp_mem")
 
 
 class UdpUse(Row):
@@ -111,6 +134,17 @@ def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
     )
 
 
+def _by_host(start: Snapshot, end: Snapshot) -> tuple[DatagramUse, ...]:
+    """Counts of each host between two snapshots."""
+    found = []
+    pairs = (start.observed.get("datagrams", ()), end.observed.get("datagrams", ()))
+    for first, last in zip(*pairs, strict=True):
+        before = vars(first)
+        more = {key: count - before[key] for key, count in vars(last).items() if key != "name"}
+        found.append(DatagramUse(name=last.name, **more))
+    return tuple(found)
+
+
 def _lost_at(name: str) -> Measure:
     label = {"rcvbuf_errors": "socket", "mem_errors": "udp_mem"}.get(name, name)
     return Measure(
@@ -136,5 +170,13 @@ COLUMNS: Final = (
             **{f"datagrams_lost_{field}": _lost_at(field) for field in _PLACES.values()},
         },
         order=61,
+    ),
+    Column(
+        "datagrams",
+        tuple[DatagramUse, ...],
+        "what each host of requests in datagrams sent and read",
+        _by_host,
+        table=True,
+        order=62,
     ),
 )

@@ -1,4 +1,4 @@
-"""Which settings only sockets of UDP read."""
+"""Which settings only sockets of UDP read, received or sent by."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ _OF_SOCKETS: Final = {
     "rmem_default_bytes": "it is for sockets of UDP: TCP's begin with the second of tcp_rmem",
     "udp_mem_pages": "it is for sockets of UDP",
 }
+_SENDS: Final = "it is for sockets of UDP that send: TCP's begin with the second of tcp_wmem"
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     """Yield places of values that nothing reads in a configuration, and why."""
     hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
+    if effective.workload.test == "udp_rr":
+        return
+    for host in (*hosts, "host"):
+        yield f"{host}.kernel.wmem_default_bytes", _SENDS
     if effective.udp is None:
         hosts.append("host")
         yield "host.machine.memory_per_node_bytes", "it limits what sockets of UDP may have"

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
 from simnet.scenario.core.specs import rate as bits
 
-__all__ = ["Udp"]
+__all__ = ["Datagrams", "Udp"]
+
+_Receive: TypeAlias = Annotated[
+    int, cycles("softirq: finding the socket of a datagram, charging and queueing it")
+]
+_Recvmsg: TypeAlias = Annotated[
+    int, cycles("recvmsg of a datagram, beside the system call, the copy and freeing it")
+]
+_SocketLines: TypeAlias = Annotated[
+    int, count("cache lines of a socket that softirq and reader both write", 0, 64)
+]
+
+
+class Datagrams(Section):
+    """What datagrams cost a host that sends and receives them, as in udp_rr; both ends alike."""
+
+    receive_cycles: _Receive
+    recvmsg_cycles: _Recvmsg
+    sendmsg_cycles: Annotated[
+        int,
+        cycles("sendmsg down to the driver, beside the system call, the sk_buff and the copy"),
+    ]
+    socket_lines: _SocketLines
 
 
 class Udp(Section):
@@ -56,12 +78,6 @@ class Udp(Section):
     rcvbuf_bytes: Annotated[
         int, size("SO_RCVBUF of each socket; 0: not set, net.core.rmem_default", "0 B", "1 GiB")
     ] = 0
-    receive_cycles: Annotated[
-        int, cycles("softirq: finding the socket of a datagram, charging and queueing it")
-    ]
-    recvmsg_cycles: Annotated[
-        int, cycles("recvmsg of a datagram, beside the system call, the copy and freeing it")
-    ]
-    socket_lines: Annotated[
-        int, count("cache lines of a socket that softirq and reader both write", 0, 64)
-    ]
+    receive_cycles: _Receive
+    recvmsg_cycles: _Recvmsg
+    socket_lines: _SocketLines

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
+from simnet.host.release import release
 from simnet.scenario.parts.nic.intel import Throttled
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.nic.schema import Slot
 
 __all__ = ["DRIVER"]
+
+_HEEDS: Final = (5, 0)
 
 
 class I40e(Throttled):
@@ -27,6 +30,8 @@ class I40e(Throttled):
         from simnet.net.nic.intel import i40e
 
         made = i40e.I40e(slot.device, **self.throttles(slot))
+        # until then i40e_napi_poll took no notice of what napi_complete_done returned
+        made.rearms = release(slot.kernel.version) < _HEEDS
         self.configure(made.instance, slot)
         return made
 

@@ -1,0 +1,8 @@
+"""Requests and responses of one byte: interrupts moderated, or the device polled by who waits."""
+
+from simnet.documents.busypoll.answers import ANSWERS
+from simnet.study.validate.document import Document
+
+__all__ = ["DOCUMENT"]
+
+DOCUMENT = Document(name="busypoll", answers=ANSWERS, kinds={"*:transactions_per_s": "throughput"})

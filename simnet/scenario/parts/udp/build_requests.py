@@ -1,0 +1,256 @@
+"""Build the two processes of requests and responses in datagrams, and their sockets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simnet.host.costs import cycles_ps
+from simnet.host.memory import SharedLines
+from simnet.host.softirq.busy_read import BusyRead
+from simnet.net.link.skb import Header
+from simnet.net.tcp.wakeups import Wakeups
+from simnet.net.udp.memory import SocketMemory, UdpPages
+from simnet.net.udp.output import UdpOutput
+from simnet.net.udp.rules import udp_rules
+from simnet.net.udp.socket import UdpCosts, UdpSocket
+from simnet.scenario.parts.host.build import make_buffers, make_spread
+from simnet.scenario.parts.nic.build import tx_queue, tx_rules
+from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
+from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
+from simnet.scenario.parts.udp.build_memory import udp_pages
+from simnet.scenario.parts.udp.columns import DatagramCounts
+from simnet.workload.netperf import DatagramRequester, DatagramResponder, Start
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.scenario.core.effective import Effective, Flow, Host, Port
+    from simnet.scenario.parts.udp.schema import Datagrams as Given
+
+__all__ = ["DatagramFlow", "Datagrams"]
+
+
+@dataclass
+class DatagramHost:
+    """A host whose processes send and receive datagrams.
+
+    Attributes:
+        name: as results call it.
+        host: its configuration.
+        machine: what was made of it.
+        given: what datagrams cost.
+        seed: of all random streams.
+    """
+
+    name: str
+    host: Host
+    machine: Machine
+    given: Given
+    seed: int
+    sockets: list[UdpSocket] = field(default_factory=list)
+    outputs: list[UdpOutput] = field(default_factory=list)
+    pages: UdpPages = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pages = udp_pages(self.host)
+
+    @property
+    def sim(self) -> Simulator:
+        """The simulation."""
+        return self.machine.sim
+
+    def costs(self, port: Port) -> UdpCosts:
+        """What datagrams cost it by a port."""
+        given, clock_hz = self.given, self.host.cpu.clock_hz
+        return UdpCosts(
+            self.machine.costs,
+            self.machine.memory,
+            make_buffers(self.host, self.machine),
+            rx_ps=cycles_ps(given.receive_cycles, clock_hz),
+            recv_ps=cycles_ps(given.recvmsg_cycles, clock_hz),
+            checksum_by_cpu=port.nic.checksum_by_cpu,
+            page_bytes=port.nic.page_bytes,
+        )
+
+    def wakeups(self) -> Wakeups:
+        """What waking a process costs it."""
+        return Wakeups(self.machine.costs, self.machine.memory, self.host.kernel.runqueue_lines)
+
+    def socket(self, path: str, port: Port, length: int) -> UdpSocket:
+        """A socket that receives datagrams of one size by a port."""
+        kernel = self.host.kernel
+        made = UdpSocket(
+            self.sim,
+            path,
+            costs=self.costs(port),
+            memory=SocketMemory(udp_rules(kernel.version), self.pages, kernel.rmem_default_bytes),
+            truesize=port.nic.datagram_truesize(length, kernel.skb_truesize_overhead_bytes),
+            lines=SharedLines(self.machine.memory, self.given.socket_lines),
+            wakeups=self.wakeups(),
+            spread=make_spread(self.host, path, self.seed),
+        )
+        if usecs := busy_read_usecs(self.host, port):
+            made.busy = BusyRead(usecs)
+        self.sockets.append(made)
+        return made
+
+    def counts(self) -> DatagramCounts:
+        """Its counters now."""
+        return DatagramCounts(
+            name=self.name,
+            out_datagrams=sum(one.out_datagrams for one in self.outputs),
+            sndbuf_errors=sum(one.sndbuf_errors for one in self.outputs),
+            in_datagrams=sum(one.received for one in self.sockets),
+            rcvbuf_errors=sum(one.rcvbuf_errors for one in self.sockets),
+            mem_errors=sum(one.mem_errors for one in self.sockets),
+        )
+
+
+@dataclass(frozen=True)
+class DatagramEnd:
+    """One end of a flow.
+
+    Attributes:
+        at: the host.
+        port: that it uses.
+        nic: what was made of the port.
+        header: of what it sends.
+        allowed: CPUs that its process may run on; None for all.
+    """
+
+    at: DatagramHost
+    port: Port
+    nic: Nic | MultiqueuePort
+    header: Header
+    allowed: frozenset[int] | None
+
+    def output(self, path: str, remote: UdpSocket, length: int) -> UdpOutput:
+        """What it sends by."""
+        at, kernel = self.at, self.at.host.kernel
+        made = UdpOutput(
+            at.sim,
+            path,
+            nic=tx_queue(self.nic, at.machine, tx_rules(at.host), self.header, seed=at.seed),
+            remote=remote,
+            header=self.header,
+            costs=at.costs(self.port),
+            tx_ps=cycles_ps(at.given.sendmsg_cycles, at.host.cpu.clock_hz),
+            length=length,
+            overhead_bytes=self.port.nic.link_overhead_bytes + UDP_HEADERS_BYTES,
+            sndbuf=kernel.wmem_default_bytes,
+            wakeups=at.wakeups(),
+        )
+        at.outputs.append(made)
+        return made
+
+
+@dataclass(frozen=True)
+class DatagramFlow:
+    """What a flow joins.
+
+    Attributes:
+        flow: its configuration.
+        machine, nic: the system, and its port.
+        peer, peer_nic: likewise at the other end.
+    """
+
+    flow: Flow
+    machine: Machine
+    nic: Nic | MultiqueuePort
+    peer: Machine
+    peer_nic: Nic | MultiqueuePort
+
+
+class Datagrams:
+    """Requests and responses in datagrams between the hosts of a configuration.
+
+    Args:
+        effective: the configuration.
+        seed: of all random streams.
+    """
+
+    def __init__(self, effective: Effective, seed: int) -> None:
+        self.effective = effective
+        self.seed = seed
+        self.hosts: dict[str, DatagramHost] = {}
+
+    def counts(self) -> tuple[DatagramCounts, ...]:
+        """Counters of the hosts now."""
+        return tuple(host.counts() for host in self.hosts.values())
+
+    def connect(
+        self,
+        ends: DatagramFlow,
+        headers: tuple[Header, Header],
+        allowed: frozenset[int] | None,
+        begin_ps: int,
+    ) -> tuple[DatagramRequester, DatagramResponder]:
+        """Return the process that sends requests, and the one that answers them.
+
+        Args:
+            ends: of the flow.
+            headers: of what the system sends, and of what its peer does.
+            allowed: CPUs that the system's process may run on; None for all.
+            begin_ps: when the first request is sent.
+        """
+        flow, here = ends.flow, self.effective.host
+        there = self.effective.peers[flow.peer]
+        both = [
+            DatagramEnd(
+                self._host("system", here, ends.machine),
+                here.ports[flow.port],
+                ends.nic,
+                headers[0],
+                allowed,
+            ),
+            DatagramEnd(
+                self._host(f"peer{flow.peer}", there, ends.peer),
+                there.ports[flow.peer_port],
+                ends.peer_nic,
+                headers[1],
+                frozenset(flow.peer_cpus) or None,
+            ),
+        ]
+        if self.effective.workload.answers:
+            both.reverse()
+        return self._processes(flow, *both, begin_ps=begin_ps)
+
+    def _host(self, name: str, host: Host, machine: Machine) -> DatagramHost:
+        if name not in self.hosts:
+            given = self.effective.datagrams
+            self.hosts[name] = DatagramHost(name, host, machine, given, self.seed)
+        return self.hosts[name]
+
+    def _processes(
+        self, flow: Flow, asking: DatagramEnd, answering: DatagramEnd, *, begin_ps: int
+    ) -> tuple[DatagramRequester, DatagramResponder]:
+        path = f"flow.{flow.name}.netserver"
+        theirs = answering.at.socket(f"{path}.socket", answering.port, flow.message_bytes)
+        mine = asking.at.socket(f"flow.{flow.name}.netperf.socket", asking.port, flow.recv_bytes)
+        server = DatagramResponder(
+            *_place(answering, path),
+            theirs,
+            answering.output(f"{path}.output", mine, flow.recv_bytes),
+            begins=False,
+            allowed=answering.allowed,
+            service_ps=self.effective.workload.service_ps,
+        )
+        Start(server.sim, f"{path}.start", server, 0)
+        path = f"flow.{flow.name}.netperf"
+        client = DatagramRequester(
+            *_place(asking, path),
+            mine,
+            asking.output(f"{path}.output", theirs, flow.message_bytes),
+            begins=True,
+            allowed=asking.allowed,
+        )
+        Start(client.sim, f"{path}.start", client, begin_ps)
+        return client, server
+
+
+def _place(end: DatagramEnd, path: str) -> tuple[Any, str, Any]:
+    """Scheduler, path and first CPU of a process."""
+    return end.at.machine.scheduler, path, end.at.machine.cpus[0]
