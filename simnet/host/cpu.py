@@ -130,6 +130,9 @@ class Cpu(Component):
         bus: front-side bus (machine-wide number).
         slow_permille: duration of work while the sibling is busy, in 1/1000.
         tick_ps: timer tick (1 / HZ).
+
+    Attributes:
+        waited_ps: system time in which processes polled a device that had nothing.
     """
 
     cpu_id: cython.int = 0
@@ -188,6 +191,7 @@ class Cpu(Component):
     softirq_ps: cython.longlong = 0
     irq_ps: cython.longlong = 0
     steal_ps: cython.longlong = 0
+    waited_ps: Public[cython.longlong] = 0
     purr_ps: Public[cython.longlong] = 0
     idle_ticks: cython.longlong = 0
     user_ticks: cython.longlong = 0

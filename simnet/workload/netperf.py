@@ -1,9 +1,9 @@
-"""netperf TCP_STREAM, TCP_RR and UDP_RR: netperf on one side, netserver on the other.
+"""netperf TCP_STREAM, UDP_STREAM, TCP_RR and UDP_RR: netperf on one side, netserver on the other.
 
 Source: netperf 2.4 (nettest_bsd.c). TCP_STREAM: netserver calls recv with a buffer as large as its
 receive socket buffer until the peer closes; netperf calls send with messages of one size in a
-loop. TCP_RR and UDP_RR: netperf sends a request and waits for the response; latency is that round
-trip.
+loop; UDP_STREAM: likewise, in datagrams. TCP_RR and UDP_RR: netperf sends a request and waits for
+the response; latency is that round trip.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.transaction import TcpTransactor
 from simnet.net.tcp.writer import TcpWriter
 from simnet.net.udp.transaction import UdpTransactor
+from simnet.net.udp.writer import UdpWriter
 
 if TYPE_CHECKING:
     from simnet.host.scheduler import Task
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DatagramRequester",
     "DatagramResponder",
+    "DatagramSender",
     "Netperf",
     "Netserver",
     "Requester",
@@ -67,6 +69,12 @@ class DatagramRequester(UdpTransactor):
 @cython.cclass
 class DatagramResponder(UdpTransactor):
     """netserver in UDP_RR."""
+
+
+@cython.final
+@cython.cclass
+class DatagramSender(UdpWriter):
+    """netperf in UDP_STREAM."""
 
 
 class Start(Component):

@@ -106,6 +106,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "nvme-local": Configuration("nvme-local"),
     "nvme-980pro": Configuration("nvme-980pro"),
     "netperf-rr": Configuration("netperf-rr", ms=12),
+    "netperf-rr, sent datagrams": Configuration("netperf-rr", {"test": "udp_send"}, ms=12),
     "netperf-rr, polled datagrams": Configuration(
         "netperf-rr", tunings=("as-datagrams", "fixed-100us", "poll-50us"), ms=12
     ),

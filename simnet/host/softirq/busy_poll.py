@@ -82,6 +82,8 @@ class BusyLoop(ProcessPoll):
     yields: cython.bint = False
     active: cython.bint = False
     loops: cython.longlong = 0
+    turned_ps: cython.longlong = 0
+    had: cython.longlong = 0
 
     def __init__(self, task: BusyPoller) -> None:
         super().__init__(task.sim, f"{task.path}.busy_loop")
@@ -122,6 +124,8 @@ class BusyLoop(ProcessPoll):
 
     def _turn(self, cpu: Cpu) -> cython.int:
         """Once round: poll, unless somebody else does."""
+        self.turned_ps = self.sim.now
+        self.had = self.instance.poll_packets
         softirqs: SoftirqNetRx = cpu.softirqs  # type: ignore[assignment]  # Cython checks it
         instance: NapiInstance = self.instance
         if not self.owns:
@@ -144,6 +148,8 @@ class BusyLoop(ProcessPoll):
 
     def _again(self, cpu: Cpu) -> cython.int:
         """Go on, or stop."""
+        if self.instance.poll_packets == self.had:
+            cpu.waited_ps += self.sim.now - self.turned_ps
         if self.task.busy_loop_end():
             self.yields = False
         elif self.task.should_yield(cpu):

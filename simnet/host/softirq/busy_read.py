@@ -15,6 +15,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
+from simnet.kernel.compiled import Public
 
 __all__ = ["BUSY_POLL_BUDGET", "BusyRead", "busy_loop_over"]
 
@@ -42,7 +43,7 @@ class BusyRead:
     """
 
     usecs: cython.longlong = 0
-    napi: NapiInstance = None
+    napi: Public[NapiInstance] = None
     seen: Napi = None
 
     def __init__(self, usecs: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.core.files import REQUEST_TESTS
+from simnet.scenario.core.files import DATAGRAM_TESTS, REQUEST_TESTS
 from simnet.scenario.core.subject import setup_of, subjects
 from simnet.scenario.core.tree import dotted
 
@@ -176,6 +176,8 @@ def _check_ends(tree: Tree, table: Table) -> None:
     workload = tree.get(("workload",))
     if workload["test"] in REQUEST_TESTS and workload["peers_simulated"] == "ends":
         refuse_ends(tree, table, "ends answer no requests")
+    if workload["test"] in DATAGRAM_TESTS and workload["peers_simulated"] == "ends":
+        refuse_ends(tree, table, "ends take no datagrams")
     if workload["connections"] > 1:
         refuse_ends(tree, table, "several connections", field="connections")
 

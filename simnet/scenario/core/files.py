@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 __all__ = [
+    "DATAGRAM_TESTS",
     "LOADS",
     "REQUEST_TESTS",
     "STREAM_TYPES",
@@ -36,9 +37,12 @@ STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf", "streams")
 """Workloads of TCP's streams and requests; the last of programs that nobody has named."""
 REQUEST_TESTS: Final = ("tcp_rr", "udp_rr")
 """Tests of requests and responses between ports of the host and those of its peers."""
+DATAGRAM_TESTS: Final = ("udp_rr", "udp_send")
+"""Tests in datagrams between them."""
 _STREAM_TESTS: Final = {
     **dict.fromkeys(("netserver", "netperf", "bidirectional"), "bulk"),
     **dict.fromkeys(REQUEST_TESTS, "requests"),
+    "udp_send": "bulk",
 }
 LOADS: Final[Mapping[str, str]] = {
     **_STREAM_TESTS,
@@ -60,7 +64,8 @@ class Workload(Section):
             "what runs on the system: netserver receives from the peers, netperf sends to them,"
             " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
             " and waits for the responses (peers are then simulated as machines), udp_rr likewise"
-            " in datagrams" + "".join(setup.doc for setup in setups()),
+            " in datagrams, udp_send sends datagrams to them as netperf's UDP_STREAM does"
+            + "".join(setup.doc for setup in setups()),
             tuple(LOADS),
         ),
     ]

@@ -24,6 +24,7 @@ FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""
 _CONTEXTS: Final = ("irq", "softirq", "system", "user")
 _STEAL: Final = "steal"
+_POLLING: Final = "busy polling"
 
 Unit = Literal["ps", "bit", "B", "request"]
 
@@ -133,7 +134,8 @@ def cpus(
 ) -> tuple[Resource, ...]:
     """The logical CPUs of a machine, their busy time split by context.
 
-    Time that a hypervisor stole is reported separately and is not part of what was used.
+    Time that a hypervisor stole, and time in which processes polled a device that had nothing, is
+    reported separately and is not part of what was used.
 
     Args:
         machine: whose.
@@ -144,8 +146,10 @@ def cpus(
     found = []
     for cpu in machine.online:
         times = cpu.times()
+        polled, stolen = min(cpu.waited_ps, times["system_ps"]), times["steal_ps"]
+        times["system_ps"] -= polled
         split = tuple((name, times[f"{name}_ps"]) for name in _CONTEXTS)
-        stolen = times["steal_ps"]
+        apart = ((_POLLING, polled), (_STEAL, stolen))
         found.append(
             Resource(
                 f"{prefix}cpu{cpu.cpu_id}",
@@ -153,7 +157,7 @@ def cpus(
                 sum(used for _, used in split),
                 PS_PER_S,
                 flows=None if flows is None else flows.get(cpu.cpu_id, ()),
-                split=(*split, (_STEAL, stolen)) if stolen else split,
+                split=(*split, *((name, time) for name, time in apart if time)),
             )
         )
     return tuple(found)

@@ -328,7 +328,7 @@ def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -
             delivered = messages.delivered / messages.offered if messages.offered else 1.0
         found = limit_of(None, result.throughput_bps, resources, (), delivered=delivered)
         return (_after_losses(result, found),)
-    return merged(
+    each = merged(
         limit_of(
             flow.name,
             flow.goodput_bps,
@@ -337,6 +337,7 @@ def _limits(result: Result, resources: Sequence[ResourceUse], looks: _Sampler) -
         )
         for flow in result.flows
     )
+    return tuple(_after_losses(result, one) for one in each)
 
 
 def _after_losses(result: Result, found: Limit) -> Limit:

@@ -25,6 +25,7 @@ _CONTEXTS: Final = (
     ("softirq", "softirq", "#e69f00"),
     ("system", "system (process in the kernel)", "#0072b2"),
     ("user", "user", "#009e73"),
+    ("busy polling", "polling a device that has nothing", "#56b4e9"),
     ("steal", "stolen", "#cc79a7"),
 )
 _WHOLE: Final = ("busy", "#56b4e9")

@@ -23,8 +23,8 @@ DAMAGED = [
     ("mine.toml", 'message = "8 KiB"\n', "", "workload.message", "missing"),
     ("mine.toml", "nodes = 4", "nodes = 5", "workload.nodes", "5 nodes: server.toml has 4"),
     ("mine.toml", 'test = "netserver"', 'test = "netsever"', "workload.test",
-     ("expected one of netserver, netperf, bidirectional, tcp_rr, udp_rr, relay, memcached,"
-     " udp_stream, forward, xdp, unsimulated, files,"
+     ("expected one of netserver, netperf, bidirectional, tcp_rr, udp_rr, udp_send, relay,"
+     " memcached, udp_stream, forward, xdp, unsimulated, files,"
       " fio, 20-test, 30-test, create-seq, read-seq, mixrw-seq, got 'netsever'")),
     ("mine.toml", 'duration = "2 s"', 'duration = "2000000 s"', "run.duration",
      "2000000 s is outside the legal range 1 us to 100000 s"),

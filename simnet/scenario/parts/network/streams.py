@@ -16,7 +16,7 @@ from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.receive.receiver import new_receiver
 from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.core.files import REQUEST_TESTS
+from simnet.scenario.core.files import DATAGRAM_TESTS, REQUEST_TESTS
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
 from simnet.scenario.parts.host.build import PS, make_costs, make_spread
 from simnet.scenario.parts.infiniband import columns as infiniband
@@ -138,8 +138,10 @@ class _Builder(Ground):
         )
         if order:
             self.observed["reordering"] = order
-        if self.effective.workload.test == "udp_rr":
+        if self.effective.workload.test in DATAGRAM_TESTS:
             self.observed["datagrams"] = self.datagrams.counts
+        if self.effective.workload.test == "udp_send":
+            self.observed["udp"] = self.datagrams.lost
 
     def _made(self, machine: Machine, host: Host, port: EffectivePort) -> Nic | MultiqueuePort:
         return make_port(
@@ -174,13 +176,12 @@ class _Builder(Ground):
         self._join(port, nic, host, flows)
         receivers: dict[str, Receiver] = {}
         for flow in flows:
-            if self.effective.workload.test == "udp_rr":
-                ends = DatagramFlow(flow, self.machine, self.ports[flow.port], peer, nic)
-                client, server = self.datagrams.connect(
-                    ends, _headers(flow, len(receivers)), self._allowed(flow), self._begin_ps(flow)
+            if self.effective.workload.test in DATAGRAM_TESTS:
+                receivers[flow.name] = self._in_datagrams(
+                    flow,
+                    DatagramFlow(flow, self.machine, self.ports[flow.port], peer, nic, steering),
+                    len(receivers),
                 )
-                self._note_asking(flow, (client, server))
-                receivers[flow.name] = client
                 continue
             mine, allowed = self._socket(flow), self._allowed(flow)
             role = "netperf" if flow.receives else "netserver"
@@ -267,10 +268,25 @@ class _Builder(Ground):
         self._note_asking(flow, (client, server))
         return client
 
+    def _in_datagrams(self, flow: Flow, ends: DatagramFlow, number: int) -> Receiver:
+        """Requests and responses, or a stream, in datagrams."""
+        more = (_headers(flow, number), self._allowed(flow), self._begin_ps(flow))
+        if self.effective.workload.test in REQUEST_TESTS:
+            client, server = self.datagrams.connect(ends, *more)
+            self._note_asking(flow, (client, server))
+            return client
+        writer, reader, receiver = self.datagrams.stream(ends, *more)
+        self._note_tasks(flow, (writer, reader))
+        return receiver
+
     def _note_asking(self, flow: Flow, tasks: tuple[Task, Task]) -> None:
         """Note the two processes of a flow of requests."""
-        here = self.machine.scheduler
         self.path.asking.append(flow.name)
+        self._note_tasks(flow, tasks)
+
+    def _note_tasks(self, flow: Flow, tasks: tuple[Task, Task]) -> None:
+        """Note the two processes of a flow."""
+        here = self.machine.scheduler
         self.path.tasks += [
             (flow.name, task, "" if task.scheduler is here else f"peer{flow.peer} ")
             for task in tasks

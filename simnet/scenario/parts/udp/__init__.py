@@ -12,7 +12,13 @@ SUBJECT = Subject(
     order=95,
     parts=(
         Part("udp", Udp, key="udp", doc="senders and receivers, with test = udp_stream", order=116),
-        Part("datagrams", Datagrams, key="datagrams", doc="costs, with test = udp_rr", order=117),
+        Part(
+            "datagrams",
+            Datagrams,
+            key="datagrams",
+            doc="costs, with test = udp_rr or udp_send",
+            order=117,
+        ),
     ),
     knobs=late("udp.knobs:KNOBS"),
     setups=(

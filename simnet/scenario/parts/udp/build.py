@@ -27,6 +27,7 @@ from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.udp.build_memory import udp_pages
 from simnet.scenario.parts.udp.columns import UdpCounts
+from simnet.scenario.parts.udp.worker import Worker
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.netperf import Start
@@ -53,21 +54,6 @@ def rcvbuf_bytes(host: Host, asked: int) -> int:
     if not asked:
         return host.kernel.rmem_default_bytes
     return max(2 * min(asked, host.kernel.rmem_max_bytes), _LEAST_RCVBUF)
-
-
-@dataclass(frozen=True)
-class _Worker:
-    """What a worker has got, as a flow."""
-
-    socket: UdpSocket
-    latency_kind: str = "one-way"
-
-    @property
-    def delivered(self) -> int:
-        return self.socket.received_bytes
-
-    def latency_buckets(self) -> tuple[tuple[int, int], ...]:
-        return self.socket.latency.buckets()
 
 
 @dataclass(frozen=True)
@@ -145,7 +131,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         ground.env,
         ground.machine,
         ground.ports,
-        [(f"worker{k}", built.nic.name, _Worker(one)) for k, one in enumerate(sockets)],
+        [(f"worker{k}", built.nic.name, Worker(one)) for k, one in enumerate(sockets)],
         {"udp": built},
         drops=built.drops,
         messages=built.messages,

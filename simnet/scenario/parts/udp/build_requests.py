@@ -1,4 +1,4 @@
-"""Build the two processes of requests and responses in datagrams, and their sockets."""
+"""Build processes that send datagrams from host to host, and their sockets."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from simnet.net.link.skb import Header
 from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.output import UdpOutput
+from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.rules import udp_rules
 from simnet.net.udp.socket import UdpCosts, UdpSocket
 from simnet.scenario.parts.host.build import make_buffers, make_spread
@@ -19,8 +20,14 @@ from simnet.scenario.parts.nic.build import tx_queue, tx_rules
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
 from simnet.scenario.parts.udp.build_memory import udp_pages
-from simnet.scenario.parts.udp.columns import DatagramCounts
-from simnet.workload.netperf import DatagramRequester, DatagramResponder, Start
+from simnet.scenario.parts.udp.columns import DatagramCounts, SentCounts
+from simnet.scenario.parts.udp.worker import Worker
+from simnet.workload.netperf import (
+    DatagramRequester,
+    DatagramResponder,
+    DatagramSender,
+    Start,
+)
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Effective, Flow, Host, Port
+    from simnet.scenario.parts.steering.build import HostSteering
     from simnet.scenario.parts.udp.schema import Datagrams as Given
 
 __all__ = ["DatagramFlow", "Datagrams"]
@@ -43,6 +51,7 @@ class DatagramHost:
         machine: what was made of it.
         given: what datagrams cost.
         seed: of all random streams.
+        sockets, outputs, nics: that it has.
     """
 
     name: str
@@ -52,6 +61,7 @@ class DatagramHost:
     seed: int
     sockets: list[UdpSocket] = field(default_factory=list)
     outputs: list[UdpOutput] = field(default_factory=list)
+    nics: list[Any] = field(default_factory=list)
     pages: UdpPages = field(init=False)
 
     def __post_init__(self) -> None:
@@ -155,6 +165,7 @@ class DatagramFlow:
         flow: its configuration.
         machine, nic: the system, and its port.
         peer, peer_nic: likewise at the other end.
+        peer_steering: of the peer.
     """
 
     flow: Flow
@@ -162,10 +173,11 @@ class DatagramFlow:
     nic: Nic | MultiqueuePort
     peer: Machine
     peer_nic: Nic | MultiqueuePort
+    peer_steering: HostSteering | None
 
 
 class Datagrams:
-    """Requests and responses in datagrams between the hosts of a configuration.
+    """Datagrams between the hosts of a configuration.
 
     Args:
         effective: the configuration.
@@ -176,10 +188,33 @@ class Datagrams:
         self.effective = effective
         self.seed = seed
         self.hosts: dict[str, DatagramHost] = {}
+        self.steerings: list[HostSteering] = []
 
     def counts(self) -> tuple[DatagramCounts, ...]:
         """Counters of the hosts now."""
         return tuple(host.counts() for host in self.hosts.values())
+
+    def lost(self) -> SentCounts:
+        """What became of the datagrams that the system has sent."""
+        here, *others = self.hosts.values()
+        sockets = [socket for other in others for socket in other.sockets]
+        refused = sum(one.sndbuf_errors for one in here.outputs)
+        sent = sum(one.out_datagrams for one in here.outputs) + refused
+        length = here.outputs[0].length
+        return SentCounts(
+            sent=sent,
+            sent_bytes=sent * length,
+            received=sum(one.received for one in sockets),
+            received_bytes=sum(one.received_bytes for one in sockets),
+            wire=0,
+            ring=sum(nic.drops for other in others for nic in other.nics),
+            backlog=sum(sum(one.drops().values()) for one in self.steerings),
+            rcvbuf_errors=sum(one.rcvbuf_errors for one in sockets),
+            mem_errors=sum(one.mem_errors for one in sockets),
+            waiting=sum(one.depth for one in sockets),
+            qdisc=refused,
+            ring_counter=others[0].host.ports[0].nic.ring_counter,
+        )
 
     def connect(
         self,
@@ -196,33 +231,71 @@ class Datagrams:
             allowed: CPUs that the system's process may run on; None for all.
             begin_ps: when the first request is sent.
         """
+        both = self._ends(ends, headers, allowed)
+        if self.effective.workload.answers:
+            both.reverse()
+        return self._processes(ends.flow, *both, begin_ps=begin_ps)
+
+    def stream(
+        self,
+        ends: DatagramFlow,
+        headers: tuple[Header, Header],
+        allowed: frozenset[int] | None,
+        begin_ps: int,
+    ) -> tuple[DatagramSender, UdpReader, Worker]:
+        """Return the process that sends to the peer, who reads there, and what it has got."""
+        flow = ends.flow
+        here, there = self._ends(ends, headers, allowed)
+        path = f"flow.{flow.name}.netserver"
+        socket = there.at.socket(f"{path}.socket", there.port, flow.message_bytes)
+        scheduler, path, cpu = _place(there, path)
+        reader = UdpReader(scheduler, path, cpu, socket, service_ps=0, allowed=there.allowed)
+        Start(reader.sim, f"{path}.start", reader, 0)
+        path = f"flow.{flow.name}.netperf"
+        output = here.output(f"{path}.output", socket, flow.message_bytes)
+        writer = DatagramSender(*_place(here, path), output, here.allowed)
+        Start(writer.sim, f"{path}.start", writer, begin_ps)
+        return writer, reader, Worker(socket)
+
+    def _ends(
+        self,
+        ends: DatagramFlow,
+        headers: tuple[Header, Header],
+        allowed: frozenset[int] | None,
+    ) -> list[DatagramEnd]:
+        """The system's end of a flow, and its peer's."""
         flow, here = ends.flow, self.effective.host
+        steering = ends.peer_steering
+        if steering is not None and steering not in self.steerings:
+            self.steerings.append(steering)
         there = self.effective.peers[flow.peer]
-        both = [
+        return [
             DatagramEnd(
-                self._host("system", here, ends.machine),
+                self._host("system", here, ends.machine, ends.nic),
                 here.ports[flow.port],
                 ends.nic,
                 headers[0],
                 allowed,
             ),
             DatagramEnd(
-                self._host(f"peer{flow.peer}", there, ends.peer),
+                self._host(f"peer{flow.peer}", there, ends.peer, ends.peer_nic),
                 there.ports[flow.peer_port],
                 ends.peer_nic,
                 headers[1],
                 frozenset(flow.peer_cpus) or None,
             ),
         ]
-        if self.effective.workload.answers:
-            both.reverse()
-        return self._processes(flow, *both, begin_ps=begin_ps)
 
-    def _host(self, name: str, host: Host, machine: Machine) -> DatagramHost:
+    def _host(
+        self, name: str, host: Host, machine: Machine, nic: Nic | MultiqueuePort
+    ) -> DatagramHost:
         if name not in self.hosts:
             given = self.effective.datagrams
             self.hosts[name] = DatagramHost(name, host, machine, given, self.seed)
-        return self.hosts[name]
+        found = self.hosts[name]
+        if nic not in found.nics:
+            found.nics.append(nic)
+        return found
 
     def _processes(
         self, flow: Flow, asking: DatagramEnd, answering: DatagramEnd, *, begin_ps: int

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.release import release
 from simnet.net.udp.rules import FIRST
 from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.files import DATAGRAM_TESTS
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
@@ -21,13 +22,15 @@ __all__ = ["check_udp", "needs"]
 # as measured: what a build of so many more has taken
 _FLOW_BYTES: Final = 3 << 10
 _FLOW_PS: Final = 30 * 10**6
+_SENT: Final = {"udp_rr": ("request_bytes", "response_bytes"), "udp_send": ("message_bytes",)}
 
 
 def check_udp(tree: Tree, table: Table) -> None:
     """Refuse a load without its table, its peer or its CPUs, and what is not modelled of UDP."""
     path: Path = ("workload", "test")
-    if asks_for(tree, table, "udp_rr", "datagrams"):
-        _check_requests(tree, table)
+    for test in DATAGRAM_TESTS:
+        if asks_for(tree, table, test, "datagrams"):
+            _check_datagrams(tree, table, test)
     if not asks_for(tree, table, "udp_stream", "udp"):
         return
     if len(tree.get(("peers",))) != 1:
@@ -46,25 +49,25 @@ def check_udp(tree: Tree, table: Table) -> None:
         raise table.error(("udp", "first_cpu"), "udp", message, ("udp", "workers"))
 
 
-def _check_requests(tree: Tree, table: Table) -> None:
-    """Refuse requests in datagrams without their costs, and what is not modelled of them."""
+def _check_datagrams(tree: Tree, table: Table, test: str) -> None:
+    """Refuse what is not modelled of datagrams between hosts."""
     path: Path = ("workload", "test")
     workload = tree.get(("workload",))
     if tree.values.get("kvm") or tree.values.get("fabric") or tree.values.get("hypervisor"):
-        message = "udp_rr: expected hosts with Ethernet between them"
+        message = f"{test}: expected hosts with Ethernet between them"
         raise table.error(path, "workload.test", message)
     for field in ("writes_bytes", "short_flows", "think_ps"):
         if workload[field]:
             place: Path = ("workload", field)
             name = field.removesuffix("_bytes").removesuffix("_ps")
             raise table.error(
-                place, f"workload.{name}", "udp_rr has none: expected it not to be set"
+                place, f"workload.{name}", f"{test} has none: expected it not to be set"
             )
     places: list[Path] = [("host",), *(("peers", n) for n in range(len(tree.get(("peers",)))))]
     for place in places:
         ports = range(len(tree.get((*place, "ports"))))
         for port in ports:
-            for field in ("request_bytes", "response_bytes"):
+            for field in _SENT[test]:
                 _check_room(tree, table, place, port, ("workload", field), f"workload.{field[:-6]}")
         _check_host(tree, table, place, ports)
 

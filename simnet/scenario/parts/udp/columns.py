@@ -14,11 +14,12 @@ from simnet.scenario.parts.network.lost import lost_text
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "DatagramCounts", "DatagramUse", "UdpCounts", "UdpUse"]
+__all__ = ["COLUMNS", "DatagramCounts", "DatagramUse", "SentCounts", "UdpCounts", "UdpUse"]
 
 _PERCENT: Final = 100
 # field of each place where datagrams are lost
 _PLACES: Final = {
+    "qdisc": "qdisc",
     "wire": "wire",
     "ring": "ring",
     "backlog": "backlog",
@@ -54,6 +55,18 @@ class UdpCounts:
 
 
 @dataclass(frozen=True)
+class SentCounts(UdpCounts):
+    """Likewise, of datagrams that the system sends; `ring_counter` of the peers' driver.
+
+    Attributes:
+        qdisc: refused by the system's queueing discipline (`SndbufErrors`).
+    """
+
+    qdisc: int = 0
+    ring_counter: str = ""
+
+
+@dataclass(frozen=True)
 class DatagramCounts:
     """Cumulative counters of one host that sends and receives."""
 
@@ -85,6 +98,7 @@ class UdpUse(Row):
 
     sent: Count
     received: Count = Field(description="InDatagrams")
+    qdisc: Count = Field(default=0, description="SndbufErrors: refused by the sender's qdisc")
     wire: Count = Field(description="dropped by the switch's port to the system")
     ring: Count = Field(description="dropped by the receive rings")
     ring_counter: str = Field(description="what the driver calls these")
@@ -106,6 +120,7 @@ class UdpUse(Row):
     def sentence(self) -> str:
         """What was lost, and where, the place with most first, each with its counter."""
         counters = {
+            "qdisc": "SndbufErrors of the sender",
             "wire": "a full port of the switch",
             "ring": self.ring_counter,
             "backlog": "softnet_stat, second column",
@@ -118,18 +133,26 @@ class UdpUse(Row):
 
 def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
     """Counts between two snapshots; None for another system."""
-    more = end.grown(start, "udp")
-    if more is None:
-        return None
+    last = end.observed.get("udp")
+    if last is not None:
+        before = vars(start.observed["udp"])
+        counter = last.ring_counter
+        found = {name: n - before[name] for name, n in vars(last).items() if n is not counter}
+    else:
+        grown = end.grown(start, "udp")
+        if grown is None:
+            return None
+        last, counter, found = end.more["udp"], end.more["udp_ring_counter"], grown
+    more = {"qdisc": 0, **found}
     sent = more["sent"]
     lost = sum(more[field] for field in _PLACES.values())
     return UdpUse(
         sent=sent,
         received=more["received"],
         **{field: more[field] for field in _PLACES.values()},
-        ring_counter=end.more["udp_ring_counter"],
+        ring_counter=counter,
         in_errors=more["rcvbuf_errors"] + more["mem_errors"],
-        waiting=end.more["udp"].waiting,
+        waiting=last.waiting,
         delivered_percent=_PERCENT * max(1 - lost / max(sent, 1), 0.0),
     )
 

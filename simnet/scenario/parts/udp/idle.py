@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.core.files import DATAGRAM_TESTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,7 +23,7 @@ _SENDS: Final = "it is for sockets of UDP that send: TCP's begin with the second
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     """Yield places of values that nothing reads in a configuration, and why."""
     hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
-    if effective.workload.test == "udp_rr":
+    if effective.workload.test in DATAGRAM_TESTS:
         return
     for host in (*hosts, "host"):
         yield f"{host}.kernel.wmem_default_bytes", _SENDS

@@ -22,7 +22,7 @@ _SocketLines: TypeAlias = Annotated[
 
 
 class Datagrams(Section):
-    """What datagrams cost a host that sends and receives them, as in udp_rr; both ends alike."""
+    """What datagrams cost hosts that send and receive them, in udp_rr and udp_send; all alike."""
 
     receive_cycles: _Receive
     recvmsg_cycles: _Recvmsg

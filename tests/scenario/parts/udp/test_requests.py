@@ -129,3 +129,10 @@ def test_epoll_polls_by_the_sysctl_unless_the_program_says_otherwise() -> None:
         return sum(cpu.idle for cpu in result.cpus)
 
     assert polls({"net.core.busy_poll": "200"}) < polls({}) - 20
+
+
+def test_who_polls_is_not_full() -> None:
+    settings = {"as-datagrams": (), "polls": ("fixed-100us", "poll-50us")}
+    for tunings in settings.values():
+        found = simnet.explain("netperf-rr", tunings=tunings, warm_up="24 ms", duration="3 ms")
+        assert found.limits[0].sentence.startswith("nothing is full: 1 outstanding at a time")
