@@ -20,18 +20,23 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
+    from simnet.report.card.card import Card
+
 __all__ = [
     "REPORT",
     "answer",
+    "card_option",
     "message",
     "out_option",
     "out_path",
     "print_result",
     "table",
+    "write_card",
     "write_out",
 ]
 
 _DOCUMENT: Final = ".json"
+_MARKDOWN: Final = ".md"
 REPORT: Final = ".html"
 """How a file of a report ends."""
 _DRAWN: Final = (".png", ".svg", ".pdf")
@@ -77,8 +82,8 @@ def _coloured(found: re.Match[str]) -> str:
     return click.style(text, fg=_VERDICT_COLOURS.get(text, _ELSE), bold=True)
 
 
-def out_path(file: str, suffixes: Sequence[str]) -> Path:
-    """Return the path after ``--out``, before any time is spent on simulating.
+def out_path(file: str, suffixes: Sequence[str], *, key: str = "--out") -> Path:
+    """Return the path after ``--out`` or `key`, before any time is spent on simulating.
 
     Raises:
         InputError: another suffix, or a place where no file can be written.
@@ -87,10 +92,10 @@ def out_path(file: str, suffixes: Sequence[str]) -> Path:
     if path.suffix not in suffixes:
         one_of = "one of " if len(suffixes) > 1 else ""
         expected = f"expected a name that ends with {one_of}{', '.join(suffixes)}"
-        raise InputError(expected, file="--out", key=file)
+        raise InputError(expected, file=key, key=file)
     if not path.parent.is_dir():
-        raise InputError("expected a folder that exists", file="--out", key=str(path.parent))
-    check_place(path, key="--out")
+        raise InputError("expected a folder that exists", file=key, key=str(path.parent))
+    check_place(path, key=key)
     return path
 
 
@@ -110,6 +115,30 @@ def out_option(drawn: str = "", *, report: bool = False) -> Callable[[_F], _F]:
     page = f", or a report ({REPORT})" if report else ""
     text = f"Write what --json prints ({_DOCUMENT}){figure}{page}."
     return click.option("--out", metavar="FILE", callback=path, help=text)
+
+
+def card_option(command: _F) -> _F:
+    """Add ``--card`` to a command; it gets a path to which can be written, or None."""
+
+    def path(_context: click.Context, _option: click.Parameter, file: str | None) -> Path | None:
+        return None if file is None else out_path(file, (_MARKDOWN, *_DRAWN), key="--card")
+
+    text = f"Write the answer on a card to show to others ({_MARKDOWN}, {', '.join(_DRAWN)})."
+    return click.option("--card", metavar="FILE", callback=path, help=text)(command)
+
+
+def write_card(path: Path | None, made: Callable[[], Card]) -> None:
+    """Write a card where ``--card`` said, if it did."""
+    if path is None:
+        return
+    if path.suffix == _MARKDOWN:
+        from simnet.report.card.card import as_markdown
+
+        write_text(path, as_markdown(made()))
+    else:
+        from simnet.report.card.picture import picture
+
+        write_figure(path, picture(made()))
 
 
 def write_out(

@@ -27,7 +27,7 @@ FLOORS = (
 )
 # Anything may import these; they import nothing but each other.
 BASE = (
-    *("_engine", "_share", "errors", "faults", "files", "folders", "printable", "rows"),
+    *("_engine", "_share", "errors", "faults", "files", "folders", "printable", "rows", "terminal"),
     "spelling",
 )
 # Stands on the roof: the public API, and what runs the command.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from simnet.cli.options import jobs_option
-from simnet.cli.output import REPORT, answer, out_option, write_out
+from simnet.cli.output import REPORT, answer, card_option, out_option, write_card, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,18 +26,17 @@ __all__ = ["diagnose_command"]
 )
 @jobs_option
 @click.option("--all", "every", is_flag=True, help="Show all findings in full.")
+@card_option
 @out_option(report=True)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.pass_context
 def diagnose_command(
-    context: click.Context,
-    /,
     sources: tuple[str, ...],
     *,
     live: bool,
     predict: bool,
     jobs: int | None,
     every: bool,
+    card: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -54,6 +53,7 @@ def diagnose_command(
     if bool(sources) == live:
         raise click.UsageError("expected a SOURCE, or --live")
     from simnet.diagnose.diagnosis import diagnose, diagnose_live
+    from simnet.report.card.card import diagnosed
     from simnet.report.diagnosis import diagnosis
 
     found = diagnose_live() if live else diagnose(sources)
@@ -63,6 +63,7 @@ def diagnose_command(
 
         with progress("simulating") as callback:
             found = predicted(found, sources, progress=callback, jobs=jobs)
+    write_card(card, lambda: diagnosed(found))
     if out is not None and out.suffix == REPORT:
         from simnet.files import write_text
         from simnet.report.html.kinds.diagnosis import KIND
@@ -72,4 +73,4 @@ def diagnose_command(
     else:
         write_out(out, found.to_json)
     answer(found.to_json() if as_json else diagnosis(found, sources, every=every), nl=as_json)
-    context.exit(found.exit_status)
+    click.get_current_context().exit(found.exit_status)

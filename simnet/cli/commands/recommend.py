@@ -8,6 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios, turned
 from simnet.cli.options import WholeNumber, settings_of
+from simnet.cli.output import card_option, write_card
 from simnet.cli.searched import search_options, show
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ __all__ = ["recommend_command"]
 )
 @click.option("--runs", type=WholeNumber(1, 10_000), help="Lists of changes to try; 90 by default.")
 @click.option("--commands", is_flag=True, help="Show also what keeps the changes over a reboot.")
+@card_option
 @search_options("all that was tried")
 @click.pass_context
 def recommend_command(
@@ -53,6 +55,7 @@ def recommend_command(
     scenario: str,
     assignments: tuple[str, ...],
     *,
+    card: Path | None,
     commands: bool,
     out: Path | None,
     as_json: bool,
@@ -71,12 +74,16 @@ def recommend_command(
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
+    from simnet.report.card.card import recommended
     from simnet.report.progress import progress
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend
+    from simnet.study.work.cases import case_of
 
     given = {name: value for name, value in options.items() if value is not None}
     with progress("recommend:") as callback:
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
+    base = case_of(scenario, settings_of(assignments), options["tunings"], options["apply"])
+    write_card(card, lambda: recommended(found, base))
     show(found, recommendation(found, every=commands), out=out, as_json=as_json)
     context.exit(found.exit_status)

@@ -8,7 +8,7 @@ import click
 
 from simnet.cli.completion import scenarios, tunings
 from simnet.cli.options import WholeNumber, jobs_option, scenario_options, settings_of
-from simnet.cli.output import answer, message, out_option, write_out
+from simnet.cli.output import answer, card_option, message, out_option, write_card, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +44,7 @@ __all__ = ["whatif_command"]
 @jobs_option
 @click.option("--intervals", is_flag=True, help="Show what each interval is made of.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
+@card_option
 @out_option("the changes with their intervals")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -82,10 +83,13 @@ def whatif_command(
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
+    from simnet.report.card.card import judged
     from simnet.report.progress import progress, terminal
     from simnet.report.whatif import whatif as text
     from simnet.study.whatif.whatif import whatif
+    from simnet.study.work.cases import case_of
 
+    card = options.pop("card")
     given = {name: value for name, value in options.items() if value is not None}
     given["base_tunings"] = given.pop("tunings")
     console = terminal()
@@ -98,6 +102,8 @@ def whatif_command(
     for remark in found.remarks:
         message(remark)
     write_out(out, found.to_json, found.plot)
+    base = case_of(scenario, settings_of(assignments), given["base_tunings"], options["apply"])
+    write_card(card, lambda: judged(found, base))
     answer(
         found.to_json() if as_json else text(found, all_commands=commands, intervals=intervals),
         nl=as_json,

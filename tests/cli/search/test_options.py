@@ -15,7 +15,7 @@ from simnet.study.recommend.recommend import recommend
 from simnet.study.screen.screen import screen
 
 # what the command itself reads
-OWN = {"assignments", "commands", "out", "as_json"}
+OWN = {"assignments", "card", "commands", "out", "as_json"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""An answer that fits one screen, to show to others."""

@@ -1,0 +1,196 @@
+"""An answer on a card: the sentence, of which machine, the numbers, why, and what to type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from simnet.printable import few, markdown, printable, titled
+from simnet.report.whatif import change_heading, change_rows
+from simnet.study.run.measures import CPU_PER_BYTE
+from simnet.study.whatif.aim import LOADS_SAID, load_of
+from simnet.study.whatif.mechanism import moved_text
+from simnet.study.whatif.tuning import read_tuning
+from simnet.study.work.cases import Case, Member
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simnet.diagnose.diagnosis import Diagnosis
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.recommend.document import Recommendation
+    from simnet.study.whatif.whatif import Judged, WhatIf
+
+__all__ = ["Card", "as_markdown", "diagnosed", "judged", "machine", "recommended"]
+
+_MOST_MOVED: Final = 3
+_LEAST_US: Final = 0.005
+_MOST_FACTS: Final = 3
+_CPU: Final = "cpu_of_all"
+# of commands: what is longer is for the command line
+_MOST_TYPED: Final = 12
+
+
+@dataclass(frozen=True)
+class Card:
+    """What stands on it.
+
+    Attributes:
+        sentence: the answer.
+        of: the machine and its load, a line each.
+        numbers: what changes, a heading first; empty where nothing was simulated.
+        why: what it rests on, a line each.
+        typed: commands that apply it.
+        undo: commands that undo it.
+        foot: how it was found, to be repeated.
+        before: the system as it is; None where it is not known.
+        after: the system with the change; None likewise.
+    """
+
+    sentence: str
+    of: tuple[str, ...]
+    numbers: tuple[tuple[str, ...], ...]
+    why: tuple[str, ...]
+    typed: tuple[str, ...]
+    undo: tuple[str, ...]
+    foot: str
+    before: Effective | None = field(default=None, repr=False)
+    after: Effective | None = field(default=None, repr=False)
+
+
+def judged(found: WhatIf, base: Case) -> Card:
+    """The card of the best-ranked tuning of a what-if; `base` is what it is compared with."""
+    best = found.tunings[0]
+    title = titled(found.scenario, found.base_tunings, found.settings.items())
+    return _card(f"{best.tuning} on {title}: {best.verdict}: {best.reason}", found, base)
+
+
+def recommended(found: Recommendation, base: Case) -> Card:
+    """The card of what a search recommends, or of nothing."""
+    title = titled(found.scenario, found.base_tunings, found.settings.items())
+    changes = " + ".join(step.change for step in found.steps)
+    sentence = f"{changes or 'nothing'} on {title}: {found.verdict}: {found.reason}"
+    if found.confirmed is None:
+        foot = f"simnet {found.version}: {found.runs} runs, fingerprint {found.fingerprint}"
+        return Card(printable(sentence), machine(Member(base).effective()), (), (), (), (), foot)
+    return _card(sentence, found.confirmed, base)
+
+
+def diagnosed(found: Diagnosis) -> Card:
+    """The card of the heaviest finding of a diagnosis, or of none."""
+    if not found.findings:
+        clear = "Nothing is wrong in what these files count"
+        said = clear if found.exit_status == 0 else "Cannot tell from these files"
+        return Card(f"{said}.", (), (), (), (), (), _files(found))
+    first, *others = found.findings
+    where = "outside what this host can set" if first.rule.outside else "in this host"
+    evidence = [f"{fact.place}: {fact.text}" for fact in first.hit.facts[:_MOST_FACTS]]
+    also = [f"also: {one.title}" for one in others[:1]]
+    why = (first.hit.said, first.rule.means, f"cure: {first.rule.cure}", *evidence, *also)
+    actions = first.hit.actions
+    return Card(
+        printable(f"{first.title}. {first.hit.sure}; place: {first.rule.place}, {where}."),
+        (),
+        (),
+        tuple(map(printable, why)),
+        tuple(printable(one.do) for one in actions),
+        tuple(printable(one.undo) for one in actions if one.undo),
+        _files(found),
+    )
+
+
+def _files(found: Diagnosis) -> str:
+    names = [one.name for one in found.files]
+    return printable(f"simnet diagnose: {len(names)} files: {few(names)}")
+
+
+def _card(sentence: str, found: WhatIf, base: Case) -> Card:
+    best = found.tunings[0]
+    before, after = (
+        Member(one).effective() for one in (base, read_tuning(base.scenario, best.tuning).on(base))
+    )
+    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
+    foot = f"simnet {found.version}: {runs}, fingerprint {found.fingerprint}"
+    first = best.commands[0] if best.commands else None
+    return Card(
+        sentence=printable(sentence),
+        of=machine(before),
+        numbers=(change_heading(), *_rows(found, best)),
+        why=tuple(map(printable, _why(best))),
+        typed=first.apply if first else (),
+        undo=first.undo if first else (),
+        foot=foot,
+        before=before,
+        after=after,
+    )
+
+
+def _rows(found: WhatIf, best: Judged) -> list[tuple[str, ...]]:
+    """What decides, and what CPUs have to do."""
+    metrics = {*found.judged_by, best.decided_by, CPU_PER_BYTE, _CPU}
+    changes = tuple(one for one in best.changes if one.metric in metrics)
+    return change_rows(found, best.model_copy(update={"changes": changes}))
+
+
+def _why(best: Judged) -> Iterator[str]:
+    moved = [one for one in best.mechanisms if abs(one.change_us) >= _LEAST_US]
+    yield from map(moved_text, moved[:_MOST_MOVED])
+    yield from (f"warning: {line}" for line in best.warnings)
+
+
+def machine(effective: Effective) -> tuple[str, ...]:
+    """Which machine, cards, kernel and load: two lines."""
+    models = {
+        name.removeprefix("host."): model
+        for name, model in effective.models.items()
+        if name.startswith("host.")
+    }
+    parts = [models[name] for name in ("machine", "cpu") if name in models]
+    host = effective.host
+    size = host.machine.nodes * host.machine.sockets_per_node
+    cpus = size * host.cpu.cores_per_socket * host.cpu.threads_per_core
+    cards = Counter(m for name, m in models.items() if name.endswith((".nic", ".disk")))
+    ports = [f"{count} x {name}" if count > 1 else name for name, count in cards.items()]
+    load = effective.workload.test
+    kernel = models.get("kernel", "kernel not known")
+    return (
+        printable(", ".join([*parts, f"{cpus} CPUs on {_nodes(host.machine.nodes)}", *ports])),
+        printable(f"{kernel}; load: {load}, {LOADS_SAID[load_of(load)]}"),
+    )
+
+
+def _nodes(count: int) -> str:
+    return f"{count} nodes" if count > 1 else "a node"
+
+
+def as_markdown(card: Card) -> str:
+    """Return the card as Markdown for a chat, an issue or a change request."""
+    lines = [f"**{markdown(card.sentence)}**", ""]
+    if card.of:
+        lines += [*(f"{markdown(line)}  " for line in card.of), ""]
+    if card.numbers:
+        heading, *rows = card.numbers
+        lines += [
+            _row(heading),
+            _row(["---", *["---:"] * (len(heading) - 1)]),
+            *map(_row, rows),
+            "",
+        ]
+    if card.why:
+        lines += [*(f"- {markdown(line)}" for line in card.why), ""]
+    if card.typed:
+        undo = ["", "# undo", *card.undo] if card.undo else []
+        fence = "`" * (3 + max(line.count("`") for line in (*card.typed, *card.undo)))
+        lines += [f"{fence}sh", *_short(card.typed), *undo, fence, ""]
+    return "\n".join([*lines, f"<sub>{markdown(card.foot)}</sub>", ""])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _short(typed: Sequence[str]) -> list[str]:
+    """The first commands; all of them are too many for a card where it is a script."""
+    more = len(typed) - _MOST_TYPED
+    return [*typed] if more <= 0 else [*typed[:_MOST_TYPED], f"# and {more} more lines"]
