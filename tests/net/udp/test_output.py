@@ -11,7 +11,7 @@ from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.output import UdpOutput, sent_truesize
 from simnet.net.udp.socket import UdpCosts
 from tests.host.parts import LINE_BYTES, MS, NS, make_costs, make_machine
-from tests.net.parts import Sink, make_buffers, make_tg3
+from tests.net.parts import Sink, make_buffers, make_tg3, on_wire
 
 LENGTH = 1000
 
@@ -26,9 +26,11 @@ class Sleeper(Task):
         self.sleep()
 
 
-def made(sndbuf: int, *, tx_ring: int = 511, qdisc: int = 1000) -> tuple[UdpOutput, Sleeper]:
+def made(
+    sndbuf: int, *, tx_ring: int = 511, qdisc: int = 1000, checksums: bool = False
+) -> tuple[UdpOutput, Sleeper]:
     sim = Simulator()
-    costs = make_costs(skb_alloc=100, copy_line=10, wakeup=700)
+    costs = make_costs(skb_alloc=100, copy_line=10, csum_line=7, wakeup=700)
     machine = make_machine(sim, "host", costs)
     nic = make_tg3(sim, machine, tx_ring=tx_ring, qdisc_limit=qdisc)
     output = UdpOutput(
@@ -43,7 +45,7 @@ def made(sndbuf: int, *, tx_ring: int = 511, qdisc: int = 1000) -> tuple[UdpOutp
             make_buffers(machine),
             rx_ps=0,
             recv_ps=0,
-            checksum_by_cpu=False,
+            checksum_by_cpu=checksums,
             page_bytes=0,
         ),
         tx_ps=900 * NS,
@@ -77,9 +79,28 @@ def test_memory_is_the_sender_s_until_the_driver_frees_it_and_half_of_it_wakes_h
     assert output.wfree(LENGTH, cpu) == 0
     assert output.wmem_alloc == 3 * truesize
     assert output.wfree(LENGTH, cpu) == 700 * NS
+    assert not output.waiting
     assert output.wfree(LENGTH, cpu) == 0
     output.sim.run_until(MS)
     assert (writer.woken, output.waits) == (1, 1)
+
+
+def test_a_checksum_that_the_device_does_not_compute_is_the_sender_s() -> None:
+    plain, writer = made(1 << 20)
+    summed, _ = made(1 << 20, checksums=True)
+    lines = -(-LENGTH // LINE_BYTES)
+    assert summed.send_ps(writer.cpu) - plain.send_ps(writer.cpu) == lines * 7 * NS
+
+
+def test_who_frees_a_frame_pays_for_waking_its_sender() -> None:
+    output, writer = made(sent_truesize(LENGTH))
+    output.send(writer.cpu)
+    (skb,) = on_wire(output.nic)
+    assert skb.toucher is writer.cpu
+    assert not output.room()
+    output.wait()
+    assert output.nic.tx.free(writer.cpu) == 700 * NS
+    assert output.room()
 
 
 def test_the_driver_frees_what_the_device_has_sent() -> None:

@@ -12,7 +12,7 @@ from simnet.net.link.skb import new_skb
 from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.reader import UdpReader
-from simnet.net.udp.rules import UdpRules
+from simnet.net.udp.rules import udp_rules
 from simnet.net.udp.socket import UdpCosts, UdpSocket
 from tests.host.parts import LINE_BYTES, MS, NS, US, make_costs, make_machine, make_memory
 from tests.net.parts import make_buffers
@@ -49,6 +49,7 @@ def made(
     costs: Costs | None = None,
     lines: int = 0,
     dirty_ps: int = 0,
+    version: str = "6.12",
 ) -> tuple[UdpSocket, UdpReader, Wire]:
     sim = Simulator()
     memory = make_memory(same_bus_dirty_ps=dirty_ps, same_node_dirty_ps=dirty_ps)
@@ -66,7 +67,7 @@ def made(
             checksum_by_cpu=False,
             page_bytes=0,
         ),
-        memory=SocketMemory(UdpRules(), pages or UdpPages(1 << 40, 1 << 40), rcvbuf),
+        memory=SocketMemory(udp_rules(version), pages or UdpPages(1 << 40, 1 << 40), rcvbuf),
         truesize=TRUESIZE,
         lines=SharedLines(machine.memory, lines),
         wakeups=Wakeups(machine.costs, machine.memory, 0),
@@ -168,3 +169,16 @@ def test_what_the_reader_is_busy_with_is_taken_as_a_whole() -> None:
     wire.sim.run_until(MS)
     assert reader.sleeps == 2
     assert socket.received == 4
+
+
+@pytest.mark.parametrize(("version", "taken"), [("4.10", 1), ("4.12", 1), ("4.13", 3)])
+def test_a_reader_takes_what_its_kernel_lets_it(version: str, taken: int) -> None:
+    socket, _, wire = made([US, 2 * US, 3 * US], version=version, service_ps=MS)
+    socket.waiting = False
+    wire.sim.run_until(US - 1)
+    for _ in range(3):
+        wire.on_event(0, 0)
+    assert socket.depth == 3
+    assert socket.refill()
+    assert socket.reader_queue.count == taken
+    assert socket.depth == 3
