@@ -87,10 +87,11 @@ def diagnosed(found: Diagnosis) -> Card:
     where = "outside what this host can set" if first.rule.outside else "in this host"
     evidence = [f"{fact.place}: {fact.text}" for fact in first.hit.facts[:_MOST_FACTS]]
     also = [f"also: {one.title}" for one in others[:1]]
-    why = (first.hit.said, first.rule.means, f"cure: {first.rule.cure}", *evidence, *also)
+    place = f"{first.hit.sure}; place: {first.rule.place}, {where}"
+    why = (place, first.hit.said, first.rule.means, f"cure: {first.rule.cure}", *evidence, *also)
     actions = first.hit.actions
     return Card(
-        printable(f"{first.title}. {first.hit.sure}; place: {first.rule.place}, {where}."),
+        printable(f"{first.title}."),
         (),
         (),
         tuple(map(printable, why)),
