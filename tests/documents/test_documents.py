@@ -20,6 +20,7 @@ NAMES = [
     "nvme",
     "power5",
     "relay",
+    "router",
     "stream",
     "x460",
     "xdp",

@@ -57,6 +57,19 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "media-udp": Configuration("media-udp", ms=8),
     "router-connectx5": Configuration("router-connectx5"),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
+    "home-router": Configuration("home-router", ms=4),
+    "home-router, RPS of both": Configuration(
+        "home-router",
+        {
+            "/sys/class/net/eth0/queues/rx-0/rps_cpus": "2",
+            "/sys/class/net/br-lan/queues/rx-0/rps_cpus": "1",
+        },
+        ("software-offload",),
+        ms=4,
+    ),
+    "home-router, BCM4908": Configuration(
+        "home-router", {"gateway.streams": "3"}, ("bcm4908",), ms=4
+    ),
     "xdp-connectx5": Configuration("xdp-connectx5", tunings=("six-streams",), ms=1),
     "xdp-connectx5, redirected": Configuration("xdp-connectx5", tunings=("to-other-port",)),
     "xdp-firewall": Configuration("xdp-firewall", ms=4),

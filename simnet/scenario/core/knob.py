@@ -30,11 +30,12 @@ __all__ = [
 
 _LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off
-_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ", "echo ")
+_NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ", "echo ", "uci ")
 PLACES: Final = {
     "irq": r"\d+",
     "queue": r"\d{1,4}|\*",
-    "port": PORT_NAME,
+    # a bridge is no port of a host
+    "port": rf"(?!br-){PORT_NAME}",
     "drive": r"nvme\d+n\d+",
 }
 """Patterns of what stands for a place in a name; items of a part of hosts have names of letters."""

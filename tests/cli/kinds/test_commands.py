@@ -56,6 +56,7 @@ KINDS = {
             "calibrate": "nothing that was measured depends on an uncertain cost",
         },
     ),
+    "home-router": Kind("rps-bridge", ("10 ms", "10 ms"), _NO_RATE),
     "ipoib-sunway": Kind("delack-1ms", ("20 ms", "20 ms"), _NO_RATE),
     "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), _NO_RATE),
     "memcached-100g": Kind("defer10", refused=_NO_RATE),

@@ -177,14 +177,14 @@ class NetworkPath:
         yield _port(f"{name} send", "port", made.tx_bytes, rate, flows)
 
     def _link_bps(self, rate_bps: int) -> int:
-        """Rate at which frames come by a port: the switch's, or the fabric's own."""
-        fabric = self.effective.fabric
-        return rate_bps if fabric else self.effective.lan.link_rate_bps
+        """Rate at which frames come by a port: the switch's, the fabric's, or on a chip its own."""
+        own = self.effective.fabric or self.effective.gateway
+        return rate_bps if own else self.effective.lan.link_rate_bps
 
     def _flows_of(self, index: int) -> tuple[str, ...] | None:
-        """Flows of a port; a relay's pass all ports."""
+        """Flows of a port; those of a relay, and of a home router, pass all ports."""
         effective = self.effective
-        if effective.relay:
+        if effective.relay or effective.gateway:
             return None
         if effective.ports[index].enslaved:
             return tuple(
@@ -215,7 +215,7 @@ class NetworkPath:
         ports: Iterable[tuple[Nic | MultiqueuePort, tuple[str, ...] | None]],
     ) -> dict[int, tuple[str, ...]] | None:
         """Which flows each CPU takes interrupts or packets for, or runs a process of now."""
-        if self.effective.relay:
+        if self.effective.relay or self.effective.gateway:
             return None
         host = self.effective.host
         found: dict[int, dict[str, None]] = {}

@@ -1,0 +1,8 @@
+"""Home routers with two and four slow cores and one receive queue."""
+
+from simnet.documents.router.answers import ANSWERS
+from simnet.study.validate.document import Document
+
+__all__ = ["DOCUMENT"]
+
+DOCUMENT = Document(name="router", answers=ANSWERS, kinds={"*:mbit_s": "throughput"})

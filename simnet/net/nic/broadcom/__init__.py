@@ -1,0 +1,1 @@
+"""Ports of Broadcom's chips for home routers."""

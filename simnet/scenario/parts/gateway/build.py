@@ -1,0 +1,275 @@
+"""Build a home router, and the hosts at both ends of its streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.host.costs import cycles_ps, whole_ns
+from simnet.kernel.random import stream
+from simnet.net.forward.gateway import ComesIn, Enters, Gateway, GoesOut, Sides
+from simnet.net.link.skb import Header, Station
+from simnet.net.link.wire import SwitchedPath
+from simnet.net.nic.broadcom.bgmac import Bgmac
+from simnet.net.remote.link import RemoteLink
+from simnet.net.remote.receiver import RemoteReceiver
+from simnet.net.remote.sender import RemoteSender
+from simnet.net.steering.steering import PacketSteering
+from simnet.net.tcp.receive.receiver import new_receiver
+from simnet.net.tcp.send.sender import new_sender
+from simnet.scenario.parts.gateway.columns import GatewayCounts
+from simnet.scenario.parts.host.build import PS, make_costs, make_spread
+from simnet.scenario.parts.network.resources import NetworkPath
+from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
+from simnet.scenario.parts.tcp.build import (
+    frame_overhead_bytes,
+    receiver_settings,
+    sender_settings,
+)
+from simnet.scenario.parts.tcp.columns import SendingHalf
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.system import DropCount, System
+
+if TYPE_CHECKING:
+    from simnet.net.link.wire import Path
+    from simnet.net.link.wire import Port as Destination
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.parts.gateway.schema import GatewayTable
+
+__all__ = ["GatewayBuilt", "build"]
+
+_SERVER: Final = 0xC6336401
+_OUTSIDE: Final = 0xCB007101
+_CLIENT: Final = 0xC0A80102
+_SERVICE_PORT: Final = 5001
+_FIRST_PORT: Final = 40000
+_START_SPREAD_PS: Final = 10**9
+
+
+@dataclass(frozen=True)
+class GatewayBuilt:
+    """What was made, and its counters.
+
+    Attributes:
+        gateway: what both directions share.
+        nic: the port.
+        steering: of the machine.
+    """
+
+    gateway: Gateway
+    nic: Any
+    steering: HostSteering | None
+
+    def drops(self) -> tuple[DropCount, ...]:
+        """What was lost outside the ring."""
+        return (
+            *backlog_drops(self.steering),
+            DropCount("qdisc", self.nic.name, self.nic.qdisc_drops),
+        )
+
+    def counts(self) -> GatewayCounts:
+        """All counters."""
+        gateway, nic = self.gateway, self.nic
+        backlog = sum(drop.packets for drop in backlog_drops(self.steering))
+        return GatewayCounts(
+            offered=nic.rx_packets + nic.drops,
+            ring=nic.drops,
+            backlog=backlog,
+            received=gateway.received,
+            bridged=gateway.bridged,
+            handed_over=gateway.handed_over,
+            qdisc=nic.qdisc_drops,
+            sent=nic.tx_packets,
+            waiting=nic.rx_packets - backlog - nic.qdisc_drops - nic.tx_packets,
+        )
+
+
+def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> System:
+    """Put the router and both ends together; see `build` of the system."""
+    ground = Ground(effective, seed=seed, per_frame=per_frame, tracer=tracer)
+    given = effective.gateway
+    if given is None:
+        message = "a configuration without a gateway"
+        raise ValueError(message)
+    nic = ground.ports[0]
+    steering, bridge = _steering(ground, given)
+    built = GatewayBuilt(_gateway(ground, given), nic, steering)
+    path = NetworkPath(effective, ground.machine, ground.ports)
+    flows = _streams(ground, built, bridge, path, given.streams)
+    return System(
+        ground.env,
+        ground.machine,
+        ground.ports,
+        flows,
+        {"gateway": built},
+        drops=built.drops,
+        offers=path,
+        counters={"gateway": built.counts},
+        ground=ground,
+    )
+
+
+def _gateway(ground: Ground, given: GatewayTable) -> Gateway:
+    """What passing the router costs."""
+    cpu = ground.effective.host.cpu
+
+    def work_ps(cycles: int) -> int:
+        return cycles_ps(cycles, cpu.clock_hz)
+
+    nic: Any = ground.ports[0]
+    lists = isinstance(nic, Bgmac) and given.switch_ports == "vlan" and not given.flow_offload
+    routed = given.offload_cycles if given.flow_offload else given.forward_cycles
+    return Gateway(
+        ground.machine.costs,
+        len(ground.machine.cpus),
+        nic,
+        port_rx_ps=work_ps(given.port_rx_cycles),
+        bridge_rx_ps=work_ps(given.bridge_rx_cycles),
+        bridge_tx_ps=work_ps(given.bridge_tx_cycles),
+        route_ps=work_ps(routed),
+        list_ps=work_ps(given.list_saved_cycles),
+        lister=nic if lists else None,
+        xmit_ps=work_ps(given.xmit_cycles),
+        clean_ps=work_ps(given.clean_line_cycles),
+        lines_ps=whole_ns(given.memory_lines * cpu.memory.local_latency_ps),
+    )
+
+
+def _steering(
+    ground: Ground, given: GatewayTable
+) -> tuple[HostSteering | None, PacketSteering | None]:
+    """RPS of the machine, and of what comes from the bridge."""
+    host, machine = ground.effective.host, ground.machine
+    steering = steering_of(ground, machine, host)
+    if not given.bridge_rps_cpus or not host.kernel.rps:
+        return steering, None
+    if steering is None:
+        steering = HostSteering(ground.sim, host, machine, ground.seed)
+    bridge = PacketSteering(
+        steering.rules,
+        steering.backlogs,
+        steering.costs,
+        cpus=given.bridge_rps_cpus,
+        seed=steering.hash_seed,
+    )
+    bridge.spread = make_spread(host, "br-lan.steering", ground.seed)
+    return steering, bridge
+
+
+def _streams(
+    ground: Ground,
+    built: GatewayBuilt,
+    bridge: PacketSteering | None,
+    path: NetworkPath,
+    count: int,
+) -> list[tuple[str, str, RemoteReceiver]]:
+    """Make both ends of each stream, and the ways of its packets."""
+    effective, nic = ground.effective, built.nic
+    wan, lan = effective.peers
+    links = [RemoteLink(peer.ports[0].nic.link_rate_bps) for peer in (wan, lan)]
+    for link, name in zip(links, ("wan", "lan"), strict=True):
+        way = _way(ground, f"{name}.to.{nic.path}", nic)
+        link.path_out = Enters(ground.sim, f"{name}.enters", way)
+    names = tuple(f"stream{number}" for number in range(count))
+    flows: list[tuple[str, str, RemoteReceiver]] = []
+    ways: list[Path] = []
+    for number, name in enumerate(names):
+        sender = _sender(ground, wan, lan, name, links[0])
+        receiver = _receiver(ground, lan, name, links[1])
+        sender.sender.open_window(receiver.receiver.syn_window)
+        headers = _headers(number)
+        for other, header, bridged in ((receiver, headers[0], False), (sender, headers[1], True)):
+            direction = "acks" if bridged else "data"
+            out = GoesOut(
+                ground.sim,
+                f"gateway.{name}.{direction}.out",
+                built.gateway,
+                bridged=not bridged,
+                spread=make_spread(effective.host, f"gateway.{name}.{direction}.out", ground.seed),
+            )
+            out.way = _way(ground, f"{nic.path}.to.{other.path}", other)
+            ways.append(out.way)
+            into = ComesIn(
+                ground.sim,
+                f"gateway.{name}.{direction}",
+                built.gateway,
+                header=header,
+                bridged=bridged,
+                routed=out,
+                steering=bridge,
+                spread=make_spread(effective.host, f"gateway.{name}.{direction}", ground.seed),
+            )
+            if bridged:
+                receiver.acknowledged = into
+            else:
+                sender.receiver = into
+        path.senders.append((name, sender.sender))
+        path.halves.append(SendingHalf(name, sender.sender, PS // wan.kernel.hz))
+        path.ends += [(sender.path, sender, name), (receiver.path, receiver, name)]
+        path.receiving.append((name, receiver))
+        flows.append((name, nic.name, receiver))
+    nic.path_out = Sides(ground.sim, f"{nic.path}.switch", ways)
+    return flows
+
+
+def _way(ground: Ground, path: str, destination: Destination) -> SwitchedPath:
+    """One direction through the switch on the chip; frames of both sides meet at the port."""
+    switch = ground.effective.lan
+    to_router = destination is ground.ports[0]
+    rate = ground.effective.host.ports[0].nic.link_rate_bps if to_router else switch.link_rate_bps
+    return SwitchedPath(
+        ground.sim,
+        path,
+        destination,
+        rate,
+        switch.cable_delay_ps,
+        switch.latency_ps,
+        to_router or ground.per_frame,
+    )
+
+
+def _headers(number: int) -> tuple[Header, Header]:
+    """Addresses of a stream's data and of its acknowledgements, as they come to the router."""
+    here, there, inside = Station(0), Station(1), Station(2)
+    port = _FIRST_PORT + number
+    return (
+        Header(there, here, _SERVER, _OUTSIDE, _SERVICE_PORT, port),
+        Header(inside, here, _CLIENT, _SERVER, port, _SERVICE_PORT),
+    )
+
+
+def _sender(ground: Ground, wan: Host, lan: Host, name: str, link: RemoteLink) -> RemoteSender:
+    """The host in the wide area that sends a stream."""
+    port = wan.ports[0]
+    return RemoteSender(
+        ground.sim,
+        f"wan.{name}",
+        sender=new_sender(sender_settings(wan, port, lan.ports[0])),
+        link=link,
+        costs=make_costs(wan),
+        mmio_ps=whole_ns(wan.cpu.memory.mmio_write_ps),
+        throttle_ps=port.nic.interrupt_gap_ps,
+        jiffy_ps=PS // wan.kernel.hz,
+        overhead_bytes=frame_overhead_bytes(wan),
+        message_bytes=ground.effective.workload.message_bytes,
+        start_ps=1 + stream(ground.seed, f"gateway.{name}.start").below(_START_SPREAD_PS),
+    )
+
+
+def _receiver(ground: Ground, lan: Host, name: str, link: RemoteLink) -> RemoteReceiver:
+    """The host in the local network that receives it."""
+    port = lan.ports[0]
+    made = RemoteReceiver(
+        ground.sim,
+        f"lan.{name}",
+        receiver=new_receiver(receiver_settings(lan, port)),
+        link=link,
+        costs=make_costs(lan),
+        mmio_ps=whole_ns(lan.cpu.memory.mmio_write_ps),
+        throttle_ps=port.nic.interrupt_gap_ps,
+        jiffy_ps=PS // lan.kernel.hz,
+        overhead_bytes=frame_overhead_bytes(lan),
+    )
+    made.poll_spread = make_spread(lan, f"lan.{name}.poll", ground.seed)
+    made.read_spread = make_spread(lan, f"lan.{name}.read", ground.seed)
+    return made
