@@ -231,7 +231,11 @@ def test_what_is_searched_for_is_simulated_as_the_search_goes() -> None:
 
     of = Answer(cases_, lambda results: {"value": len(results)}, search=search)
     steps: list[tuple[int, int]] = []
-    (found,) = simulated([Ask(of, Member)], jobs=1, progress=lambda *counts: steps.append(counts))
+
+    def counted(done: int, total: int, _phase: str = "") -> None:
+        steps.append((done, total))
+
+    (found,) = simulated([Ask(of, Member)], jobs=1, progress=counted)
     assert sorted(found) == ["2", "4"]
     assert seen == [[], ["4"], ["2", "4"]]
     assert steps == [(0, 1), (1, 1), (1, 2), (2, 2)]
