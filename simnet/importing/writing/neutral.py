@@ -20,7 +20,8 @@ from simnet.importing.read_nic import Read
 from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
-from simnet.importing.writing.tuning import LIKE, knob_of
+from simnet.importing.writing.tuning import LIKE
+from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.parts.nic.drivers.neutral import DRIVER
 
 if TYPE_CHECKING:

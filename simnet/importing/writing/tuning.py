@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import tempfile
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,16 +22,15 @@ from simnet.importing.kind import NOT_MODELLED
 from simnet.importing.parser import Told
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knob import CpuMask, cpu_mask_text
-from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.core.load import load
 from simnet.scenario.core.units import UnitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from simnet.scenario.core.knob import Knob
 
-__all__ = ["LIKE", "SCENARIO", "Tuning", "Unused", "knob_of", "settle"]
+__all__ = ["LIKE", "SCENARIO", "Tuning", "Unused", "settle"]
 
 LIKE: Final = "the peer is taken for a machine like this one"
 SCENARIO: Final = "scenario.toml"
@@ -195,13 +193,6 @@ def settle(
                     raise
             else:
                 return
-
-
-@cache
-def knob_of(name: str) -> tuple[Knob, dict[str, str]] | None:
-    """Return the knob of a name, and which port or queue it is of."""
-    found = ((knob, knob.match(name)) for knob in KNOBS)
-    return next(((knob, parts) for knob, parts in found if parts is not None), None)
 
 
 def _on_line(one: Told, online: frozenset[int]) -> Told:

@@ -14,7 +14,7 @@ from simnet.scenario.commands.distribution import Distribution, distribution_of
 from simnet.scenario.commands.loops import looped
 from simnet.scenario.commands.network_files import PortSetting, dropped, keeps, kept
 from simnet.scenario.commands.together import CUT_OFF
-from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
@@ -95,9 +95,12 @@ def changed_knobs(base: Effective, tuned: Effective) -> list[ChangedKnob]:
 
 def _changed_knob(applied: AppliedKnob, before: str) -> ChangedKnob:
     name = applied.name.removeprefix(_PEER)
-    knob, parts = next((k, found) for k in KNOBS if (found := k.match(name)) is not None)
+    found = knob_of(name)
+    if found is None:
+        raise LookupError(name)
+    knob, parts = found
     return ChangedKnob(
-        applied.name, knob, parts, applied.value, before, applied.modelled, applied.unknown
+        applied.name, knob, dict(parts), applied.value, before, applied.modelled, applied.unknown
     )
 
 

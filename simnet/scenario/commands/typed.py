@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from simnet.scenario.commands.distribution import STYLES
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knob import PLACES
-from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.knobs import KNOBS, knob_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +64,7 @@ def knob_named(typed: str) -> str:
     Of ``ip link set dev eth0 mtu`` it is ``ifconfig eth0 mtu``; the peers' have ``peer:`` before.
     """
     peer, name = (PEER, typed[len(PEER) :]) if typed.startswith(PEER) else ("", typed)
-    if " " not in name or any(knob.match(name) is not None for knob in KNOBS):
+    if " " not in name or knob_of(name) is not None:
         return typed
     found = settings_of_commands(f"{name} 1")
     return f"{peer}{found[0][0]}" if found is not None and len(found) == 1 else typed

@@ -8,6 +8,7 @@ of the scenario's models; undoing a knob is applying its default. Each subject a
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -15,11 +16,11 @@ from simnet.scenario.core.knob import Knob, ModelName
 from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from simnet.scenario.core.subject import Subject
 
-__all__ = ["KNOBS", "MODELS", "UNREAD"]
+__all__ = ["KNOBS", "MODELS", "UNREAD", "knob_of"]
 
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
 """Attributes that no mechanism reads.
@@ -73,3 +74,13 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *MODELS,
     *(knob for subject in subjects() for knob in _of(subject)),
 )
+
+
+@cache
+def knob_of(name: str) -> tuple[Knob, Mapping[str, str]] | None:
+    """Return the knob of a name, and which port, interrupt or queue it is of; None if it is none.
+
+    No name is of two knobs.
+    """
+    found = ((knob, knob.match(name)) for knob in KNOBS)
+    return next(((knob, parts) for knob, parts in found if parts is not None), None)

@@ -11,7 +11,7 @@ from simnet.errors import InputError
 from simnet.scenario.core.entries import EACH_PORT, PEER, in_rows, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
-from simnet.scenario.core.knobs import KNOBS, MODELS, UNREAD
+from simnet.scenario.core.knobs import KNOBS, MODELS, UNREAD, knob_of
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
@@ -203,11 +203,11 @@ class Settings(Table):
             self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
         if name in self._known:
             return _Target(*self._known[name])
-        for knob in KNOBS:
-            parts = knob.match(plain)
-            if parts is not None:
-                return _Target((), knob.spec, knob, tuple(parts.items()))
-        raise entry.error(self._unknown(entry))
+        found = knob_of(plain)
+        if found is None:
+            raise entry.error(self._unknown(entry))
+        knob, parts = found
+        return _Target((), knob.spec, knob, tuple(parts.items()))
 
     def _unknown(self, entry: Entry) -> str:
         """Say that there is no such name here, or no such value of the ports' drivers."""
