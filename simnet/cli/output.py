@@ -127,18 +127,16 @@ def card_option(command: _F) -> _F:
     return click.option("--card", metavar="FILE", callback=path, help=text)(command)
 
 
-def write_card(path: Path | None, made: Callable[[], Card]) -> None:
-    """Write a card where ``--card`` said, if it did."""
-    if path is None:
-        return
+def write_card(path: Path, card: Card) -> None:
+    """Write a card where ``--card`` said."""
     if path.suffix == _MARKDOWN:
         from simnet.report.card.card import as_markdown
 
-        write_text(path, as_markdown(made()))
+        write_text(path, as_markdown(card))
     else:
         from simnet.report.card.picture import picture
 
-        write_figure(path, picture(made()))
+        write_figure(path, picture(card))
 
 
 def write_out(

@@ -9,7 +9,7 @@ from simnet.printable import printable
 from simnet.terminal import width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 _GAP: Final = "  "
 # of a column of text on a terminal: what is longer goes on in the next line
@@ -39,7 +39,13 @@ def columns(
         return "\n".join(
             _drawn(table, places, texts, most) for places in _parts(table, texts, most)
         )
-    return "".join(f"{_line(row, dict(enumerate(widths)), texts)}\n" for row in table)
+    return aligned(table, texts)
+
+
+def aligned(table: Sequence[Sequence[str]], texts: Container[int] = (0,)) -> str:
+    """Return a table, its heading first, as wide as its cells; `texts` stand to the left."""
+    widths = {place: max(map(len, cells)) for place, cells in enumerate(zip(*table, strict=True))}
+    return "".join(f"{_line(row, widths, texts)}\n" for row in table)
 
 
 def _parts(table: Sequence[Sequence[str]], texts: set[int], most: int) -> Iterator[Sequence[int]]:
@@ -102,7 +108,7 @@ def _fitted(
     return widths
 
 
-def _line(cells: Iterable[str], widths: Mapping[int, int], texts: set[int]) -> str:
+def _line(cells: Iterable[str], widths: Mapping[int, int], texts: Container[int]) -> str:
     aligned = (
         cell.ljust(size) if place in texts else cell.rjust(size)
         for cell, (place, size) in zip(cells, widths.items(), strict=True)

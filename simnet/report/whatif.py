@@ -46,15 +46,31 @@ def whatif(found: WhatIf, *, all_commands: bool = False, intervals: bool = False
     return answer_last("\n".join(parts), "\n".join(typed))
 
 
-def _heading(found: WhatIf) -> str:
-    """The answer, what it is judged by, and how much was simulated: a line each."""
+def answer_of(found: WhatIf) -> str:
+    """The answer in one line."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     best = found.tunings[0]
-    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
+    return printable(f"{best.tuning} on {title}: {best.verdict}: {best.reason}")
+
+
+def runs_of(found: WhatIf) -> str:
+    """How much was simulated with the known values."""
+    return f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
+
+
+def moved_most(judged: Judged) -> list[str]:
+    """The mechanisms whose CPU time a tuning changes most, a line each."""
+    moved = [one for one in judged.mechanisms if abs(one.change_us) >= _NOTHING_US]
+    return [moved_text(one) for one in moved[:_MECHANISMS_SHOWN]]
+
+
+def _heading(found: WhatIf) -> str:
+    """The answer, what it is judged by, and how much was simulated: a line each."""
+    runs = runs_of(found)
     if found.members:
         runs += f", {found.members} with other values for what is not known of the machine"
     lines = (
-        f"{best.tuning} on {title}: {best.verdict}: {best.reason}",
+        answer_of(found),
         f"judged by {judged_by(found)}",
         runs,
         *(f"refused: {line}" for line in found.refused),
@@ -121,9 +137,8 @@ def _interval(interval: Interval | None) -> str:
 
 
 def _remarks(judged: Judged) -> Iterator[str]:
-    shown = [one for one in judged.mechanisms if abs(one.change_us) >= _NOTHING_US]
-    for number, one in enumerate(shown[:_MECHANISMS_SHOWN]):
-        yield f"{'moved most: ' if number == 0 else '            '}{moved_text(one)}"
+    for number, moved in enumerate(moved_most(judged)):
+        yield f"{'moved most: ' if number == 0 else '            '}{moved}"
     for warning in judged.warnings:
         yield f"warning: {warning}"
 
@@ -136,8 +151,8 @@ def commands_text(judged: Judged, *, every: bool) -> str:
     if not judged.commands:
         return f"# {printable(judged.tuning)}: there is nothing to type\n"
     shown = judged.commands if every or judged.verdict == "yes" else ()
-    more = "" if every else f"# {_more(judged)}: --commands\n"
-    return "\n".join([_machine(judged, one, every=every) for one in shown] + [more] * bool(more))
+    texts = [_machine(judged, one, every=every) for one in shown]
+    return "\n".join(texts if every else [*texts, f"# {_more(judged)}: --commands\n"])
 
 
 def _more(judged: Judged) -> str:

@@ -53,7 +53,6 @@ def diagnose_command(
     if bool(sources) == live:
         raise click.UsageError("expected a SOURCE, or --live")
     from simnet.diagnose.diagnosis import diagnose, diagnose_live
-    from simnet.report.card.card import diagnosed
     from simnet.report.diagnosis import diagnosis
 
     found = diagnose_live() if live else diagnose(sources)
@@ -63,7 +62,10 @@ def diagnose_command(
 
         with progress("simulating") as callback:
             found = predicted(found, sources, progress=callback, jobs=jobs)
-    write_card(card, lambda: diagnosed(found))
+    if card is not None:
+        from simnet.report.card.card import diagnosed
+
+        write_card(card, diagnosed(found))
     if out is not None and out.suffix == REPORT:
         from simnet.files import write_text
         from simnet.report.html.kinds.diagnosis import KIND

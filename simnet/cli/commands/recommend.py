@@ -74,16 +74,19 @@ def recommend_command(
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
-    from simnet.report.card.card import recommended
     from simnet.report.progress import progress
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend
-    from simnet.study.work.cases import case_of
 
     given = {name: value for name, value in options.items() if value is not None}
     with progress("recommend:") as callback:
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
-    base = case_of(scenario, settings_of(assignments), options["tunings"], options["apply"])
-    write_card(card, lambda: recommended(found, base))
+    if card is not None:
+        from simnet.report.card.card import recommended
+        from simnet.study.work.cases import case_of
+
+        settings, applied = settings_of(assignments), options["apply"]
+        base = case_of(scenario, settings, options["tunings"], applied)
+        write_card(card, recommended(found, base))
     show(found, recommendation(found, every=commands), out=out, as_json=as_json)
     context.exit(found.exit_status)

@@ -83,11 +83,9 @@ def whatif_command(
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
-    from simnet.report.card.card import judged
     from simnet.report.progress import progress, terminal
     from simnet.report.whatif import whatif as text
     from simnet.study.whatif.whatif import whatif
-    from simnet.study.work.cases import case_of
 
     card = options.pop("card")
     given = {name: value for name, value in options.items() if value is not None}
@@ -102,8 +100,13 @@ def whatif_command(
     for remark in found.remarks:
         message(remark)
     write_out(out, found.to_json, found.plot)
-    base = case_of(scenario, settings_of(assignments), given["base_tunings"], options["apply"])
-    write_card(card, lambda: judged(found, base))
+    if card is not None:
+        from simnet.report.card.card import judged
+        from simnet.study.work.cases import case_of
+
+        settings, applied = settings_of(assignments), options["apply"]
+        base = case_of(scenario, settings, given["base_tunings"], applied)
+        write_card(card, judged(found, base))
     answer(
         found.to_json() if as_json else text(found, all_commands=commands, intervals=intervals),
         nl=as_json,

@@ -7,25 +7,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few, markdown, printable, titled
-from simnet.report.whatif import change_heading, change_rows
+from simnet.report.whatif import answer_of, change_heading, change_rows, moved_most, runs_of
 from simnet.study.run.measures import CPU_PER_BYTE
 from simnet.study.whatif.aim import LOADS_SAID, load_of
-from simnet.study.whatif.mechanism import moved_text
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Case, Member
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from simnet.diagnose.diagnosis import Diagnosis
     from simnet.scenario.core.effective import Effective
     from simnet.study.recommend.document import Recommendation
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["Card", "as_markdown", "diagnosed", "judged", "machine", "recommended"]
+__all__ = ["Card", "as_markdown", "diagnosed", "judged", "machine", "recommended", "short"]
 
-_MOST_MOVED: Final = 3
-_LEAST_US: Final = 0.005
 _MOST_FACTS: Final = 3
 _CPU: Final = "cpu_of_all"
 # of commands: what is longer is for the command line
@@ -61,9 +58,7 @@ class Card:
 
 def judged(found: WhatIf, base: Case) -> Card:
     """The card of the best-ranked tuning of a what-if; `base` is what it is compared with."""
-    best = found.tunings[0]
-    title = titled(found.scenario, found.base_tunings, found.settings.items())
-    return _card(f"{best.tuning} on {title}: {best.verdict}: {best.reason}", found, base)
+    return _card(answer_of(found), found, base)
 
 
 def recommended(found: Recommendation, base: Case) -> Card:
@@ -111,14 +106,13 @@ def _card(sentence: str, found: WhatIf, base: Case) -> Card:
     before, after = (
         Member(one).effective() for one in (base, read_tuning(base.scenario, best.tuning).on(base))
     )
-    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
-    foot = f"simnet {found.version}: {runs}, fingerprint {found.fingerprint}"
+    foot = f"simnet {found.version}: {runs_of(found)}, fingerprint {found.fingerprint}"
     first = best.commands[0] if best.commands else None
     return Card(
         sentence=printable(sentence),
         of=machine(before),
         numbers=(change_heading(), *_rows(found, best)),
-        why=tuple(map(printable, _why(best))),
+        why=tuple(map(printable, (*moved_most(best), *(f"warning: {w}" for w in best.warnings)))),
         typed=first.apply if first else (),
         undo=first.undo if first else (),
         foot=foot,
@@ -134,12 +128,6 @@ def _rows(found: WhatIf, best: Judged) -> list[tuple[str, ...]]:
     return change_rows(found, best.model_copy(update={"changes": changes}))
 
 
-def _why(best: Judged) -> Iterator[str]:
-    moved = [one for one in best.mechanisms if abs(one.change_us) >= _LEAST_US]
-    yield from map(moved_text, moved[:_MOST_MOVED])
-    yield from (f"warning: {line}" for line in best.warnings)
-
-
 def machine(effective: Effective) -> tuple[str, ...]:
     """Which machine, cards, kernel and load: two lines."""
     models = {
@@ -149,14 +137,14 @@ def machine(effective: Effective) -> tuple[str, ...]:
     }
     parts = [models[name] for name in ("machine", "cpu") if name in models]
     host = effective.host
-    size = host.machine.nodes * host.machine.sockets_per_node
-    cpus = size * host.cpu.cores_per_socket * host.cpu.threads_per_core
     cards = Counter(m for name, m in models.items() if name.endswith((".nic", ".disk")))
     ports = [f"{count} x {name}" if count > 1 else name for name, count in cards.items()]
     load = effective.workload.test
     kernel = models.get("kernel", "kernel not known")
     return (
-        printable(", ".join([*parts, f"{cpus} CPUs on {_nodes(host.machine.nodes)}", *ports])),
+        printable(
+            ", ".join([*parts, f"{len(host.online)} CPUs on {_nodes(host.machine.nodes)}", *ports])
+        ),
         printable(f"{kernel}; load: {load}, {LOADS_SAID[load_of(load)]}"),
     )
 
@@ -181,9 +169,9 @@ def as_markdown(card: Card) -> str:
     if card.why:
         lines += [*(f"- {markdown(line)}" for line in card.why), ""]
     if card.typed:
-        undo = ["", "# undo", *card.undo] if card.undo else []
+        undo = ["", "# undo", *short(card.undo)] if card.undo else []
         fence = "`" * (3 + max(line.count("`") for line in (*card.typed, *card.undo)))
-        lines += [f"{fence}sh", *_short(card.typed), *undo, fence, ""]
+        lines += [f"{fence}sh", *short(card.typed), *undo, fence, ""]
     return "\n".join([*lines, f"<sub>{markdown(card.foot)}</sub>", ""])
 
 
@@ -191,7 +179,7 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _short(typed: Sequence[str]) -> list[str]:
+def short(typed: Sequence[str]) -> list[str]:
     """The first commands; all of them are too many for a card where it is a script."""
     more = len(typed) - _MOST_TYPED
     return [*typed] if more <= 0 else [*typed[:_MOST_TYPED], f"# and {more} more lines"]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from matplotlib.figure import Figure
 
+from simnet.report.card.card import short
+from simnet.report.columns import aligned
 from simnet.study.figures.titles import wrapped
 
 if TYPE_CHECKING:
@@ -26,7 +28,6 @@ _TITLE_INCHES: Final = 0.26
 _MACHINE_INCHES: Final = 2.3
 _DPI: Final = 160
 _MOST_LETTERS: Final = 110
-_MOST_LINES: Final = 10
 _GREY: Final = "#555555"
 _INK: Final = "#000000"
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
@@ -78,26 +79,15 @@ def _text(lines: tuple[str, ...]) -> str:
 
 
 def _table(card: Card) -> str:
-    if not card.numbers:
-        return ""
-    widths = [max(map(len, cells)) for cells in zip(*card.numbers, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in card.numbers
-    )
+    return aligned(card.numbers).rstrip("\n") if card.numbers else ""
 
 
 def _typed(card: Card) -> str:
     """The first commands; a line that is too long ends with dots: a picture is not pasted."""
-    shown = [
+    return "\n".join(
         line if len(line) <= _MOST_LETTERS else f"{line[: _MOST_LETTERS - 4]} ..."
-        for line in card.typed[:_MOST_LINES]
-    ]
-    more = len(card.typed) - len(shown)
-    return "\n".join([f"$ {line}" for line in shown] + [f"and {more} more lines"] * (more > 0))
+        for line in short(card.typed)
+    )
 
 
 def _machines(card: Card) -> list[_Arrows] | None:
@@ -111,14 +101,14 @@ def _machines(card: Card) -> list[_Arrows] | None:
 def _arrows(effective: Effective) -> _Arrows:
     """From each port to each node that has a CPU to which an interrupt of its queues may go."""
     host = effective.host
-    cpus = host.cpu.cores_per_socket * host.cpu.threads_per_core * host.machine.sockets_per_node
     return _Arrows(
         host.machine.nodes,
         tuple(
-            (port.name, port.node, cpu // cpus)
+            (port.name, port.node, host.node_of(cpu))
             for port in host.ports
             for mask in (port.queue_affinity or (port.smp_affinity,))
             for cpu in (mask or port.smp_affinity)
+            if cpu in host.online
         ),
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
-from simnet.report.whatif import MEANING, change_heading, change_rows, commands_text
+from simnet.report.whatif import MEANING, change_heading, change_rows, commands_text, runs_of
 from simnet.terminal import answer_last
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ def _why(step: Step) -> str:
 
 def _confirmed(found: WhatIf, judged: Judged) -> str:
     note = "simulated again with fresh random numbers, as the best of many looks better than it is"
-    runs = f"{found.seeds} pairs of runs of {found.simulated_s:g} s"
     warnings = "".join(f"warning: {printable(line)}\n" for line in judged.warnings)
     table = columns(change_heading(), change_rows(found, judged))
-    return f"{note}: {runs}\n{table}{MEANING}\n{warnings}"
+    return f"{note}: {runs_of(found)}\n{table}{MEANING}\n{warnings}"

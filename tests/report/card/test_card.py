@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+
+from matplotlib.colors import to_hex
+from matplotlib.text import Annotation
 
 from simnet.diagnose.diagnosis import diagnose
 from simnet.report.card.card import Card, as_markdown, diagnosed, machine
 from simnet.report.card.picture import picture
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 
 PLAIN = Card(
@@ -56,9 +61,10 @@ def test_a_strangers_text_stays_text() -> None:
 
 def test_a_long_script_is_for_the_command_line() -> None:
     typed = tuple(f"echo {number}" for number in range(40))
-    shown = as_markdown(replace(PLAIN, typed=typed))
-    assert "echo 11\n# and 28 more lines\n" in shown
+    shown = as_markdown(replace(PLAIN, typed=typed, undo=typed))
+    assert shown.count("echo 11\n# and 28 more lines\n") == 2
     assert "echo 12" not in shown
+    assert "echo 11\n# and 28 more lines\n" in "\n".join(drawn(replace(PLAIN, typed=typed)))
 
 
 def drawn(card: Card) -> list[str]:
@@ -73,6 +79,28 @@ def test_the_picture_has_the_machine_where_interrupts_go_elsewhere() -> None:
     assert arrows == [8, 8]
     assert len(picture(replace(PLAIN, before=before, after=before)).subfigs) == len(parts) - 1
     assert drawn(PLAIN)[0] == PLAIN.sentence
+
+
+def test_nodes_may_have_any_cpus() -> None:
+    before, after = load("x460-out-of-box"), load("x460-out-of-box", tunings=["affinity"])
+
+    def turns(system: Effective) -> Effective:
+        """The same with CPU n on node n mod 4."""
+        cpus = tuple(tuple(range(node, 64, 4)) for node in range(4))
+        machine = system.host.machine.model_copy(update={"node_cpus": cpus})
+        host = system.host.model_copy(update={"machine": machine})
+        return system.model_copy(update={"host": host})
+
+    card = replace(PLAIN, before=turns(before), after=turns(after))
+    axes = picture(card).subfigs[1].axes[1]
+    arrows = [one.arrow_patch for one in axes.texts if isinstance(one, Annotation)]
+    colours = Counter(to_hex(one.get_edgecolor()) for one in arrows if one is not None)
+    # with the tuning interrupts go to CPUs 0, 8, 16 and so on, which are all of node 0 then
+    assert colours == {"#009e73": 2, "#d55e00": 6}
+    assert machine(turns(before))[0].endswith("64 CPUs on 4 nodes, 8 x broadcom-bcm5704")
+
+
+def test_a_picture_has_commands() -> None:
     assert PLAIN.typed[0] in drawn(PLAIN)[1]
 
 
