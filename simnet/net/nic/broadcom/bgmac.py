@@ -19,8 +19,8 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
-from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Skb
+from simnet.net.nic.broadcom.status_bits import StatusBits
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
@@ -29,7 +29,7 @@ __all__ = ["Bgmac"]
 
 @cython.final
 @cython.cclass
-class Bgmac(Nic):
+class Bgmac(StatusBits):
     """One port.
 
     Args:
@@ -37,11 +37,9 @@ class Bgmac(Nic):
         batch: `gro_normal_batch`.
 
     Attributes:
-        status: whether a bit of it is set.
         list_number: of the list that the frame which is handed up belongs to.
     """
 
-    status: cython.bint = False
     full: cython.int = 0
     most: cython.int = 0
     in_list: cython.int = 0
@@ -50,32 +48,6 @@ class Bgmac(Nic):
     def __init__(self, device: NetDevice, batch: int) -> None:
         super().__init__(device)
         self.most = batch
-
-    def advance(self, now: cython.longlong) -> cython.int:
-        """Take in frames and completions up to `now`; assert the line for them."""
-        skb: Skb = self.incoming.head
-        while skb is not None and skb.arrival_ps <= now:
-            self.incoming.pop()
-            if self._landed(skb, skb.wire_bytes):
-                self.status = True
-            skb = self.incoming.head
-        while self.tx.seen < self.tx.sent and self.tx.ends[self.tx.seen & self.tx.mask] <= now:
-            self.tx.seen += 1
-            self.status = True
-        self.announced = self.arrived
-        self.tx.announced = self.tx.seen
-        if self.status and self.unmasked and not self.asserted:
-            self.raise_line()
-        return 0
-
-    def next_update(self) -> cython.longlong:
-        """The next frame to come, or to have been sent."""
-        when: cython.longlong = NEVER
-        if self.incoming.head is not None:
-            when = self.incoming.head.arrival_ps
-        if self.tx.seen < self.tx.sent:
-            when = min(when, self.tx.ends[self.tx.seen & self.tx.mask])
-        return when
 
     def poll_begin(
         self, cpu: Cpu, softirq: SoftirqNetRx, budget: cython.int, work_ps: cython.longlong
@@ -123,11 +95,4 @@ class Bgmac(Nic):
 
     def acknowledge(self, now: cython.longlong) -> cython.int:
         """The handler only masks: `bgmac_chip_intrs_off`."""
-        return 0
-
-    def unmask(self, now: cython.longlong) -> cython.int:
-        """`bgmac_chip_intrs_on`."""
-        self.unmasked = True
-        self.advance(now)
-        self.arm()
         return 0
