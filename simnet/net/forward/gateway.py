@@ -120,7 +120,6 @@ class Gateway:
         self.route_ps = route_ps
         self.list_ps = list_ps
         self.lister = lister
-        self.list_number = 0
         self.xmit_ps = xmit_ps
         self.clean_ps = clean_ps
         self.lines_ps = lines_ps

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Task
 from simnet.kernel.compiled import Public
@@ -129,6 +130,21 @@ class UdpOutput(Endpoint):
         """`sock_wait_for_wmem`: the writer sleeps until there is room."""
         self.waiting = True
         self.waits += 1
+        return 0
+
+    def sendmsg(self, cpu: Cpu, work: cython.longlong) -> cython.int:
+        """`udp_sendmsg` by the writer on `cpu`, after `work` that is due.
+
+        With room that makes a datagram, which `send` hands over afterwards; without, the writer
+        looks again after the work, and with no more work sleeps.
+        """
+        if self.room():
+            work += self.send_ps(cpu)
+        elif work == 0:
+            self.wait()
+            self.writer.sleep()
+            return 0
+        cpu.run(PROCESS_LEVEL, self.writer, work, SYSTEM)
         return 0
 
     def send_ps(self, cpu: Cpu) -> cython.longlong:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
@@ -73,15 +72,6 @@ class UdpWriter(Task):
             self._send(cpu, self.costs.syscall_ps)
 
     def _send(self, cpu: Cpu, work: cython.longlong) -> cython.int:
-        """`udp_sendmsg`: make a datagram, or wait for memory; `work` is of entering the call."""
-        if self.output.room():
-            self.state = _SENDING
-            cpu.run(PROCESS_LEVEL, self, work + self.output.send_ps(cpu), SYSTEM)
-            return 0
-        self.state = _NO_ROOM
-        if work > 0:
-            cpu.run(PROCESS_LEVEL, self, work, SYSTEM)
-            return 0
-        self.output.wait()
-        self.sleep()
-        return 0
+        """Make a datagram, or wait for memory; `work` is of entering the call."""
+        self.state = _SENDING if self.output.room() else _NO_ROOM
+        return self.output.sendmsg(cpu, work)

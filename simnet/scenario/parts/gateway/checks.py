@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from simnet.host.release import release
 from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.places import Places
 
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
@@ -38,7 +39,7 @@ def check_gateway(tree: Tree, table: Table) -> None:
     if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:
         message = f"{kernel['system']} {kernel['version']} is not modelled: expected Linux 5.10 on"
         refuse(message, ("host", "kernel"))
-    cpus = tree.get(("host", "cpu", "cores_per_socket"))
+    cpus = Places(tree).cpu_count(("host",))
     for cpu in tree.get(("gateway", "bridge_rps_cpus")):
         if cpu >= cpus:
             message = f"CPU {cpu}, but the machine has 0 to {cpus - 1}"

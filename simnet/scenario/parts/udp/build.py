@@ -5,27 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.host.costs import cycles_ps, whole_ns
-from simnet.host.memory import SharedLines
-from simnet.host.softirq.busy_read import BusyRead
+from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.net.tcp.wakeups import Wakeups
-from simnet.net.udp.memory import SocketMemory
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.reuseport import chosen
-from simnet.net.udp.rules import udp_rules
-from simnet.net.udp.socket import UdpCosts, UdpSocket
+from simnet.net.udp.socket import UdpSocket
 from simnet.net.udp.source import DatagramSource
-from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
+from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
-from simnet.scenario.parts.udp.build_memory import udp_pages
+from simnet.scenario.parts.udp.build_sockets import Sockets
 from simnet.scenario.parts.udp.columns import UdpCounts
 from simnet.scenario.parts.udp.worker import Worker
 from simnet.scenario.system.ground import Ground
@@ -143,38 +137,13 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
 
 def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
     """The sockets, one a worker."""
-    host, machine = ground.effective.host, ground.machine
-    kernel, port = host.kernel, host.ports[0]
-    clock_hz = host.cpu.clock_hz
-    costs = UdpCosts(
-        machine.costs,
-        machine.memory,
-        make_buffers(host, machine),
-        rx_ps=cycles_ps(given.receive_cycles, clock_hz),
-        recv_ps=cycles_ps(given.recvmsg_cycles, clock_hz),
-        checksum_by_cpu=port.nic.checksum_by_cpu,
-        page_bytes=port.nic.page_bytes,
-    )
-    pages = udp_pages(host)
-    rules = udp_rules(kernel.version)
-    truesize = port.nic.datagram_truesize(given.size_bytes, kernel.skb_truesize_overhead_bytes)
-    usecs = busy_read_usecs(host, port)
-    sockets = tuple(
-        UdpSocket(
-            ground.sim,
-            f"udp.socket{number}",
-            costs=costs,
-            memory=SocketMemory(rules, pages, rcvbuf_bytes(host, given.rcvbuf_bytes)),
-            truesize=truesize,
-            lines=SharedLines(machine.memory, given.socket_lines),
-            wakeups=Wakeups(machine.costs, machine.memory, kernel.runqueue_lines),
-            spread=make_spread(host, f"udp.socket{number}", ground.seed),
-        )
+    host = ground.effective.host
+    sockets = Sockets(host=host, machine=ground.machine, given=given, seed=ground.seed)
+    rcvbuf = rcvbuf_bytes(host, given.rcvbuf_bytes)
+    return tuple(
+        sockets.make(f"udp.socket{number}", host.ports[0], given.size_bytes, rcvbuf)
         for number in range(given.workers)
     )
-    for socket in sockets if usecs else ():
-        socket.busy = BusyRead(usecs)
-    return sockets
 
 
 def _readers(ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...]) -> tuple[UdpReader, ...]:

@@ -6,20 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simnet.host.costs import cycles_ps
-from simnet.host.memory import SharedLines
-from simnet.host.softirq.busy_read import BusyRead
 from simnet.net.link.skb import Header
-from simnet.net.tcp.wakeups import Wakeups
-from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.output import UdpOutput
 from simnet.net.udp.reader import UdpReader
-from simnet.net.udp.rules import udp_rules
-from simnet.net.udp.socket import UdpCosts, UdpSocket
-from simnet.scenario.parts.host.build import make_buffers, make_spread
 from simnet.scenario.parts.nic.build import tx_queue, tx_rules
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
-from simnet.scenario.parts.udp.build_memory import udp_pages
+from simnet.scenario.parts.udp.build_sockets import Sockets
 from simnet.scenario.parts.udp.columns import DatagramCounts, SentCounts
 from simnet.scenario.parts.udp.worker import Worker
 from simnet.workload.netperf import (
@@ -31,9 +23,9 @@ from simnet.workload.netperf import (
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
-    from simnet.kernel.simulator import Simulator
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
+    from simnet.net.udp.socket import UdpSocket
     from simnet.scenario.core.effective import Effective, Flow, Host, Port
     from simnet.scenario.parts.steering.build import HostSteering
     from simnet.scenario.parts.udp.schema import Datagrams as Given
@@ -41,71 +33,24 @@ if TYPE_CHECKING:
 __all__ = ["DatagramFlow", "Datagrams"]
 
 
-@dataclass
-class DatagramHost:
+@dataclass(kw_only=True)
+class DatagramHost(Sockets):
     """A host whose processes send and receive datagrams.
 
     Attributes:
-        name: as results call it.
-        host: its configuration.
-        machine: what was made of it.
         given: what datagrams cost.
-        seed: of all random streams.
-        sockets, outputs, nics: that it has.
+        name: as results call it.
+        outputs, nics: that it has.
     """
 
-    name: str
-    host: Host
-    machine: Machine
     given: Given
-    seed: int
-    sockets: list[UdpSocket] = field(default_factory=list)
+    name: str
     outputs: list[UdpOutput] = field(default_factory=list)
     nics: list[Any] = field(default_factory=list)
-    pages: UdpPages = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.pages = udp_pages(self.host)
-
-    @property
-    def sim(self) -> Simulator:
-        """The simulation."""
-        return self.machine.sim
-
-    def costs(self, port: Port) -> UdpCosts:
-        """What datagrams cost it by a port."""
-        given, clock_hz = self.given, self.host.cpu.clock_hz
-        return UdpCosts(
-            self.machine.costs,
-            self.machine.memory,
-            make_buffers(self.host, self.machine),
-            rx_ps=cycles_ps(given.receive_cycles, clock_hz),
-            recv_ps=cycles_ps(given.recvmsg_cycles, clock_hz),
-            checksum_by_cpu=port.nic.checksum_by_cpu,
-            page_bytes=port.nic.page_bytes,
-        )
-
-    def wakeups(self) -> Wakeups:
-        """What waking a process costs it."""
-        return Wakeups(self.machine.costs, self.machine.memory, self.host.kernel.runqueue_lines)
 
     def socket(self, path: str, port: Port, length: int) -> UdpSocket:
-        """A socket that receives datagrams of one size by a port."""
-        kernel = self.host.kernel
-        made = UdpSocket(
-            self.sim,
-            path,
-            costs=self.costs(port),
-            memory=SocketMemory(udp_rules(kernel.version), self.pages, kernel.rmem_default_bytes),
-            truesize=port.nic.datagram_truesize(length, kernel.skb_truesize_overhead_bytes),
-            lines=SharedLines(self.machine.memory, self.given.socket_lines),
-            wakeups=self.wakeups(),
-            spread=make_spread(self.host, path, self.seed),
-        )
-        if usecs := busy_read_usecs(self.host, port):
-            made.busy = BusyRead(usecs)
-        self.sockets.append(made)
-        return made
+        """A socket whose program sets no buffer."""
+        return self.make(path, port, length, self.host.kernel.rmem_default_bytes)
 
     def counts(self) -> DatagramCounts:
         """Its counters now."""
@@ -291,7 +236,9 @@ class Datagrams:
     ) -> DatagramHost:
         if name not in self.hosts:
             given = self.effective.datagrams
-            self.hosts[name] = DatagramHost(name, host, machine, given, self.seed)
+            self.hosts[name] = DatagramHost(
+                name=name, host=host, machine=machine, given=given, seed=self.seed
+            )
         found = self.hosts[name]
         if nic not in found.nics:
             found.nics.append(nic)

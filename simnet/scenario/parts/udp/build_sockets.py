@@ -1,20 +1,103 @@
-"""What sockets of a host may have together."""
+"""Build sockets of a host that receive datagrams."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from simnet.net.udp.memory import UdpPages
+from simnet.host.costs import cycles_ps
+from simnet.host.memory import SharedLines
+from simnet.host.softirq.busy_read import BusyRead
+from simnet.net.tcp.wakeups import Wakeups
+from simnet.net.udp.memory import SocketMemory, UdpPages
+from simnet.net.udp.rules import udp_rules
+from simnet.net.udp.socket import UdpCosts, UdpSocket
+from simnet.scenario.parts.host.build import make_buffers, make_spread
+from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
 
 if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Host
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.parts.udp.schema import Datagrams, Udp
 
-__all__ = ["udp_pages"]
+__all__ = ["Sockets"]
 
 _PAGE_BYTES: Final = 4096
 
 
-def udp_pages(host: Host) -> UdpPages:
+@dataclass(kw_only=True)
+class Sockets:
+    """The sockets of a host, and what makes them.
+
+    Attributes:
+        host: its configuration.
+        machine: what was made of it.
+        given: what datagrams cost.
+        seed: of all random streams.
+        pages: what its sockets may have together.
+        sockets: those that were made.
+    """
+
+    host: Host
+    machine: Machine
+    given: Datagrams | Udp
+    seed: int
+    pages: UdpPages = field(init=False)
+    sockets: list[UdpSocket] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.pages = _pages(self.host)
+
+    @property
+    def sim(self) -> Simulator:
+        """The simulation."""
+        return self.machine.sim
+
+    def costs(self, port: Port) -> UdpCosts:
+        """What datagrams cost the host by a port."""
+        given, clock_hz = self.given, self.host.cpu.clock_hz
+        return UdpCosts(
+            self.machine.costs,
+            self.machine.memory,
+            make_buffers(self.host, self.machine),
+            rx_ps=cycles_ps(given.receive_cycles, clock_hz),
+            recv_ps=cycles_ps(given.recvmsg_cycles, clock_hz),
+            checksum_by_cpu=port.nic.checksum_by_cpu,
+            page_bytes=port.nic.page_bytes,
+        )
+
+    def wakeups(self) -> Wakeups:
+        """What waking a process costs it."""
+        return Wakeups(self.machine.costs, self.machine.memory, self.host.kernel.runqueue_lines)
+
+    def make(self, path: str, port: Port, length: int, rcvbuf: int) -> UdpSocket:
+        """Make a socket that receives datagrams of one size by a port.
+
+        Args:
+            path: component path.
+            port: by which they come.
+            length: payload, bytes.
+            rcvbuf: `sk_rcvbuf`, bytes.
+        """
+        kernel = self.host.kernel
+        made = UdpSocket(
+            self.sim,
+            path,
+            costs=self.costs(port),
+            memory=SocketMemory(udp_rules(kernel.version), self.pages, rcvbuf),
+            truesize=port.nic.datagram_truesize(length, kernel.skb_truesize_overhead_bytes),
+            lines=SharedLines(self.machine.memory, self.given.socket_lines),
+            wakeups=self.wakeups(),
+            spread=make_spread(self.host, path, self.seed),
+        )
+        if usecs := busy_read_usecs(self.host, port):
+            made.busy = BusyRead(usecs)
+        self.sockets.append(made)
+        return made
+
+
+def _pages(host: Host) -> UdpPages:
     """`udp_mem`: as set, or by the memory of the host (`udp_init`)."""
     low, _, most = host.kernel.udp_mem_pages
     if not most:
