@@ -150,7 +150,9 @@ def limits_of(
         most_us = time_us_of(max_p99, "--max-p99")
         given.append(Limit(f"{TAIL}<={max_p99}", TAIL, least=False, value=most_us, relative=False))
     own = {one.metric for one in given} | {goal.metric}
-    return (*given, *(_named(one) for one in usual if one.metric not in own))
+    # what counts for the load may be one of those that are always kept
+    once = {one.metric: one for one in reversed(usual) if one.metric not in own}
+    return (*given, *map(_named, reversed(once.values())))
 
 
 def _usual(one: Criterion) -> Limit:

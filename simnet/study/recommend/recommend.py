@@ -44,7 +44,7 @@ from simnet.study.work.cases import Member, Progress, case_of, runs_to_completio
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
-    from simnet.study.recommend.goals import Numbers
+    from simnet.study.recommend.goals import Goal, Numbers
     from simnet.study.work.store import Store
 
 __all__ = ["RUNS", "recommend"]
@@ -117,13 +117,12 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     if runs_to_completion(base):
         raise InputError("its jobs run to their end: too long for a search", file=str(scenario))
     load = load_of(plain.workload.test)
-    wanted, *others = [GOALS[goal]] if goal else goals_of(load)
-    limits = limits_of(typed, wanted, most_p99, load)
+    goals = [GOALS[goal]] if goal else goals_of(load)
     bench = Bench(
         base,
         space(base, names_of(knobs, "--knobs")),
-        wanted,
-        limits,
+        goals[0],
+        limits_of(typed, goals[0], most_p99, load),
         jobs=jobs,
         progress=progress,
         store=store,
@@ -136,9 +135,10 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     short, longer, remarks = _times(plain, *times)
     bench.begin("searching", most + 1)
     as_it_is = _as_it_is(bench, Level(*short, (first,)), str(scenario), typed)
+    wanted, *others = _told(goals, as_it_is)
     if others and wanted.most(as_it_is) <= MARGIN_PERCENT:
-        bench.goal = wanted = others[0]
-        bench.limits = limits = limits_of(typed, wanted, most_p99, load)
+        wanted = others[0]
+    bench.goal, bench.limits = wanted, limits_of(typed, wanted, most_p99, load)
     spare = wanted.most(as_it_is) > MARGIN_PERCENT
     found = search(bench, Level(*short, (first,)), most, first) if spare else []
     bench.begin("choosing the shortest list", _CHOICE)
@@ -168,7 +168,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             progress=bench.report,
             store=store,
         )
-        decided = judged(confirmed.tunings[0], wanted, limits, load)
+        decided = judged(confirmed.tunings[0], wanted, bench.limits, load)
     return Recommendation(
         scenario=plain.scenario,
         version=simnet.__version__,
@@ -181,7 +181,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         goal=wanted.name,
         metric=wanted.metric,
         latency_kind=bench.latency_kind,
-        limits=tuple(one.text for one in limits),
+        limits=tuple(one.text for one in bench.limits),
         runs=len(bench.fingerprints),
         verdict=decided.answer,
         reason=decided.sentence,
@@ -213,19 +213,29 @@ def _as_it_is(bench: Bench, level: Level, scenario: str, limits: Sequence[str]) 
     """The numbers of the system as it is.
 
     Raises:
-        InputError: they say nothing of the goal, or of one of the limits that were typed.
+        InputError: there are none, or they say nothing of one of the limits that were typed.
     """
     (trial,) = bench.trials([()], level)
     if not trial.runs:
         message = f"a run of {level.duration} after {level.warm_up} says nothing: longer, please"
         raise InputError(message, file="--duration", key=scenario)
-    if not trial.allowed and trial.runs[0].get(bench.goal.metric, 0.0) <= 0:
-        message = f"its runs have no {bench.goal.label()}"
-        raise InputError(message, file="--goal", key=bench.goal.name)
     for one in bench.limits:
         if one.text in limits and one.metric not in trial.runs[0]:
             raise InputError(f"its runs have no {one.metric}", file="--limit", key=one.text)
     return trial.runs[0]
+
+
+def _told(goals: Sequence[Goal], as_it_is: Numbers) -> list[Goal]:
+    """Those goals of which runs tell something: what drops all packets has no latency.
+
+    Raises:
+        InputError: they tell of none.
+    """
+    told = [one for one in goals if as_it_is.get(one.metric, 0.0) > 0]
+    if not told:
+        first = goals[0]
+        raise InputError(f"its runs have no {first.label()}", file="--goal", key=first.name)
+    return told
 
 
 def _left_out(bench: Bench, changes: Changes, level: Level) -> str:

@@ -13,12 +13,13 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import subjects
 from simnet.study.recommend.document import Recommendation, schema
-from simnet.study.recommend.goals import GOALS, limits_of
+from simnet.study.recommend.goals import GOALS, goals_of, limits_of
 from simnet.study.recommend.judge import judged
-from simnet.study.recommend.recommend import recommend
+from simnet.study.recommend.recommend import _told, recommend
 from simnet.study.recommend.space import space
 from simnet.study.run.result import Latency, Messages, Result
 from simnet.study.screen.factors import OFF_ON, Factor
+from simnet.study.whatif.aim import load_of
 from simnet.study.work import task
 from simnet.study.work.cases import Case, Member
 from simnet.study.work.store import Store
@@ -272,3 +273,14 @@ def test_what_gains_nothing_with_other_seeds_is_not_found(monkeypatch: pytest.Mo
     found = recommended("affinity")
     assert (found.steps, found.best, found.verdict) == ((), (), "no")
     assert found.reason.startswith("nothing found: of ")
+
+
+def test_what_drops_all_is_asked_for_cpu_time() -> None:
+    load = load_of("xdp")
+    goals = goals_of(load)
+    assert [one.name for one in _told(goals, {"cpu_per_byte": 3.0, "latency_p99": 0.0})] == ["cpu"]
+    with pytest.raises(InputError, match=r"its runs have no latency p99$"):
+        _told(goals, {})
+    metrics = [limit.metric for limit in limits_of((), GOALS["cpu"], None, load)]
+    assert len(metrics) == len(set(metrics))
+    assert "loss" in metrics
