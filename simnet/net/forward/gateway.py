@@ -24,8 +24,8 @@ backlog, where RPS is on; the hook of a flow table takes packets one by one; a s
 Both sides leave by one queue. A CPU that finds another sending only adds its packet to the queueing
 discipline, and the other sends that, too (`qdisc_run`).
 
-Receive offload is off, as OpenWrt has it for this driver: a card that verifies no checksums would
-have the CPU read all of each packet.
+Receive offload is taken to be off: with a card that verifies no checksums the CPU would read all of
+each packet for it.
 """
 
 from __future__ import annotations
