@@ -77,7 +77,8 @@ def _cpus(result: Result) -> str:
             f"# {use.processors:.3f} physical processors, {use.entitled_percent:.1f} % of the "
             f"entitlement; dispatched {use.dispatches_per_s:.0f} times a second\n"
         )
-    return table + (f"# {hidden} CPUs are less than 1 % busy\n" if hidden else "")
+    idle = "1 CPU is" if hidden == 1 else f"{hidden} CPUs are"
+    return table + (f"# {idle} less than 1 % busy\n" if hidden else "")
 
 
 def _ports(result: Result) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["picture"]
 
 _WIDTH: Final = 10.0
-_LETTERS: Final = 92
+_LETTERS: Final = 80
 _LINE_INCHES: Final = 0.155
 _TITLE_INCHES: Final = 0.26
 _MACHINE_INCHES: Final = 2.3
