@@ -13,19 +13,12 @@ from simnet.net.link.wire import SwitchedPath
 from simnet.net.nic.broadcom.bgmac import Bgmac
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver
-from simnet.net.remote.sender import RemoteSender
 from simnet.net.steering.steering import PacketSteering
-from simnet.net.tcp.receive.receiver import new_receiver
-from simnet.net.tcp.send.sender import new_sender
 from simnet.scenario.parts.gateway.columns import GatewayCounts
-from simnet.scenario.parts.host.build import PS, make_costs, make_spread
+from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
-from simnet.scenario.parts.tcp.build import (
-    frame_overhead_bytes,
-    receiver_settings,
-    sender_settings,
-)
+from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, System
@@ -33,7 +26,7 @@ from simnet.scenario.system.system import DropCount, System
 if TYPE_CHECKING:
     from simnet.net.link.wire import Path
     from simnet.net.link.wire import Port as Destination
-    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.gateway.schema import GatewayTable
 
 __all__ = ["GatewayBuilt", "build"]
@@ -174,8 +167,19 @@ def _streams(
     flows: list[tuple[str, str, RemoteReceiver]] = []
     ways: list[Path] = []
     for number, name in enumerate(names):
-        sender = _sender(ground, wan, lan, name, links[0])
-        receiver = _receiver(ground, lan, name, links[1])
+        sender = remote_sender(
+            ground.sim,
+            f"wan.{name}",
+            wan,
+            wan.ports[0],
+            links[0],
+            far=lan.ports[0],
+            message_bytes=effective.workload.message_bytes,
+            start_ps=1 + stream(ground.seed, f"gateway.{name}.start").below(_START_SPREAD_PS),
+        )
+        receiver = remote_receiver(
+            ground.sim, f"lan.{name}", lan, lan.ports[0], links[1], seed=ground.seed
+        )
         sender.sender.open_window(receiver.receiver.syn_window)
         headers = _headers(number)
         for other, header, bridged in ((receiver, headers[0], False), (sender, headers[1], True)):
@@ -236,40 +240,3 @@ def _headers(number: int) -> tuple[Header, Header]:
         Header(there, here, _SERVER, _OUTSIDE, _SERVICE_PORT, port),
         Header(inside, here, _CLIENT, _SERVER, port, _SERVICE_PORT),
     )
-
-
-def _sender(ground: Ground, wan: Host, lan: Host, name: str, link: RemoteLink) -> RemoteSender:
-    """The host in the wide area that sends a stream."""
-    port = wan.ports[0]
-    return RemoteSender(
-        ground.sim,
-        f"wan.{name}",
-        sender=new_sender(sender_settings(wan, port, lan.ports[0])),
-        link=link,
-        costs=make_costs(wan),
-        mmio_ps=whole_ns(wan.cpu.memory.mmio_write_ps),
-        throttle_ps=port.nic.interrupt_gap_ps,
-        jiffy_ps=PS // wan.kernel.hz,
-        overhead_bytes=frame_overhead_bytes(wan),
-        message_bytes=ground.effective.workload.message_bytes,
-        start_ps=1 + stream(ground.seed, f"gateway.{name}.start").below(_START_SPREAD_PS),
-    )
-
-
-def _receiver(ground: Ground, lan: Host, name: str, link: RemoteLink) -> RemoteReceiver:
-    """The host in the local network that receives it."""
-    port = lan.ports[0]
-    made = RemoteReceiver(
-        ground.sim,
-        f"lan.{name}",
-        receiver=new_receiver(receiver_settings(lan, port)),
-        link=link,
-        costs=make_costs(lan),
-        mmio_ps=whole_ns(lan.cpu.memory.mmio_write_ps),
-        throttle_ps=port.nic.interrupt_gap_ps,
-        jiffy_ps=PS // lan.kernel.hz,
-        overhead_bytes=frame_overhead_bytes(lan),
-    )
-    made.poll_spread = make_spread(lan, f"lan.{name}.poll", ground.seed)
-    made.read_spread = make_spread(lan, f"lan.{name}.read", ground.seed)
-    return made

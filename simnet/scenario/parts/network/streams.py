@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any, cast
 
-from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import Port
@@ -13,12 +12,10 @@ from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.remote.link import RemoteLink, RemotePort
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
-from simnet.net.tcp.receive.receiver import new_receiver
-from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.core.files import DATAGRAM_TESTS, REQUEST_TESTS
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
-from simnet.scenario.parts.host.build import PS, make_costs, make_spread
+from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.infiniband import columns as infiniband
 from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
 from simnet.scenario.parts.kvm.build import connect_by_vhost
@@ -31,11 +28,9 @@ from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.tcp import columns as tcp
 from simnet.scenario.parts.tcp.build import (
-    frame_overhead_bytes,
-    receiver_settings,
-    sender_settings,
     socket_maker,
 )
+from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.parts.udp.build_requests import DatagramFlow, Datagrams
 from simnet.scenario.system.ground import Ground
@@ -394,22 +389,19 @@ class _Builder(Ground):
         """The sending process on a remote host of which only the sending counts."""
         host = self.effective.peers[flow.peer]
         port = host.ports[flow.peer_port]
-        sender = new_sender(sender_settings(host, port, self.effective.host.ports[flow.port]))
-        sender.open_window(receiving.receiver.syn_window)
-        self._note_halves(flow, (sender, host))
-        remote = RemoteSender(
+        remote = remote_sender(
             self.sim,
             path,
-            sender=sender,
-            link=link,
-            costs=make_costs(host),
-            mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
-            throttle_ps=port.nic.interrupt_gap_ps,
-            jiffy_ps=PS // host.kernel.hz,
-            overhead_bytes=frame_overhead_bytes(host),
+            host,
+            port,
+            link,
+            far=self.effective.host.ports[flow.port],
             message_bytes=flow.message_bytes,
             start_ps=self._begin_ps(flow),
         )
+        sender = remote.sender
+        sender.open_window(receiving.receiver.syn_window)
+        self._note_halves(flow, (sender, host))
         remote.receiver = receiving
         self.senders.append(remote)
         self.path.senders.append((flow.name, sender))
@@ -422,20 +414,8 @@ class _Builder(Ground):
         """The receiving process on a remote host of which only the receiving counts."""
         host: Host = self.effective.peers[flow.peer]
         port = host.ports[flow.peer_port]
-        remote = RemoteReceiver(
-            self.sim,
-            path,
-            receiver=new_receiver(receiver_settings(host, port)),
-            link=link,
-            costs=make_costs(host),
-            mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
-            throttle_ps=port.nic.interrupt_gap_ps,
-            jiffy_ps=PS // host.kernel.hz,
-            overhead_bytes=frame_overhead_bytes(host),
-        )
+        remote = remote_receiver(self.sim, path, host, port, link, seed=self.seed)
         remote.acknowledged = sending
-        remote.poll_spread = make_spread(host, f"{path}.poll", self.seed)
-        remote.read_spread = make_spread(host, f"{path}.read", self.seed)
         return remote
 
 
