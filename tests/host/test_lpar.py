@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
-MS = 10**9
+US, MS = 10**6, 10**9
 CORES = LparCores(16, 2, (1000, 1400), (600, 1000))
 
 
@@ -161,3 +163,65 @@ def test_bursts_on_two_threads_of_a_core_and_what_each_used() -> None:
 def test_work_of_no_length_ends_with_the_next_event() -> None:
     _, (job,) = together(CORES, [0])
     assert job.end_ps <= 1
+
+
+class Logged(Job):
+    """Tells in a list when it is done."""
+
+    log: list[str]
+
+    def on_event(self, kind: int, arg: int) -> None:
+        super().on_event(kind, arg)
+        if kind:
+            self.log.append(self.path)
+
+
+def shared(cores: LparCores, script: list[tuple[int, int]]) -> dict[int, Fraction]:
+    """When bursts (start, work) end that share the cores, without rounding."""
+    now, left, ends = Fraction(0), dict[int, Fraction](), dict[int, Fraction]()
+    coming = sorted((start, number) for number, (start, _) in enumerate(script))
+    while coming or left:
+        busy = min(len(left), cores.hardware_threads)
+        speed = Fraction(cores.of_all(cores.throughput_permille, busy), 1000 * max(len(left), 1))
+        end = now + min(left.values()) / speed if left else None
+        if coming and (end is None or coming[0][0] < end):
+            start, number = coming.pop(0)
+            left = {one: work - (start - now) * speed for one, work in left.items()}
+            left[number] = Fraction(script[number][1])
+            now = Fraction(start)
+            continue
+        assert end is not None
+        least = min(left.values())
+        ends |= {one: end for one, work in left.items() if work == least}
+        left = {one: work - least for one, work in left.items() if work > least}
+        now = end
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_bursts_end_when_and_in_the_order_in_which_sharing_ends_them(seed: int) -> None:
+    random = Random(seed)  # noqa: S311 - a script
+    starts = [0] * 40 + [random.randrange(2000) * US for _ in range(60)]
+    # some of the first are equally long: they end at once, in their order
+    works = [random.choice([700, 900, 1100]) for _ in range(20)]
+    works += [random.sample(range(10, 5000), 80)[number] for number in range(80)]
+    script = list(zip(starts, (work * US for work in works), strict=True))
+    cores = LparCores(3, 2, (1000, 1400), (600, 1000))
+    sim, log = Simulator(), list[str]()
+    cpu = LparCpu(sim, "cpu", cores)
+    jobs = [Logged(sim, cpu, f"{number}", *one) for number, one in enumerate(script)]
+    for job in jobs:
+        job.log = log
+    sim.run_until(10**15)
+    ends = shared(cores, script)
+    for number, job in enumerate(jobs):
+        assert job.end_ps == pytest.approx(float(ends[number]), abs=2 * US)
+    apart = [pair for pair in pairwise(log) if abs(ends[int(pair[0])] - ends[int(pair[1])]) > US]
+    assert all(ends[int(one)] < ends[int(other)] for one, other in apart)
+    for work in (700, 900, 1100):
+        alike = [number for number in range(20) if works[number] == work]
+        assert [int(one) for one in log if int(one) in alike] == alike
+    assert cpu.busy == 0
+    assert cpu.counters()["done_ps"] == sum(work for _, work in script)
+    # threads are busy for what the bursts used
+    assert sum(cpu.busy_ps()) == pytest.approx(sum(job.used_ps for job in jobs), rel=1e-6)

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.accounting import HARD_LEVEL, IRQ, PROCESS_LEVEL, SYSTEM, USER
+from simnet.host.accounting import (
+    HARD_LEVEL,
+    IRQ,
+    PROCESS_LEVEL,
+    SOFT_LEVEL,
+    SOFTIRQ,
+    SYSTEM,
+    USER,
+)
 from simnet.host.cpu import Context, Cpu
 from simnet.host.iowait import IowaitClock
 from simnet.host.machine import Machine
@@ -494,3 +502,34 @@ def test_purr_splits_a_core_between_threads_that_both_execute() -> None:
     lpar.processors[0].count()
     # both at half speed until 4 ms; then 6 ms alone
     assert (first.purr_ps, second.purr_ps) == (8 * MS, 2 * MS)
+
+
+@pytest.mark.parametrize(
+    ("level", "mode", "name"),
+    [
+        (PROCESS_LEVEL, USER, "user"),
+        (PROCESS_LEVEL, SYSTEM, "system"),
+        (SOFT_LEVEL, SOFTIRQ, "softirq"),
+        (HARD_LEVEL, IRQ, "irq"),
+    ],
+)
+def test_lost_ticks_count_for_the_mode_that_was_interrupted_and_all_add_up(
+    level: int, mode: int, name: str
+) -> None:
+    sim = Simulator()
+    lpar = add(make_pool(sim), "tenth", 0.1)
+    (cpu,) = lpar.machine.cpus
+    job = Job(sim, "job", level, mode)
+    job.start(cpu, 2500 * US)
+    sim.run_until(6 * WINDOW)
+    assert job.done_ps == [20 * MS + 500 * US]
+    times = cpu.times()
+    modes = ("user", "system", "softirq", "irq", "idle")
+    # at 1 ps, 4, 8, ... 20 ms; the others find the CPU idle, to the one at 56 ms. In the third
+    # window a handler keeps the tick from coming before it ends
+    found = 5 if mode == IRQ else 6
+    assert {one: times[f"{one}_ticks"] for one in modes} == dict.fromkeys(modes, 0) | {
+        name: found,
+        "idle": 15 - found,
+    }
+    assert times[f"{name}_ps"] == 2500 * US
