@@ -113,6 +113,7 @@ class Diagnosis:
         files: what was read of each.
         asks: commands whose outputs would tell most of what is missing.
         sources: what the user called the files; empty for this machine.
+        systems: other than Linux that files are of: nothing else is read of these.
     """
 
     findings: tuple[Finding, ...]
@@ -120,6 +121,7 @@ class Diagnosis:
     files: tuple[Reading, ...]
     asks: tuple[str, ...]
     sources: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -153,6 +155,7 @@ class Diagnosis:
                 for place, one in self.clear
             ),
             ask=self.asks,
+            systems=self.systems,
             files=tuple(
                 document.File(
                     name=one.name,
@@ -206,6 +209,7 @@ def _diagnosed(pages: Sequence[Page], sources: tuple[str, ...] = ()) -> Diagnosi
         readings(pages, [*evidence.facts, *logged]),
         _asks(evidence),
         sources,
+        tuple(dict.fromkeys(fact.text for fact in evidence.of("system"))),
     )
 
 

@@ -91,4 +91,7 @@ class Document(Printed):
     findings: tuple[Finding, ...]
     ruled_out: tuple[Place, ...]
     ask: tuple[str, ...] = Field(description="outputs that would tell most of what is missing")
+    systems: tuple[str, ...] = Field(
+        default=(), description="other than Linux that files are of: nothing else is read of these"
+    )
     files: tuple[File, ...]

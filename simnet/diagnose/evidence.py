@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import pkgutil
 import re
 from collections import defaultdict
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.diagnose import foreign
+from simnet.diagnose.announced import modules_below
 from simnet.diagnose.fact import Fact, Series
 
 if TYPE_CHECKING:
@@ -25,10 +25,17 @@ _MOST_LOGGED: Final = 10_000
 _FEW: Final = 12
 # how drivers call what a port has received: in all, by the kind of address, by queue
 _SENT: Final = (
-    r"(?:port_)?{0}_(packets(_phy)?|pkts|ok|frames|total_pkts|good_frames)",
-    r"(port[._])?{0}_(unicast|multicast|broadcast)(_packets)?|{0}_[umb]?cast_(packets|pkts|frames)",
-    r"({0}_queue_|{0}-?|queue_)\d+_?({0}_)?(packets|pkts)|.*ucast pkts {0}",
+    (
+        r"(?:(?:port|dev|hw|mac|mmc|vport|ieee)[._])?{0}_(?:packets(?:_phy|_n)?|pkts?(?:_n)?|ok|frames?(?:_ok)?"
+        r"|total_(?:pkts|packets)|all_pkts|good_frames|framecount_gb?)|{1}packets|(?:good_)?frames_{2}"
+    ),
+    (
+        r"(port[._])?{0}_(unicast|multicast|broadcast)(_packets)?|{0}_[umb]?cast_(packets|pkts|frames)"
+        r"|(unicast|multicast|broadcast)_frames_{2}"
+    ),
+    r"({0}_queue_|{0}-?|queue_)\d+_?({0}_)?(packets|pkts)|.*ucast pkts {0}|rvec_\d+_{0}_pkts",
 )
+_SIDES: Final = {"rx": ("rx", "in", "received"), "tx": ("tx", "out", "sent")}
 
 
 class Evidence:
@@ -44,27 +51,28 @@ class Evidence:
         self.facts = list(itertools.islice(facts, _MOST_FACTS))
         self._kinds: dict[str, list[Fact]] = defaultdict(list)
         self._series: dict[str, dict[tuple[str, str], list[Fact]]] = defaultdict(dict)
+        self._subjects: dict[tuple[str, str], list[Fact]] = defaultdict(list)
         for fact in self.facts:
             self._kinds[fact.kind].append(fact)
+            self._subjects[fact.kind, fact.subject].append(fact)
             self._series[fact.kind].setdefault((fact.subject, fact.name), []).append(fact)
 
     def of(self, kind: str, name: str = ".*", subject: str | None = None) -> list[Fact]:
         """Return the facts of a kind whose names match a pattern, in the order of reading."""
         matching = _matching(name)
-        return [
-            fact
-            for fact in self._kinds.get(kind, ())
-            if matching(fact.name) and subject in {None, fact.subject}
-        ]
+        every = self._kinds.get(kind) if subject is None else self._subjects.get((kind, subject))
+        return [fact for fact in every or () if matching(fact.name)]
 
     def series(self, kind: str, name: str = ".*", subject: str | None = None) -> list[Series]:
         """Return the counters of a kind whose names match a pattern, each with its samples."""
         matching = _matching(name)
-        return [
-            Series(facts)
-            for (about, called), facts in self._series.get(kind, {}).items()
-            if matching(called) and subject in {None, about}
-        ]
+        if subject is None:
+            every = self._series.get(kind, {})
+            return [Series(facts) for (_, called), facts in every.items() if matching(called)]
+        found: dict[str, list[Fact]] = {}
+        for fact in self.of(kind, name, subject):
+            found.setdefault(fact.name, []).append(fact)
+        return [Series(facts) for facts in found.values()]
 
     def last(self, kind: str, name: str, subject: str | None = None) -> Fact | None:
         """Return the newest fact of a name; None if no file says it."""
@@ -89,9 +97,11 @@ class Evidence:
         """Return how many packets a port has received (`rx`) or sent (`tx`); 0 if not known."""
         for kind in ("stat", "link"):
             for number, pattern in enumerate(_SENT):
-                names = pattern.format(side)
-                values = [one.value for one in self.series(kind, names, subject)]
-                if values and (total := max(values) if number == 0 else sum(values)):
+                names = pattern.format(*_SIDES[side])
+                found = self.series(kind, names, subject)
+                rings = sum(one.value for one in found if "[" in one.last.name)
+                ports = [one.value for one in found if "[" not in one.last.name] or [0.0]
+                if total := max(max(ports) if number == 0 else sum(ports), rings):
                     return total
         return 0.0
 
@@ -136,14 +146,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _readers() -> tuple[Any, ...]:
     from simnet.diagnose import readers as folder
 
-    names = (found.name for found in pkgutil.iter_modules(folder.__path__))
-    return tuple(import_module(f"{folder.__name__}.{name}") for name in names)
+    return modules_below(folder)
 
 
 @cache
 def outputs() -> dict[str, str]:
     """Return the output that each kind of fact is of; a kind that says it itself is left out."""
-    found = {"log": "lines of a log"}
+    found = {"log": "lines of a log"} | foreign.OUTPUTS
     for reader in _readers():
         found |= getattr(reader, "OUTPUTS", {})
     return found
@@ -151,6 +160,10 @@ def outputs() -> dict[str, str]:
 
 def _read(pages: Iterable[Page]) -> Iterator[Fact]:
     for page in pages:
+        system = foreign.system(page)
+        if system is not None:
+            yield system
+            continue
         for reader in _readers():
             if reader.SIGN.search(page.text):
                 yield from reader.read(page)

@@ -7,6 +7,7 @@ import re
 from functools import cached_property
 from typing import Final
 
+from simnet.importing.files.undressed import undressed
 from simnet.importing.pasted import Part, split
 
 __all__ = ["Page", "number"]
@@ -19,7 +20,7 @@ _TROUBLE: Final = re.compile(
     r"(?i)link|fault|watchdog|hang|reset|hardware error|swiotlb|pcie|table|overflow|orphan|tcp:"
     r"|martian|lockup|stall|throttl|memory|oom-kill|blocked|nobody|disabling irq|duplex|downshift"
     r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller|not responding"
-    r"|timeout|conn error"
+    r"|timeout|conn error|clocksource|allocation failure|suspect gro|module|insufficient power|tsc"
 )
 _PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
 _IN_NAME: Final = re.compile(
@@ -27,11 +28,14 @@ _IN_NAME: Final = re.compile(
 )
 _ENDING: Final = re.compile(r"(?i)(?:\.(?:txt|log|out))$")
 _WHEN: Final = re.compile(r"(?i)[-_.](?:before|after|first|later|slow|fast|good|bad|\d{1,3})$")
-_TYPED: Final = re.compile(rf"(?:/\S*/)?ethtool\s+(?:-{{1,2}}[\w-]+\s+)*(?P<typed>{_PORT})\b")
+_TYPED: Final = re.compile(
+    rf"(?:^|.*?[;&|] *)(?:sudo )?(?:/\S*/)?ethtool\s+(?:-{{1,2}}[\w-]+\s+)*(?P<typed>{_PORT})\b"
+)
 _HEADED: Final = re.compile(
     rf"""(?mx)
     ^\s*[\w ]*(?:parameters|[Cc]apabilities|[Ss]ettings|[Ff]eatures|table|Statistics|statistics)
     \ (?:for|on)\ (?:interface\ )?(?P<head>{_PORT}):?\s*(?:$|with)
+    |^(?P<alone>{_PORT}):\s*\n(?=\s*NIC\ statistics)
     """
 )
 
@@ -62,7 +66,7 @@ class Page:
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.lines = [line[:_LONGEST] for line in text.splitlines()[:MOST_LINES]]
+        self.lines = undressed([line[:_LONGEST] for line in text.splitlines()[:MOST_LINES]])
         self.text = "\n".join(self.lines)
 
     @cached_property
@@ -96,7 +100,10 @@ class Page:
             for part in self.parts
             if part.command and (typed := _TYPED.match(part.command))
         ]
-        found += [(self.line_of(one.end()), one["head"]) for one in _HEADED.finditer(self.text)]
+        found += [
+            (self.line_of(one.end("head" if one["head"] else "alone")), one["head"] or one["alone"])
+            for one in _HEADED.finditer(self.text)
+        ]
         found.sort(key=lambda one: one[0])
         return [line for line, _ in found], [name for _, name in found]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import pkgutil
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.announced import modules_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -106,7 +106,5 @@ def rules() -> tuple[Rule, ...]:
     """Return all rules, in the order of the path."""
     from simnet.diagnose import rules as folder
 
-    names = (found.name for found in pkgutil.iter_modules(folder.__path__))
-    modules = (import_module(f"{folder.__name__}.{name}") for name in names)
-    found = [rule for module in modules for rule in module.RULES]
+    found = [rule for module in modules_below(folder) for rule in module.RULES]
     return tuple(sorted(found, key=lambda rule: (PLACES.index(rule.place), rule.name)))

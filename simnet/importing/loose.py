@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.files.undressed import undressed
 from simnet.importing.pasted import split
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def gather(files: Files, names: Iterable[str]) -> Loose:
 
 
 def _pieces(name: str, text: str) -> Iterator[Piece]:
-    text = text.lstrip("\ufeff")
+    text = "\n".join(undressed(text.splitlines()))
     parts = split(text)
     if len(parts) == 1 and parts[0].command is None and parts[0].first == 1:
         yield Piece(name, name, None, text)

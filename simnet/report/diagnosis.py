@@ -51,10 +51,14 @@ def _lines(found: Diagnosis, sources: Sequence[str], *, every: bool) -> Iterator
             yield from _wrapped("", "Nothing is wrong in what these files count.")
         case _:
             yield "Cannot tell from these files."
+    if found.systems:
+        of = " and ".join(found.systems)
+        text = f"These are outputs of {of}, or some are: simnet knows those of hosts with Linux."
+        yield from _wrapped("", text)
     yield from _ruled_out(found)
     if found.exit_status != 1 or found.findings[0].hit.sure == "possible":
         asks = " and ".join(f"`{one}`" for one in found.asks)
-        if asks:
+        if asks and not (found.systems and not any(one.facts > 1 for one in found.files)):
             yield from _wrapped("Would tell most: ", f"{asks}, twice, some seconds apart.")
     unread = [one.name for one in found.files if not one.facts]
     if unread:

@@ -83,6 +83,32 @@ def lspci(*lines: str) -> str:
     return "\n".join((head, *(f"\t\t{line}" for line in lines)))
 
 
+def rdma(name: str, much: int = 20_000) -> Pair:
+    """Return what `rdma statistic` prints of an adapter that counts much or little."""
+    row = "link mlx5_0/1 rx_write_requests 1000000 rx_read_requests 5 {} {}\n"
+    return Pair(row.format(name, much), row.format(name, 3))
+
+
+def pressure(what: str, who: str) -> Pair:
+    """Return a line of /proc/pressure, of a host that waits and of one that does not."""
+    row = "/proc/pressure/{}:{} avg10={} avg60=1.00 avg300=0.00 total=5\n"
+    return Pair(row.format(what, who, "82.10"), row.format(what, who, "1.10"))
+
+
+def reason(name: str) -> Pair:
+    """Return what a tracer tells of dropped packets, most of them for a reason, and hardly any."""
+    head = "skb:kfree_skb\n"
+    return Pair(
+        f"{head}@[{name}]: 900\n@[PKT_TOO_BIG]: 5\n", f"{head}@[{name}]: 5\n@[PKT_TOO_BIG]: 900\n"
+    )
+
+
+def connection(name: str, much: float, little: float) -> Pair:
+    """Return a connection of `ss -ti` that was held back for much or little of its time."""
+    row = f"{SS}ESTAB 0 0 10.0.0.1:5001 10.0.0.2:41234\n\t cwnd:10 busy:9000ms {name}:9ms({{}}%)\n"
+    return Pair(row.format(much), row.format(little))
+
+
 COALESCE: Final = "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\n"
 CHANNELS: Final = (
     "Channel parameters for eth0:\nPre-set maximums:\nCombined: 8\n"
@@ -114,6 +140,23 @@ BOND: Final = (
 EDEV: Final = (
     "12:00:01 AM IFACE rxerr/s txerr/s coll/s rxdrop/s\n12:10:01 AM eth0 {} 0.00 0.00 {}\n"
 )
+IFUTIL: Final = (
+    "12:00:01 AM     IFACE   rxpck/s   txpck/s   %ifutil\n12:00:02 AM      eth0      1.00 "
+    " 90000.00     {}\n"
+)
+SLAVES: Final = (
+    "Slave Interface: eth0\nMII Status: up\nAggregator ID: 1\n"
+    "Slave Interface: eth1\nMII Status: {}\nAggregator ID: {}\n"
+)
+SWITCH: Final = (
+    "GigabitEthernet0/1 is up, line protocol is up (connected)\n  Total output drops: {}\n"
+    "  9000000 packets input, 5 bytes\n  {} input errors, 0 CRC\n  9000000 packets output, 5"
+    " bytes\n"
+)
+MTR: Final = (
+    "HOST: h Loss% Snt Last\n 1.|-- 10.0.0.1 0.0% 200 0.3\n 2.|-- 10.1.0.1 30.0% 200 0.4\n"
+    " 3.|-- 10.2.0.1 {} 200 0.9\n"
+)
 SS: Final = "State  Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
 IOSTAT: Final = "Device r/s w/s await aqu-sz %util\n"
 UNREAD: Final = (
@@ -125,6 +168,74 @@ TOP: Final = (
     "    PID USER   PR\n12341 root      20   0       0      0      0 R  {}   0.0  81:12.12 {}\n"
 )
 RULES: Final[dict[str, Pair]] = {
+    "card-drops": counter("rx_csr_drops", little=30),
+    "line-full": Pair(
+        IFUTIL.format("99.20"),
+        IFUTIL.format("9.20"),
+    ),
+    "no-link": Pair("Settings for eth0:\n\tLink detected: no\n", "\tLink detected: yes\n"),
+    "optic": Pair(
+        "\tLaser rx power low alarm : On\n\tLaser bias current high alarm : Off\n",
+        "\tReceiver signal average optical power : 0.5012 mW / -3.00 dBm\n"
+        "\tLaser rx power low alarm : Off\n",
+    ),
+    "module-event": log(
+        "mlx5_core 0000:3b:00.0: Port module event[error]: module 0, Cable error, High Temperature",
+        "mlx5_core 0000:3b:00.0: Port module event: module 0, Cable plugged",
+    ),
+    "drive-hot": Pair(
+        "Smart Log for NVME device:nvme0n1\ncritical_warning : 0x2\n",
+        "Smart Log for NVME device:nvme0n1\ncritical_warning : 0\nWarning Temperature Time : 0\n",
+    ),
+    "drive-worn": Pair(
+        "Smart Log for NVME device:nvme0n1\npercentage_used : 104%\n",
+        "Smart Log for NVME device:nvme0n1\npercentage_used : 4%\n",
+    ),
+    "rdma-loss": rdma("out_of_sequence"),
+    "rdma-not-ready": rdma("rnr_nak_retry_err"),
+    "rdma-congestion": rdma("rp_cnp_handled", 90_000),
+    "rdma-cable": Pair("SymbolErrorCounter:......65535\n", "SymbolErrorCounter:......1\n"),
+    "rdma-down": Pair(
+        "CA 'mlx4_0'\n\t\tState: Down\n", "CA 'mlx4_0'\n\t\tState: Active\n\t\tRate: 40\n"
+    ),
+    "bond-port-down": Pair(SLAVES.format("down", 1), SLAVES.format("up", 1)),
+    "bond-apart": Pair(SLAVES.format("up", 2), SLAVES.format("up", 1)),
+    "switch-drops": Pair(SWITCH.format(90_000, 0), SWITCH.format(3, 0)),
+    "switch-errors": Pair(SWITCH.format(0, 900), SWITCH.format(0, 3)),
+    "cpu-pressure": pressure("cpu", "some"),
+    "memory-pressure": pressure("memory", "full"),
+    "io-pressure": pressure("io", "full"),
+    "remote-pages": Pair(
+        "numa_hit 9000000 9000000\nnuma_miss 0 8000000\n",
+        "numa_hit 9000000 9000000\nnuma_miss 0 80000\n",
+    ),
+    "dropped-socket": reason("SOCKET_RCVBUFF"),
+    "dropped-queue": reason("QDISC_DROP"),
+    "dropped-filter": reason("NETFILTER_DROP"),
+    "dropped-unwanted": reason("NO_SOCKET"),
+    "dropped-checksum": reason("UDP_CSUM"),
+    "lossy-route": Pair(MTR.format("7.0%"), MTR.format("0.0%")),
+    "path-mtu": Pair(
+        "ping: local error: message too long, mtu=1420\n",
+        "3 packets transmitted, 3 received, 0% packet loss, time 2003ms\n",
+    ),
+    "receiver-limited": connection("rwnd_limited", 97.1, 1.2),
+    "sender-limited": connection("sndbuf_limited", 81.0, 3.0),
+    "clock-source": Pair(
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource:hpet\n",
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource:tsc\n",
+    ),
+    "suspect-gro": log(
+        "TCP: eth0: Driver has suspect GRO implementation, TCP performance may be compromised."
+    ),
+    "test-cpu": Pair(
+        "CPU Utilization: local/sender 99.1% (1.2%u/97.9%s), remote/receiver 45.1% (1%u/44%s)\n",
+        "CPU Utilization: local/sender 39.1% (1.2%u/37.9%s), remote/receiver 45.1% (1%u/44%s)\n",
+    ),
+    "nfs-retransmits": Pair(
+        "calls      retrans    authrefrsh\n1000000    90000      1000000\n",
+        "calls      retrans    authrefrsh\n1000000    9          1000000\n",
+    ),
     "crc-errors": counter("rx_crc_errors"),
     "symbol-errors": counter("rx_symbol_err_phy"),
     "fec-uncorrectable": counter("fec_uncorrectable_blocks"),

@@ -123,3 +123,21 @@ def test_the_kernels_own_table_of_ports_is_read() -> None:
     page = Page("dev", f"Inter-|   Receive\n{row}\n    lo: 12345678\n")
     assert gathered([page]).value("link", "rx_dropped", "eth0") == 20_000
     assert [one.facts[0].value for one in hits(EVERY["link-dropped"], page.text)] == [20_000]
+
+
+@pytest.mark.parametrize(
+    ("text", "system"),
+    [
+        ("dev.igb.0.mac_stats.missed_packets: 1512341\n", "FreeBSD"),
+        ("PS C:\\Users\\me> netsh int tcp show global\n", "Windows"),
+        (
+            "[root@esx1:~] esxcli network nic stats get -n vmnic0\nReceive packets dropped: 9\n",
+            "ESXi",
+        ),
+    ],
+)
+def test_of_another_system_only_its_name_is_read(text: str, system: str) -> None:
+    found = gathered([Page("paste.txt", text)])
+    assert [(fact.kind, fact.text) for fact in found.facts] == [("system", system)]
+    linux = gathered([Page("paste.txt", f"{text}NIC statistics:\n rx_missed: 5\n")])
+    assert linux.value("stat", "rx_missed") == 5

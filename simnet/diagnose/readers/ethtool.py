@@ -18,8 +18,15 @@ _COUNTER: Final = re.compile(
     r"(?:\[\d+\]:?\s*)?(?:rx|tx|port|veb|ch\d+|queue|q\d|bw|pps|conntrack|linklocal|outbound|rq|"
     r"[a-z]+)[\w.\-\[\] /]*",
 )
-_PER_QUEUE: Final = re.compile(r"^\s*(\[\d+\]):?\s*(\w+):")
-_SIGNIFICANT: Final = re.compile(r"[_.]|^(?:collisions|multicast|broadcast|suspend|resume)$")
+_PER_QUEUE: Final = re.compile(
+    r"^\s*\[?((?<=\[)\d+(?=\])|[rt]xq\d{1,4}|Queue\[\d+(?=\]))\]?:?\s*(\w+) *:"
+)
+# atlantic and others write InPackets
+_CAPITAL: Final = re.compile(r"[A-Z][\w.\[\] ]{2,59}")
+_STATISTICS: Final = re.compile(r"\bethtool\s+(?:-S|--statistics)\b")
+_SIGNIFICANT: Final = re.compile(
+    r"[_.]|\bpkts [rt]x\b|^drv dropped|^(?:collisions|multicast|broadcast|suspend|resume)$"
+)
 _RATE: Final = re.compile(
     r"Ethtool\((?P<port>\S+)\s*\)\s*stat:\s*(?P<value>\d+)\s*\([\s\d,]*\)\s*<=\s*(?P<name>\S+)"
 )
@@ -91,13 +98,15 @@ def read(page: Page) -> Iterator[Fact]:
             fastest = max(float(speed) for speed, _ in found)
             yield Fact("phy", page.port_at(at), f"{modes} modes", fastest, page.name, at)
             continue
-        if found_line := _LINE.match(_PER_QUEUE.sub(r"\2\1:", line)):
+        if found_line := _LINE.match(_PER_QUEUE.sub(r"\2[\1]:", line)):
             name, text = found_line["name"].strip(), (found_line["value"] or "").strip()
             yield from _pair(page, at, section, queue, name, text)
 
 
 def _section(line: str, before: str) -> str:
     """Return in which part of an output a line stands, for names that several parts have."""
+    if "ethtool" in line and _STATISTICS.search(line):
+        return "stat"
     for start, section in (
         ("Ring parameters", "ring"),
         ("Channel parameters", "channels"),
@@ -153,5 +162,5 @@ def _is_counter(name: str, section: str, queue: str) -> bool:
     if queue:
         return True
     if not _COUNTER.fullmatch(name):
-        return False
+        return section == "stat" and bool(_CAPITAL.fullmatch(name))
     return section == "stat" or bool(_SIGNIFICANT.search(name))

@@ -20,6 +20,9 @@ _IPERF: Final = re.compile(
 _LOST: Final = re.compile(r"(?P<lost>\d+)/\s*(?P<sent>\d+) \((?P<share>[\d.e+-]+)%\)")
 _RETRIES: Final = re.compile(r"\s+(?P<n>\d+)\s+sender")
 _NETPERF: Final = re.compile(r"\s*\d+\s+\d+\s+\d+\s+[\d.]+\s+(?P<rate>\d+\.\d+)\s*")
+# what UDP_STREAM sent, and below what of it arrived
+_UDP_SENT: Final = re.compile(r"\s*\d+\s+\d+\s+[\d.]+\s+(?P<n>\d{1,18})\s+\d+\s+[\d.]+\s*")
+_UDP_GOT: Final = re.compile(r"\s*\d+\s+[\d.]+\s+(?P<n>\d{1,18})\s+(?P<rate>[\d.]{1,18})\s*")
 _PING: Final = re.compile(
     r"(?P<sent>\d+) packets transmitted, (?P<got>\d+) (?:packets )?received.*?(?P<lost>[\d.]+)%"
 )
@@ -39,9 +42,18 @@ def read(page: Page) -> Iterator[Fact]:
     disk: list[str] = []
     netperf = "10^6bits" in page.text
     job = "iodepth" in page.text
+    sent = 0.0
     for at, line in enumerate(page.lines, 1):
         if iperf := _IPERF.match(line):
             yield from _iperf(page, at, iperf)
+        elif netperf and (udp := _UDP_SENT.fullmatch(line)):
+            sent = number(udp["n"])
+        elif sent and (got := _UDP_GOT.fullmatch(line)):
+            share = max(100 * (1 - number(got["n"]) / sent), 0.0)
+            rate = number(got["rate"])
+            yield Fact("test", page.name, "rate", rate, page.name, at, f"{rate:,.6g} Mbit/s")
+            yield Fact("test", page.name, "lost", share, page.name, at, f"{share:.3g} %")
+            sent = 0.0
         elif netperf and (found := _NETPERF.fullmatch(line)):
             yield Fact("test", page.name, "rate", number(found["rate"]), page.name, at)
         elif ping := _PING.search(line):

@@ -25,7 +25,7 @@ def read(page: Page) -> Iterator[Fact]:
     for at, line in enumerate(page.lines, 1):
         cells = line.split()
         if SIGN.search(line):
-            names = [cell for cell in cells if cell.endswith("/s")]
+            names = [cell for cell in cells if cell.endswith("/s") or cell == "%ifutil"]
             port = "IFACE" in cells
             continue
         values = cells[-len(names) :] if names else []
@@ -34,4 +34,5 @@ def read(page: Page) -> Iterator[Fact]:
             continue
         subject = cells[-len(names) - 1] if port else ""
         for name, value in zip(names, values, strict=True):
-            yield Fact("sar", subject, name, number(value), page.name, at, f"{value} 1/s")
+            text = f"{value} %" if name.startswith("%") else f"{value} 1/s"
+            yield Fact("sar", subject, name, number(value), page.name, at, text)

@@ -23,6 +23,14 @@ _NETSTAT: Final = re.compile(
 )
 _MEMORY: Final = re.compile(r"skmem:\((?P<fields>[a-z0-9,]+)\)")
 _FIELD: Final = re.compile(r"(rb|r|d|bl)(\d+)")
+_LIMITED: Final = re.compile(
+    r"\b(?P<what>rwnd|sndbuf)_limited:\d{1,12}ms\((?P<share>[\d.]{1,6})%\)"
+)
+_BUSY: Final = re.compile(r"\bbusy:(?P<ms>\d{1,12})ms")
+_INSIDE: Final = re.compile(
+    r"\b(?P<name>bytes_retrans|bytes_sent|data_segs_out|lost|cwnd):(?P<value>\d{1,18})\b"
+    r"|\bretrans:\d{1,9}/(?P<again>\d{1,12})\b"
+)
 _SUMMARY: Final = re.compile(
     r"TCP:\s+\d+ \(estab (\d+), closed \d+, orphaned (\d+),.*timewait (\d+)"
 )
@@ -34,9 +42,9 @@ _PROC_UDP: Final = re.compile(
 )
 _SOCKSTAT: Final = re.compile(r"\s*(?P<kind>TCP|UDP): inuse \d+ .*\bmem (?P<pages>\d{1,18})\b.*")
 
-OUTPUTS: Final = {"socket": "ss"}
+OUTPUTS: Final = {"socket": "ss", "tcp": "ss -i"}
 SIGN: Final = re.compile(
-    r"(?m)^\s*(?:tcp|udp)6?\s|^(?:LISTEN|ESTAB|UNCONN)\s|skmem:|^TCP:\s+\d"
+    r"(?m)\bcwnd:\d|^\s*(?:tcp|udp)6?\s|^(?:LISTEN|ESTAB|UNCONN)\s|skmem:|^TCP:\s+\d"
     r"|inode +ref +pointer +drops|^\s*(?:TCP|UDP): inuse \d"
 )
 
@@ -57,6 +65,8 @@ def read(page: Page) -> Iterator[Fact]:
             for name, value in _FIELD.findall(memory["fields"]):
                 called = {"r": "queued", "rb": "rcvbuf", "d": "drops", "bl": "backlog"}[name]
                 yield Fact("socket", subject, called, number(value), page.name, at)
+        if "rtt:" in line or "cwnd:" in line:
+            yield from _inside(page, at, subject, line)
         if proc := _PROC_UDP.fullmatch(line):
             of = f"udp port {int(proc['port'], 16)}"
             yield Fact("socket", of, "recv-q", float(int(proc["rx"], 16)), page.name, at)
@@ -67,6 +77,20 @@ def read(page: Page) -> Iterator[Fact]:
         if totals := _SUMMARY.match(line):
             for name, value in zip(("estab", "orphaned", "timewait"), totals.groups(), strict=True):
                 yield Fact("sockets", "", name, number(value), page.name, at)
+
+
+def _inside(page: Page, at: int, subject: str, line: str) -> Iterator[Fact]:
+    """Yield what `ss -i` says of a connection: shares in percent of the time that it was busy."""
+    for found in _LIMITED.finditer(line):
+        text = f"{found['share']} %"
+        name = f"{found['what']}_limited"
+        yield Fact("tcp", subject, name, number(found["share"]), page.name, at, text)
+    if busy := _BUSY.search(line):
+        yield Fact("tcp", subject, "busy", number(busy["ms"]), page.name, at)
+    for inside in _INSIDE.finditer(line):
+        name = inside["name"] or "retrans"
+        value = number(inside["value"] or inside["again"])
+        yield Fact("tcp", subject, name, value, page.name, at)
 
 
 def _guess(state: str) -> str:

@@ -56,6 +56,12 @@ def _slow(evidence: Evidence) -> Iterator[Found]:
         yield Hit(fact.subject, (fact,), "the PHY took a lower speed than agreed", 70, "certain")
 
 
+def _no_link(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("phy", "Link detected"):
+        if fact.text.startswith("no") and evidence.meant(fact):
+            yield Hit(fact.subject, (fact,), f"Link detected: {fact.text}", 54, "certain")
+
+
 def _flaps(evidence: Evidence) -> Iterator[Found]:
     pattern = (
         r"(?P<subject>[A-Za-z][\w.-]{1,14}):? (?:NIC )?(?:Copper |Fib\w+ |SerDes )?"
@@ -157,6 +163,20 @@ RULES: Final = (
         "Replace the cable; see what the other end offers and whether somebody fixed the speed.",
         "IEEE 802.3 clause 40; Linux drivers/net/phy/phy-core.c, phy_check_downshift",
         _slow,
+        outside=True,
+    ),
+    Rule(
+        "no-link",
+        "cable",
+        "{subject} has no link",
+        "Link detected of ethtool",
+        "always, where it was pasted",
+        "Nothing is at the other end, or both do not agree: cable, optic, speed, FEC, or the"
+        " port is"
+        " down at either end.",
+        "ip link set dev PORT up; then cable, optic, and the switch's port and its FEC.",
+        "Linux Documentation/networking/ethtool-netlink.rst, LINKSTATE_GET",
+        _no_link,
         outside=True,
     ),
     Rule(

@@ -202,6 +202,26 @@ RULES: Final = (
         outside=True,
     ),
     Rule(
+        "suspect-gro",
+        "card",
+        "The driver of {subject} merges packets in a way that spoils TCP's acknowledgements",
+        "the kernel's log",
+        "always",
+        "Packets were handed up as merged without saying of how many: TCP counts too few, sends"
+        " acknowledgements late and its window grows slowly.",
+        "Switch LRO (then GRO) off at this port, update the driver.",
+        "Linux net/ipv4/tcp_input.c, tcp_gro_dev_warn",
+        logged(
+            r"(?P<subject>[\w.-]+): Driver has suspect GRO implementation",
+            weight=52,
+            sure="likely",
+            act=lambda _e, port: (
+                tool("-K", port, "lro", "off", "on"),
+                tool("-K", port, "gro", "off", "on"),
+            ),
+        ),
+    ),
+    Rule(
         "card-reset",
         "card",
         "{subject} is reset again and again",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.diagnose.families import logged
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 
 if TYPE_CHECKING:
@@ -16,6 +17,9 @@ __all__ = ["RULES"]
 
 _DEEP_US: Final = 80
 _CAPPED: Final = 0.9
+# percent of the time, and of the nominal clock
+_BUSY: Final = 50
+_HELD: Final = 0.8
 
 
 def _deep(evidence: Evidence) -> Iterator[Found]:
@@ -44,6 +48,38 @@ def _governor(evidence: Evidence) -> Iterator[Found]:
             yield Clear(fact, f"governor {fact.text}")
 
 
+def _source(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("sysfs", r".*/current_clocksource"):
+        if fact.text in {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}:
+            yield Hit("", (fact,), f"current_clocksource {fact.text}", 46, "likely")
+        else:
+            yield Clear(fact, f"current_clocksource {fact.text}")
+    pattern = (
+        r"clocksource: Switched to clocksource (?:hpet|acpi_pm)"
+        r"|Marking clocksource '?tsc'? (?:as )?unstable"
+        r"|Marking TSC unstable"
+    )
+    yield from logged(pattern, weight=46, sure="likely")(evidence)
+
+
+def _busy_slow(evidence: Evidence) -> Iterator[Found]:
+    """A CPU that is busy and has less than its nominal clock is held down."""
+    rows = [fact for fact in evidence.of("turbo", "Bzy_MHz") if fact.value]
+    told = {(fact.line, fact.name): fact for fact in evidence.of("turbo", "TSC_MHz|Busy%")}
+    slow = []
+    for fact in rows:
+        base, busy = (told.get((fact.line, name)) for name in ("TSC_MHz", "Busy%"))
+        held = base is not None and fact.value < _HELD * base.value
+        if base and busy and busy.value >= _BUSY and held:
+            slow.append((fact, base))
+    if slow:
+        fact, base = min(slow, key=lambda one: one[0].value / one[1].value)
+        said = f"{fact.subject} is busy at {fact.text} of {base.text}"
+        yield Hit("", (fact, base), said, 56, "likely")
+    elif rows:
+        yield Clear(rows[0], f"busy at {rows[0].text}")
+
+
 def _capped(evidence: Evidence) -> Iterator[Found]:
     policy = evidence.last("clock", "policy")
     most = evidence.last("clock", "hardware")
@@ -52,6 +88,7 @@ def _capped(evidence: Evidence) -> Iterator[Found]:
         yield Hit("", (policy, most), said, 52, "likely")
     elif policy and most:
         yield Clear(policy, f"the clock may be {policy.text}")
+    yield from _busy_slow(evidence)
 
 
 RULES: Final = (
@@ -80,11 +117,25 @@ RULES: Final = (
         _governor,
     ),
     Rule(
+        "clock-source",
+        "CPU",
+        "Asking for the time is slow {subject}",
+        "current_clocksource; the kernel's log",
+        "always: hpet or acpi_pm in place of tsc, kvm-clock or arch_sys_counter",
+        "The kernel does not trust the CPU's counter, so each time stamp reads a register of the"
+        " chipset: a microsecond and a lock, several times for a packet.",
+        "Look why the TSC was given up (firmware, a guest that moved); tsc=reliable if it is"
+        " known to"
+        " be good.",
+        "Linux Documentation/virt/kvm/x86/timekeeping.rst; kernel/time/clocksource.c",
+        _source,
+    ),
+    Rule(
         "clock-capped",
         "CPU",
         "The clock of CPUs is limited {subject}",
-        "cpupower frequency-info, scaling_max_freq and cpuinfo_max_freq",
-        "less than 90 % of what the CPU can",
+        "cpupower frequency-info, scaling_max_freq and cpuinfo_max_freq; turbostat",
+        "less than 90 % of what the CPU can; or busy at less than 80 % of the nominal clock",
         "A policy of the system or its firmware keeps CPUs slow: all work takes longer.",
         "Raise the limit (cpupower frequency-set -u), look at the firmware's power profile.",
         "Linux Documentation/admin-guide/pm/cpufreq.rst, scaling_max_freq",

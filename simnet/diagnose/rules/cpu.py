@@ -73,6 +73,18 @@ def _idle_states(evidence: Evidence) -> Iterator[Found]:
             yield Hit(device, tuple(facts), said, 36, "possible")
 
 
+def _test(evidence: Evidence) -> Iterator[Found]:
+    """A test program of one thread cannot take more than one CPU."""
+    for fact in evidence.of("test cpu", "here|there"):
+        if fact.value >= 90:  # noqa: PLR2004 - of one CPU: the rest are its waits
+            where = "this" if fact.name == "here" else "the other"
+            said = f"the test took {fact.text} of a CPU at {where} end"
+            sure = "likely" if fact.value <= 105 else "possible"  # noqa: PLR2004 - of several threads
+            yield Hit("", (fact,), said, 54, sure)
+        else:
+            yield Clear(fact, f"the test took {fact.text} of a CPU")
+
+
 def _gro(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("offload", "generic-receive-offload"):
         if fact.text.startswith("off") and "[fixed]" not in fact.text:
@@ -198,6 +210,19 @@ RULES: Final = (
         "Raise the limit, or find what takes it.",
         "Linux Documentation/admin-guide/cgroup-v2.rst, memory.events",
         logged(r"Out of memory: Kill|Memory cgroup out of memory|oom-kill:constraint", weight=60),
+    ),
+    Rule(
+        "test-cpu",
+        "application",
+        "The test itself fills a CPU {subject}",
+        "cpu_utilization_percent of iperf3 -J, CPU Utilization of iperf3 -V",
+        "90 % of a CPU",
+        "iperf3 before 3.16 has one thread for all its streams, and the kernel copies for it on the"
+        " same CPU: it measures that CPU, not the network.",
+        "iperf3 3.16 or several processes; see that TSO and GRO are on, and that the CPU is on the"
+        " card's node; jumbo frames cost less.",
+        "man iperf3; https://software.es.net/iperf/ (release notes of 3.16). Linux man 7 tcp",
+        _test,
     ),
     Rule(
         "gro-off",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.families import logged
+from simnet.diagnose.families import logged, percent, weight_of
 from simnet.diagnose.rule import Clear, Hit, Rule
 
 if TYPE_CHECKING:
@@ -39,7 +39,32 @@ def _iowait(evidence: Evidence) -> Iterator[Found]:
             return
 
 
+def _nfs(evidence: Evidence) -> Iterator[Found]:
+    again = evidence.last("nfs", "again")
+    calls = evidence.value("nfs", "calls") or 0.0
+    if again is None or not calls:
+        return
+    said = f"retrans {again.shown} of {calls:,.0f} calls, {percent(again.value / calls)}"
+    if again.value / calls >= 1e-3 and again.value >= 50:  # noqa: PLR2004 - over TCP it is none
+        yield Hit("", (again,), said, 0.75 * weight_of(again.value / calls), "likely")
+    else:
+        yield Clear(again, said)
+
+
 RULES: Final = (
+    Rule(
+        "nfs-retransmits",
+        "disk",
+        "NFS asks again what the server did not answer {subject}",
+        "retrans of nfsstat -c",
+        "1 call in 1,000, and 50",
+        "The server was slow or away for longer than timeo, or packets were lost: each costs the"
+        " time-out, seconds of standing still.",
+        "Look at the server (nfsd threads, iostat -x) and for losses on the way (nstat -az).",
+        "man nfs, timeo; man nfsstat; Linux net/sunrpc/clnt.c",
+        _nfs,
+        outside=True,
+    ),
     Rule(
         "disk-busy",
         "disk",

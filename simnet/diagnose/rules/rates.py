@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 _SAR: Final = "man sar"
+_FULL: Final = 95.0
+# TCP of 1,500 bytes: 1,448 of 1,538
+_CARRIES: Final = 0.93
+_GIGABIT: Final = 1000
 
 
 def _rate(name: str, of: str, least: float, sure: str) -> Find:
@@ -38,7 +42,36 @@ def _rate(name: str, of: str, least: float, sure: str) -> Find:
     return find
 
 
+def _full_line(evidence: Evidence) -> Iterator[Found]:
+    for series in evidence.series("sar", "%ifutil"):
+        highest = max(series.facts, key=lambda fact: fact.value)
+        if highest.value >= _FULL:
+            said = f"%ifutil {highest.text} of {highest.subject}"
+            yield Hit(highest.subject, (highest,), said, 56, "likely")
+        else:
+            yield Clear(highest, f"%ifutil at most {highest.text}")
+    tests = [fact for fact in evidence.of("test", "rate") if fact.value]
+    for speed in evidence.of("phy", "Speed"):
+        fitting = [one for one in tests if _CARRIES * speed.value <= one.value <= speed.value]
+        if fitting and speed.value >= _GIGABIT:
+            best = max(fitting, key=lambda one: one.value)
+            said = f"a test carried {best.value:,.0f} Mbit/s, the port has {speed.value:,.0f}"
+            yield Hit(speed.subject, (best, speed), said, 30, "likely")
+
+
 RULES: Final = (
+    Rule(
+        "line-full",
+        "cable",
+        "{subject} carries all that its line can",
+        "%ifutil of sar -n DEV; rate of a test and Speed of ethtool",
+        "95 % of the line; a test of 93 %: the rest are headers and gaps",
+        "The line is the limit, not the host: more does not fit.",
+        "A faster port, a second one (bond), or less to carry. No setting helps.",
+        "man sar; IEEE 802.3, 4.2.3.2.2",
+        _full_line,
+        outside=True,
+    ),
     Rule(
         "drop-rate",
         "ring",

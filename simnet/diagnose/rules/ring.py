@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import look, named, wider_ring
-from simnet.diagnose.families import counted, percent, weight_of
+from simnet.diagnose.families import counted, logged, percent, weight_of
 from simnet.diagnose.rule import Hit, Rule
 
 if TYPE_CHECKING:
@@ -27,7 +27,24 @@ _FULL: Final = (
     r"|rx_dropped_pkt|rx_queue_drop_cnt|rx_no_buffers_posted|vf_rx_dropped|rx_total_discard_pkts"
     r"|rx\d+_drops?|rx_queue_drops?|no_buff_discards|rx\d+_wqe_err|imissed|rx_drops?"
 )
+# words of drivers that mean: the card had a packet and no place for it
+_OTHER: Final = (
+    r"(?!.*(?:tx|phy|prio|pause|crc|csum|vlan|filter|unknown|xdp|xsk|ptp|tstamp|timestamp|arfs|steer|ecn"
+    r"|level|length|oversize|tls|ipsec|macsec|alloc|cache|mcast|bcast|broadcast|multicast|err_l2))"
+)
+_FAMILY: Final = (
+    rf"{_OTHER}(?=(?:.*[_. ])?(?:rx|recv|received?|mbuf|rbuf))"
+    r".*(?:no_?(?:dma_|skb_|host_)?(?:buf|desc|wqe|frag|pbuf|txpb|erx|resource|mem_buf)\w*|nodesc\w*"
+    r"|bds_empty|(?:ring|queue|q)_full\w*|overrun\w*|ovr?fl(?:ow)?\w*|overflow\w*|fifo_err\w*|missed\w*"
+    r"|lwm_thresh_hit|frames_dropped|resource_err\w*|bm_drops|starv\w*)"
+    r"|InDroppedDma|IEEE_rx_macerr|dev_rx_discards|rxq_\d+_\w*(?:full|bm)_drops"
+)
+_DROPS: Final = rf"{_OTHER}(?=(?:.*[_. ])?(?:rx|recv|received?|in)).*(?:drop|discard)\w*"
 _NEAR: Final = 0.02
+_ALLOCATIONS: Final = counted(
+    r".*alloc_(rx_)?(page|buff)\w*(failed|err)\w*|rx_(page_|skb_|buff_)?alloc_(err|fail)\w*"
+    r"|.*rx buf(?:fer)? alloc\w* fail\w*|rx_alloc_failed|rx_skb_alloc\w*|page_alloc_fail"
+)
 
 
 def _unread(evidence: Evidence) -> Iterator[Found]:
@@ -99,10 +116,25 @@ RULES: Final = (
         "Widen the ring, spread the port's interrupts over CPUs, keep CPUs from deep idle states.",
         f"{_STATISTICS}, rx_missed_errors, rx_fifo_errors, rx_over_errors",
         lambda evidence: (
-            *counted(_FULL, act=wider_ring())(evidence),
+            *counted(f"{_FULL}|{_FAMILY}", act=wider_ring())(evidence),
             *counted(r"rx_(missed|overruns)", kinds=("link",), act=wider_ring())(evidence),
         ),
         hides=("link-dropped", "port-errors"),
+    ),
+    Rule(
+        "card-drops",
+        "card",
+        "{subject} drops what it received, by a counter of its driver",
+        "counters of ethtool -S with drop or discard in their names",
+        "1 packet in 1,000: some drop what nobody wants, too",
+        "The driver counts packets that it did not hand to the kernel; what for, its name and the"
+        " driver's documentation say.",
+        "Look at it twice, some seconds apart, under load: if it grows with the load, widen"
+        " the ring"
+        " and spread the interrupts; if it does not, it counts what nobody wants.",
+        f"{_STATISTICS}, Driver-defined statistics",
+        counted(rf"(?!(?:{_FULL}|{_FAMILY})(?:\[.*)?$){_DROPS}", possible=1e-3, scale=0.8),
+        hides=("link-dropped",),
     ),
     Rule(
         "phy-discards",
@@ -122,14 +154,19 @@ RULES: Final = (
         "no-memory",
         "ring",
         "The driver of {subject} gets no memory for receive buffers",
-        "alloc_rx_page_failed and the like of ethtool -S",
+        "alloc_rx_page_failed and the like of ethtool -S; page allocation failure in the log",
         "1 in 10,000 packets",
         "The ring stays short of buffers: memory is short or fragmented.",
         "Raise vm.min_free_kbytes; look at what takes the memory.",
         "Linux Documentation/admin-guide/sysctl/vm.rst, min_free_kbytes",
-        counted(
-            r".*alloc_(rx_)?(page|buff)\w*(failed|err)\w*|rx_(page_|skb_|buff_)?alloc_(err|fail)\w*"
-            r"|.*rx buf(?:fer)? alloc\w* fail\w*|rx_alloc_failed|rx_skb_alloc\w*|page_alloc_fail"
+        lambda evidence: (
+            *logged(
+                r"(?:swapper|ksoftirqd|napi)/?\S*: page allocation failure"
+                r"|page allocation failure: order:\d+, mode:\S*ATOMIC",
+                weight=56,
+                sure="likely",
+            )(evidence),
+            *_ALLOCATIONS(evidence),
         ),
     ),
     Rule(

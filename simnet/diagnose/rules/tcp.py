@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Action, Found
 
 __all__ = ["RULES"]
@@ -20,6 +21,8 @@ __all__ = ["RULES"]
 _SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _WINDOW: Final = 1 << 20
+# busy for less tells nothing
+_LONG_MS: Final = 1000
 
 
 def _somaxconn(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
@@ -51,11 +54,76 @@ def _retransmits(evidence: Evidence) -> Iterator[Found]:
             yield Hit("", (one.last,), said, 0.75 * weight_of(share or 1e-2), sure)
         else:
             yield Clear(one.last, said)
+    yield from _connections(evidence)
     for fact in evidence.of("test", "retries"):
         rate = evidence.value("test", "rate", fact.subject) or 0.0
         if fact.value >= 1000 and rate:  # noqa: PLR2004 - more than a burst at the start
             said = f"{fact.shown} segments were sent again in a test of {rate:,.0f} Mbit/s"
             yield Hit("", (fact,), said, 32, "possible")
+
+
+def _connections(evidence: Evidence) -> Iterator[Found]:
+    """Look at what `ss -i` says of each connection: the worst one is named."""
+    worst: tuple[float, Fact, float] | None = None
+    for again, whole in (("bytes_retrans", "bytes_sent"), ("retrans", "data_segs_out")):
+        out = {(fact.file, fact.line): fact.value for fact in evidence.of("tcp", whole)}
+        for fact in evidence.of("tcp", again):
+            sent = out.get((fact.file, fact.line), 0.0)
+            share = fact.value / sent if sent else 0.0
+            if fact.value >= 50 and share <= 1 and (worst is None or share > worst[0]):  # noqa: PLR2004 - as of all
+                worst = share, fact, sent
+        if worst:
+            break
+    if worst and worst[0] >= 5e-3:  # noqa: PLR2004 - half a percent halves a window often
+        share, fact, sent = worst
+        said = f"{fact.name} {fact.shown} of {sent:,.0f}, {percent(share)}, of a connection"
+        sure = "likely" if share >= 1e-2 else "possible"  # noqa: PLR2004 - a hundredth
+        yield Hit(fact.subject, (fact,), said, 0.75 * weight_of(share), sure)
+
+
+def _limited(evidence: Evidence, name: str) -> Iterator[Found]:
+    times = {(fact.file, fact.line): fact.value for fact in evidence.of("tcp", "busy")}
+    for fact in evidence.of("tcp", name):
+        if fact.value >= 30 and times.get((fact.file, fact.line), _LONG_MS) >= _LONG_MS:  # noqa: PLR2004 - a third of its time
+            said = f"{name} {fact.text} of the time that a connection had something to send"
+            act = _wmem if name == "sndbuf_limited" else _nobody
+            sure = "certain" if fact.value >= 60 else "likely"  # noqa: PLR2004 - most of it
+            yield Hit(fact.subject, (fact,), said, 40 + 0.3 * fact.value, sure, act(evidence, ""))
+        else:
+            yield Clear(fact, f"{name} {fact.text}")
+
+
+def _wmem(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
+    return (sysctl(evidence, "net.ipv4.tcp_wmem", "4096 65536 33554432", modelled=True),)
+
+
+def _nobody(_evidence: Evidence, _subject: str) -> tuple[Action, ...]:
+    return ()
+
+
+def _route(evidence: Evidence) -> Iterator[Found]:
+    """Hops that lose until the end do lose; one in the middle alone only answers rarely."""
+    for trace in evidence.subjects("hop"):
+        hops = evidence.of("hop", ".*", trace)
+        last = hops[-1]
+        silent = "???" in last.name
+        if silent or last.value < 0.5:  # noqa: PLR2004 - one of 200
+            yield Clear(last, f"loss to {last.name} {last.text}")
+            continue
+        first = last
+        for hop in reversed(hops):
+            if hop.value < 0.5 * last.value:
+                break
+            first = hop
+        said = f"loss to the last hop {last.text}, from hop {first.name} on"
+        sure = "likely" if last.value >= 1 else "possible"
+        yield Hit("", (first, last), said, 0.7 * weight_of(last.value / 100), sure)
+
+
+def _too_long(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("fits")[:1]:
+        said = f"{fact.text}"
+        yield Hit("", (fact,), said, 72, "certain")
 
 
 def _lossy(evidence: Evidence) -> Iterator[Found]:
@@ -64,7 +132,7 @@ def _lossy(evidence: Evidence) -> Iterator[Found]:
             share = fact.value / 100
             if share >= 1e-3:  # noqa: PLR2004 - one in a thousand
                 what = "ping lost" if kind == "ping" else "the test lost"
-                said = f"{what} {fact.value:g} % of its packets"
+                said = f"{what} {fact.value:.3g} % of its packets"
                 yield Hit("", (fact,), said, 0.6 * weight_of(share), "possible")
             else:
                 yield Clear(fact, f"lost {fact.value:g} %")
@@ -132,6 +200,60 @@ RULES: Final = (
         "Look at the counters of ports and rings on both ends, then at the network between.",
         "RFC 2681; man ping",
         _lossy,
+    ),
+    Rule(
+        "lossy-route",
+        "protocol",
+        "Packets are lost on the way through the network {subject}",
+        "mtr",
+        "1 packet in 200 at the last hop: a hop in the middle that answers rarely loses nothing",
+        "A router or a line between loses packets; the first hop from which on the loss stays is at"
+        " or behind it, on the way there or back.",
+        "Ask who runs that hop, with the report and one of the way back. No setting of this host"
+        " helps, but one of its congestion control may bear it better (BBR).",
+        "man mtr; RFC 1812, 4.3.2.8 (routers limit their answers)",
+        _route,
+        outside=True,
+        hides=("lossy-path",),
+    ),
+    Rule(
+        "path-mtu",
+        "protocol",
+        "Packets do not fit: an MTU on the way is smaller {subject}",
+        "the errors of ping -M do and of others",
+        "always",
+        "What is larger is dropped, and whoever sent it hears nothing where ICMP is filtered:"
+        " connections open, and hang with the first full packet.",
+        "Lower the MTU of the port or tunnel to what fits, clamp the MSS (--clamp-mss-to-pmtu), let"
+        " ICMP through; net.ipv4.tcp_mtu_probing=1 finds out by itself.",
+        "RFC 1191; RFC 4821; man ping, -M",
+        _too_long,
+        hides=("lossy-path",),
+    ),
+    Rule(
+        "receiver-limited",
+        "application",
+        "The receiver's window holds back {subject}",
+        "rwnd_limited of ss -i",
+        "a third of the time that the connection had something to send, of a second and more",
+        "The other end offers no more room: its program reads too slowly, or its largest"
+        " tcp_rmem is"
+        " small for rate times round trip.",
+        "At the other end: see why its program does not read, raise the largest tcp_rmem.",
+        "Linux include/uapi/linux/tcp.h, tcpi_rwnd_limited",
+        lambda evidence: _limited(evidence, "rwnd_limited"),
+        outside=True,
+    ),
+    Rule(
+        "sender-limited",
+        "socket",
+        "The send buffer holds back {subject}",
+        "sndbuf_limited of ss -i",
+        "a third of the time that the connection had something to send, of a second and more",
+        "The network would take more, and the socket's send buffer has no room for it.",
+        "Raise the largest tcp_wmem; remove an SO_SNDBUF that the program sets.",
+        "Linux include/uapi/linux/tcp.h, tcpi_sndbuf_limited",
+        lambda evidence: _limited(evidence, "sndbuf_limited"),
     ),
     Rule(
         "listen-overflow",

@@ -1,0 +1,56 @@
+"""Systems that are not Linux, by what only they print: their words mean other things."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+
+if TYPE_CHECKING:
+    from simnet.diagnose.page import Page
+
+__all__ = ["OUTPUTS", "system"]
+
+_SYSTEMS: Final = (
+    (
+        "FreeBSD",
+        (
+            r"\bFreeBSD\b|\[[\d.]+-RELEASE\]\[|^dev\.\w{2,8}\.\d+\.|\bmbufs in use\b"
+            r"|kernel\{if_io_tqg|intr\{(?:irq|swi)|^hw\.(?:ix|igb|em|mlxen)\."
+        ),
+    ),
+    (
+        "Windows",
+        (
+            r"^PS [A-Z]:\\|^[A-Z]:\\[^>\n]{0,80}>|\bGet-Net(?:Adapter|TCP)\w*"
+            r"|^Windows IP Configuration"
+            r"|\bnetsh (?:int|interface)\b|Receive Window Auto-Tuning Level"
+        ),
+    ),
+    ("macOS", r"\bDarwin Kernel Version\b|^\w+: flags=88[46][23]<|\bnetworkQuality\b"),
+    (
+        "ESXi",
+        r"^(?:\[root@[^\]\n]{1,60}\] ?)?(?:esxcli|vsish|esxtop|net-stats)\b|\bvmkernel: cpu\d",
+    ),
+    ("Solaris", r"\bSunOS\b|^\s*(?:kstat|dladm) "),
+    ("AIX", r"^\s*(?:entstat|oslevel|lsattr -El)\b|\bAIX \d"),
+    ("OpenBSD", r"\bOpenBSD\b"),
+)
+_LINUX: Final = re.compile(
+    r"(?m)^Linux |\bLinux version|/proc/|/sys/(?:class|devices)|^\d+: \S+: <|^NIC statistics:"
+    r"|^driver: "
+)
+
+OUTPUTS: Final = {"system": "of another system"}
+_SIGN: Final = re.compile("(?m)" + "|".join(f"(?:{pattern})" for _, pattern in _SYSTEMS))
+
+
+def system(page: Page) -> Fact | None:
+    """Return the system that a text is of; None where something in it is of Linux, or nothing."""
+    if not _SIGN.search(page.text) or _LINUX.search(page.text):
+        return None
+    for name, pattern in _SYSTEMS:
+        if found := re.search(f"(?m){pattern}", page.text):
+            return Fact("system", "", "name", 0, page.name, page.line_of(found.start()), name)
+    return None

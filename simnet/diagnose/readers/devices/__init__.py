@@ -1,0 +1,1 @@
+"""What devices say of themselves: optics, drives, adapters of RDMA, bonds, switches."""

@@ -1,0 +1,41 @@
+"""/proc/net/bonding: the ports of a bond, and whether the switch makes one link of them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_BOND: Final = re.compile(r"/bonding/(?P<bond>[A-Za-z][\w.-]{0,14})")
+_SLAVE: Final = re.compile(r"\s*Slave Interface: (?P<port>[A-Za-z][\w.@-]{0,14})\s*")
+_LINE: Final = re.compile(
+    r"\s*(?P<name>Bonding Mode|Transmit Hash Policy|MII Status|Link Failure Count|Aggregator ID"
+    r"|Partner Mac Address|Partner Churn State|Currently Active Slave|Speed):\s*(?P<value>\S.*?)\s*"
+)
+
+OUTPUTS: Final = {"bond": "/proc/net/bonding"}
+SIGN: Final = re.compile(r"Slave Interface: ")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield what is said of each port of the bond; of the bond itself the subject is its name."""
+    named = _BOND.search(page.name)
+    bond, port = named["bond"] if named else "the bond", ""
+    for at, line in enumerate(page.lines, 1):
+        if (typed := _BOND.search(line)) and not port:
+            bond = typed["bond"]
+        elif slave := _SLAVE.fullmatch(line):
+            port = slave["port"]
+            yield Fact("bond", port, "of", 0, page.name, at, bond)
+        elif said := _LINE.fullmatch(line):
+            name, text = said["name"], said["value"]
+            yield Fact("bond", port or bond, name, number(text), page.name, at, text)
+        elif line.startswith("Ethernet Channel Bonding Driver"):
+            port = ""

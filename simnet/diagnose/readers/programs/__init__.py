@@ -1,0 +1,1 @@
+"""What programs print that test or watch paths."""

@@ -1,0 +1,39 @@
+"""turbostat: the clock that CPUs have while they are busy."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+OUTPUTS: Final = {"turbo": "turbostat"}
+SIGN: Final = re.compile(r"Bzy_MHz")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield clocks in MHz and the load in percent, by CPU."""
+    columns: list[str] = []
+    for at, line in enumerate(page.lines, 1):
+        if "Bzy_MHz" in line:
+            columns = line.split()
+        elif columns:
+            yield from _turbostat(page, at, columns, line.split())
+
+
+def _turbostat(page: Page, at: int, columns: list[str], cells: list[str]) -> Iterator[Fact]:
+    """Yield the clock and the load of a CPU; what is of a package stands in its first row alone."""
+    row = dict(zip(columns, cells, strict=False))
+    cpu = row.get("CPU", "")
+    if not cpu.isdecimal() or len(cells) < columns.index("Bzy_MHz") + 1:
+        return
+    for name, unit in (("Bzy_MHz", "MHz"), ("TSC_MHz", "MHz"), ("Busy%", "%")):
+        if re.fullmatch(r"\d{1,6}(?:\.\d+)?", row.get(name, "")):
+            text = f"{row[name]} {unit}"
+            yield Fact("turbo", f"CPU {cpu}", name, number(row[name]), page.name, at, text)

@@ -1,0 +1,1 @@
+"""What the words of devices mean: optics, drives, RDMA, bonds, switches."""
