@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from simnet.importing.parsers.pci import Slot
     from simnet.importing.roles import Role
 
-__all__ = ["ReadHost", "read_host"]
+__all__ = ["NOTHING", "ReadHost", "read_host"]
 
 _BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"
 _GHZ: Final = re.compile(r"@ (\d{1,2}\.\d{1,3}) ?GHz")
@@ -102,7 +102,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
         raise InputError("no CPU of this host is on line", file=files.label)
     if topology is None:
         if cpus is None and not gathered.virtual and not any(outputs.seen.values()):
-            raise InputError(_NOTHING, file=files.label)
+            raise InputError(NOTHING, file=files.label)
         topology = counted(files, outputs) if cpus is None else None
         topology = topology or on_a_small_machine(cpus, outputs.queues())
     evidence = Evidence(files, outputs, read_nics(files, outputs, topology))
@@ -140,10 +140,11 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
     )
 
 
-_NOTHING: Final = (
+NOTHING: Final = (
     "nothing here is understood: expected /proc and /sys, a sosreport, or outputs of commands such"
     " as lscpu, uname -a, ethtool -i PORT, cat /proc/interrupts"
 )
+"""The message of an import that finds nothing that describes a host."""
 
 
 def _topology(files: Files, outputs: Outputs) -> Topology | None:

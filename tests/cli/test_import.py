@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import simnet as api
 from simnet.cli.commands.import_ import import_command
@@ -248,3 +249,22 @@ def test_from_python(tmp_path: Path) -> None:
     assert frame.loc["net.core.netdev_budget", "value"] == "600"
     with pytest.raises(InputError, match="unknown workload 'steam'; did you mean stream"):
         api.import_host(tmp_path / "host", workload="steam")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\t\tLnkSta:\tSpeed 2.5GT/s (downgraded), Width x1 (downgraded)\n",
+        "[  12.3] mlx5_core 0000:3b:00.0: Port module event[error]: module 0, Cable error\n",
+    ],
+)
+def test_what_only_diagnose_reads_is_said_to_be_for_it(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "paste.txt"
+    file.write_text(text, "utf-8")
+    found = CliRunner().invoke(import_command, [str(file), "--out", str(tmp_path / "out")])
+    assert isinstance(found.exception, InputError)
+    assert f"simnet diagnose {file} answers it" in str(found.exception)
+    assert not (tmp_path / "out").exists()
+    file.write_text("a letter about nothing\n", "utf-8")
+    found = CliRunner().invoke(import_command, [str(file), "--out", str(tmp_path / "out")])
+    assert "nothing here is understood" in str(found.exception)

@@ -21,6 +21,8 @@ __all__ = ["import_command"]
 
 _COUNTED: Final = {"nodes": "node", "packages": "package", "cores": "core", "cpus": "CPU"}
 _MOST_FOLDERS: Final = 1000
+# notes that a reader takes in; all stand in IMPORT.md
+_MOST_NOTES: Final = 3
 _MOST_LOST: Final = 5
 # a folder's name is made of a stranger's
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
@@ -80,13 +82,35 @@ def import_command(
         raise click.UsageError("expected a SOURCE, or --live, or --script")
     from simnet.importing.import_host import import_host
 
-    found = import_host(list(source) or None, workload=workload, cpus=cpus, peer=peer)
+    try:
+        found = import_host(list(source) or None, workload=workload, cpus=cpus, peer=peer)
+    except InputError as error:
+        raise _answered(error, source) from error
     folder = _free(source, found.name) if out is None else Path(out)
     found.write(folder)
     if as_json:
         answer(json.dumps({"folder": str(folder), **found.summary()}, indent=2))
         return
     _print(found, folder)
+
+
+def _answered(error: InputError, source: tuple[str, ...]) -> InputError:
+    """Return the error, which names `diagnose` where that reads what describes no host."""
+    from simnet.diagnose.diagnosis import diagnose
+    from simnet.importing.host import NOTHING
+
+    if error.message != NOTHING or "-" in source:
+        return error
+    told = diagnose(source)
+    kinds = sorted({kind for file in told.files for kind in file.kinds} - {"system"})
+    if not kinds:
+        return error
+    asked = typed("simnet", "diagnose", *source)
+    return InputError(
+        f"this shows what happened on a host, not what the host is: {asked} answers it; to import"
+        " it, add outputs such as lscpu and ethtool -i PORT",
+        file=error.file,
+    )
 
 
 def _free(sources: tuple[str, ...], host: str) -> Path:
@@ -141,8 +165,11 @@ def _print(found: Imported, folder: Path) -> None:
             f"{files.count(one)} {one}" for one in (READ, READ_NOT_USED, NOT_UNDERSTOOD)
         )
         answer(f"files: {counted}")
-    for note in found.notes:
+    few = len(found.notes) if len(found.notes) <= _MOST_NOTES + 1 else _MOST_NOTES
+    for note in found.notes[:few]:
         message(note)
+    if len(found.notes) > few:
+        message(f"{len(found.notes) - few} more notes are in {typed(folder / 'IMPORT.md')}")
     skipped = found.host.loose.skipped
     lost = [one for one in summary["files"] if one["state"] != READ and one["file"] not in skipped]
     for one in lost[:_MOST_LOST]:

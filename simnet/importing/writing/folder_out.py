@@ -31,6 +31,7 @@ from simnet.importing.writing.models import (
     server_draft,
     switch_draft,
 )
+from simnet.importing.writing.ranked import ranked
 from simnet.importing.writing.tuning import SCENARIO, Tuning, Unused, settle
 from simnet.importing.writing.workload import load_of, put_first
 from simnet.printable import few, markdown
@@ -383,7 +384,7 @@ def _imported(
             raise
         refused = why if odd is None else refused
         return _imported(whole, workload, odd or given, before, peer, below=below, refused=refused)
-    return replace(found, notes=(*found.notes, *_refusals(found)))
+    return replace(found, notes=ranked((*found.notes, *_refusals(found))))
 
 
 def _queues(nic: ReadNic, draft: Draft, known: int) -> int:
@@ -481,7 +482,7 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[str]:
         found.append("cores have more than two threads: that these slow each other is left out")
     found += [
         f"{nic.name} has {nic.number('rx_queues', 0)} receive queues: a port of the model has at"
-        f" most {MOST_QUEUES}"
+        f" most {MOST_QUEUES}: the first are simulated, and each carries more than the host's"
         for nic in chosen
         if nic.number("rx_queues", 0) > MOST_QUEUES
     ]
