@@ -16,7 +16,7 @@ _SYSTEMS: Final = (
     (
         "FreeBSD",
         (
-            r"\bFreeBSD\b|\[[\d.]+-RELEASE\]\[|^dev\.\w{2,8}\.\d+\.|\bmbufs in use\b"
+            r"^FreeBSD \S+ \d|\[[\d.]+-RELEASE\]\[|^dev\.\w{2,8}\.\d+\.|\bmbufs in use\b"
             r"|kernel\{if_io_tqg|intr\{(?:irq|swi)|^hw\.(?:ix|igb|em|mlxen)\."
         ),
     ),
@@ -33,12 +33,14 @@ _SYSTEMS: Final = (
         "ESXi",
         r"^(?:\[root@[^\]\n]{1,60}\] ?)?(?:esxcli|vsish|esxtop|net-stats)\b|\bvmkernel: cpu\d",
     ),
-    ("Solaris", r"\bSunOS\b|^\s*(?:kstat|dladm) "),
-    ("AIX", r"^\s*(?:entstat|oslevel|lsattr -El)\b|\bAIX \d"),
-    ("OpenBSD", r"\bOpenBSD\b"),
+    ("Solaris", r"^SunOS \S+ \d|^\s*(?:kstat|dladm) "),
+    ("AIX", r"^\s*(?:entstat|oslevel|lsattr -El)\b|^AIX \S+ \d"),
+    ("OpenBSD", r"^OpenBSD \S+ \d"),
 )
 _LINUX: Final = re.compile(
-    r"(?m)^Linux |\bLinux version|/proc/|/sys/(?:class|devices)|^\d+: \S+: <|^NIC statistics:"
+    r"(?m)^\s*(?:Ip|Tcp|Udp|TcpExt)[A-Z]\w+ +\d|%soft\b|\bqdisc \w|\bethtool -\w|\bsi,.*\bst\b"
+    r"|\bRX-OK\b|^\s*\d+: .*PCI-MSI|^[0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{8}|"
+    r"^Linux |\bLinux version|/proc/|/sys/(?:class|devices)|^\d+: \S+: <|^NIC statistics:"
     r"|^driver: "
 )
 

@@ -141,3 +141,10 @@ def test_of_another_system_only_its_name_is_read(text: str, system: str) -> None
     assert [(fact.kind, fact.text) for fact in found.facts] == [("system", system)]
     linux = gathered([Page("paste.txt", f"{text}NIC statistics:\n rx_missed: 5\n")])
     assert linux.value("stat", "rx_missed") == 5
+
+
+def test_a_word_about_another_system_does_not_hide_what_linux_prints() -> None:
+    text = (
+        "the other end runs FreeBSD 14, with netsh int tcp on a third\nUdpRcvbufErrors 912341 0.0\n"
+    )
+    assert gathered([Page("mail.txt", text)]).value("snmp", "UdpRcvbufErrors") == 912341
