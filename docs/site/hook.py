@@ -5,8 +5,7 @@ The pages stay plain Markdown that reads well in a checkout. On the site
 - a file outside of `docs/` that a page links to comes along, under `repository/`, and the link
   leads there;
 - each notebook is a page with the outputs stored in it;
-- the references are made of what they describe: commands of their `--help`, Python of its
-  docstrings, knobs, models and scenarios of what `simnet list` prints.
+- the references are made of what they describe (`reference.py`).
 """
 
 from __future__ import annotations
@@ -14,17 +13,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from click.testing import CliRunner
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-
-import simnet
-from simnet.cli import _simnet
+from reference import REFERENCES
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 _OUTSIDE: Final = "repository"
@@ -49,8 +45,8 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the references, the notebooks, and what pages link to outside of `docs/`."""
-    for name, write in _REFERENCES.items():
-        files.append(File.generated(config, f"reference/{name}.md", content=write()))
+    for write in REFERENCES:
+        files.append(File.generated(config, f"reference/{write.__name__}.md", content=write()))
     waiting = [file.src_uri for file in files if file.is_documentation_page()]
     waiting += [f"{_OUTSIDE}/{name}" for name in ("README.md", "CHANGELOG.md")]
     waiting += _notebooks()
@@ -137,38 +133,3 @@ def _output(output: dict[str, Any]) -> str:
     if "text/markdown" in data:
         return "".join(data["text/markdown"])
     return f"```text\n{''.join(output.get('text') or data['text/plain']).rstrip()}\n```"
-
-
-def _commands() -> str:
-    text = ["# Commands", "", "Every call, as `--help` explains it."]
-    for arguments in ([], *([name] for name in _simnet.commands)):
-        shown = CliRunner().invoke(_simnet, [*arguments, "--help"], prog_name="simnet")
-        command = " ".join(["simnet", *arguments])
-        text += ["", f"## `{command}`", "", f"```text\n{shown.stdout}```"]
-    return "\n".join(text)
-
-
-def _python() -> str:
-    text = ["# Python", "", "What `import simnet` offers.", ""]
-    for name in simnet.__all__:
-        text += [f"::: simnet.{name}", ""]
-    return "\n".join(text)
-
-
-def _printed(title: str, *arguments: str) -> Callable[[], str]:
-    """A page with what a command prints."""
-
-    def page() -> str:
-        done = CliRunner().invoke(_simnet, arguments, catch_exceptions=False)
-        command = " ".join(("simnet", *arguments))
-        return f"# {title}\n\nWhat `{command}` prints.\n\n```text\n{done.stdout}```\n"
-
-    return page
-
-
-_REFERENCES: Final[dict[str, Callable[[], str]]] = {
-    "commands": _commands,
-    "python": _python,
-    "knobs": _printed("Knobs", "list", "knobs"),
-    "library": _printed("Scenarios and models", "list"),
-}

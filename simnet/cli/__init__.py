@@ -1,11 +1,7 @@
 """The command ``simnet``.
 
-Results go to stdout, everything else to stderr. Exit status: 0 done, 2 bad input (one line says
-what and where), 1 a prediction misses a condition or what was measured, no tuning is worth it or
-no load is within the limits, 3 cannot tell (whether one is, or because memory ran out or a process
-was killed), 70 the simulation or simnet itself failed, 74 output could not be written, 130
-interrupted, 141 whoever read the output has left (a closed pipe; nothing is said), 143 terminated.
-No signal ends it but SIGKILL. ``SIMNET_DEBUG=1`` shows the traceback of any error.
+Results go to stdout, everything else to stderr; `simnet.cli.status` has the exit statuses. No
+signal ends it but SIGKILL. ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
 from __future__ import annotations
@@ -22,13 +18,14 @@ import traceback
 from collections import UserDict
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
 import simnet
 from simnet.cli import commands
 from simnet.cli.completion import VARIABLE, complete
+from simnet.cli.status import Status
 from simnet.errors import InputError, LostRunError, OutputError, SimnetError, is_out_of_memory
 from simnet.printable import lines, one_line
 from simnet.spelling import nearest
@@ -38,15 +35,6 @@ if TYPE_CHECKING:
     from types import FrameType, ModuleType
 
 __all__ = ["main"]
-
-_BAD_INPUT: Final = 2
-_NO_ANSWER: Final = 3
-_FAILED: Final = 70
-_NOT_WRITTEN: Final = 74
-_INTERRUPTED: Final = 130
-# what a shell says of a command that SIGPIPE or SIGTERM ended
-_BROKEN_PIPE: Final = 141
-_TERMINATED: Final = 143
 
 
 class Terminated(KeyboardInterrupt):
@@ -87,7 +75,7 @@ def _simnet(context: click.Context) -> None:
     """Predict what a tuning will do to a host's data path."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
-        context.exit(_BAD_INPUT)
+        context.exit(Status.BAD_INPUT)
 
 
 # The interpreter would collect twice what ends with the process: a tenth of a second. It is
@@ -131,7 +119,7 @@ def _status(arguments: Sequence[str] | None) -> int:
     status = 0
     if not _prepared():
         click.echo("simnet: output: standard output is closed", err=True)
-        return _NOT_WRITTEN
+        return Status.NOT_WRITTEN
     try:
         instruction = os.environ.get(VARIABLE)
         if instruction and arguments is None:
@@ -181,31 +169,34 @@ def _explain(error: BaseException) -> tuple[str, int]:
     """Return what to say about an error, and the exit status."""
     match error:
         case click.ClickException():
-            outcome = f"simnet: {_usage(error)}", _BAD_INPUT
+            outcome = f"simnet: {_usage(error)}", Status.BAD_INPUT
         case InputError():
-            outcome = f"simnet: {error.typed}", _BAD_INPUT
+            outcome = f"simnet: {error.typed}", Status.BAD_INPUT
         case LostRunError():
-            outcome = f"simnet: {error}", _NO_ANSWER
+            outcome = f"simnet: {error}", Status.NO_ANSWER
         case _ if is_out_of_memory(error):
-            outcome = "simnet: memory ran out", _NO_ANSWER
+            outcome = "simnet: memory ran out", Status.NO_ANSWER
         case OutputError():
-            outcome = f"simnet: {error}", _NOT_WRITTEN
+            outcome = f"simnet: {error}", Status.NOT_WRITTEN
         case SimnetError():
-            outcome = f"simnet: {error}", _FAILED
+            outcome = f"simnet: {error}", Status.FAILED
         case Terminated():
-            outcome = "simnet: terminated", _TERMINATED
+            outcome = "simnet: terminated", Status.TERMINATED
         case KeyboardInterrupt():
-            outcome = "simnet: interrupted", _INTERRUPTED
+            outcome = "simnet: interrupted", Status.INTERRUPTED
         case BrokenPipeError():
             _drop(sys.stdout)
             _drop(sys.stderr)
-            outcome = "", _BROKEN_PIPE
+            outcome = "", Status.LEFT
         case OSError():
             _drop(sys.stdout)
-            outcome = f"simnet: {error.filename or 'output'}: {error.strerror}", _NOT_WRITTEN
+            outcome = f"simnet: {error.filename or 'output'}: {error.strerror}", Status.NOT_WRITTEN
         case _:
             what = " ".join(f"{type(error).__name__}: {error}".split())
-            outcome = f"simnet: defect in simnet: {what} (SIMNET_DEBUG=1 shows where)", _FAILED
+            outcome = (
+                f"simnet: defect in simnet: {what} (SIMNET_DEBUG=1 shows where)",
+                Status.FAILED,
+            )
     return outcome
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from click import Option
 
 import simnet
 from simnet.cli import _simnet
+from simnet.scenario.core.knobs import KNOBS
+from simnet.study.run.measures import MEASURES
 from tests.house.trees import ROOT, run
 
 pytest.importorskip("mkdocs")
@@ -34,6 +37,10 @@ def test_references_are_of_all_commands_and_names(site: Path) -> None:
         assert all(
             option.opts[0] in commands for option in command.params if isinstance(option, Option)
         )
+    knobs = (site / "reference" / "knobs.html").read_text(encoding="utf-8")
+    assert [knob.name for knob in KNOBS if f"<code>{escape(knob.name)}</code>" not in knobs] == []
+    measures = (site / "reference" / "measures.html").read_text(encoding="utf-8")
+    assert [name for name in MEASURES if f'id="{name.replace("_", "-")}"' not in measures] == []
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
     assert [name for name in simnet.__all__ if f'id="simnet.{name}"' not in python] == []
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.subject import Subject
 
-__all__ = ["KNOBS", "MODELS", "UNREAD", "knob_of"]
+__all__ = ["KNOBS", "MODELS", "UNREAD", "knob_of", "knobs_of"]
 
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
 """Attributes that no mechanism reads.
@@ -53,7 +53,8 @@ MODELS: Final = (
 """Exchange a model: they apply before all others."""
 
 
-def _of(subject: Subject) -> Iterator[Knob]:
+def knobs_of(subject: Subject) -> Iterator[Knob]:
+    """Yield the knobs of a subject, then those of its drivers."""
     for knob in subject.knobs():
         yield _judged(knob)
     drivers: dict[Knob, list[str]] = {}
@@ -72,7 +73,7 @@ def _judged(knob: Knob) -> Knob:
 
 KNOBS: Final[tuple[Knob, ...]] = (
     *MODELS,
-    *(knob for subject in subjects() for knob in _of(subject)),
+    *(knob for subject in subjects() for knob in knobs_of(subject)),
 )
 
 
