@@ -80,6 +80,12 @@ def test_a_host_has_its_own_name(tmp_path: Path, text: str, name: str) -> None:
     assert taken(tmp_path, {"p.txt": text}).name == name
 
 
+@pytest.mark.parametrize("file", ["proc/sys/kernel/hostname", "etc/hostname"])
+def test_a_snapshot_has_the_name_that_its_file_says(tmp_path: Path, file: str) -> None:
+    files = {file: "web-7\n", "p.txt": "deb12:~$ nproc\n4\n"}
+    assert taken(tmp_path, files).name == "web-7"
+
+
 @pytest.mark.parametrize(
     ("text", "kernel", "distribution"),
     [

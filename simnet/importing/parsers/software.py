@@ -25,6 +25,8 @@ _HOST: Final = re.compile(
     r"^Linux (?!localhost\b|\d|version\b)([A-Za-z0-9][\w.-]{0,63}) \d", re.MULTILINE
 )
 _NOBODY: Final = "localhost"
+_NAMED_IN: Final = ("proc/sys/kernel/hostname", "etc/hostname")
+_NAME: Final = re.compile(r"(?!localhost\b)([A-Za-z0-9][\w.-]{0,63})\s*")
 _CALLED: Final = {
     "uname -a": _HOST,
     "hostnamectl": re.compile(
@@ -76,11 +78,14 @@ def _facts(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
 
 
 def _names(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
-    """Yield what the host is called: by uname, by hostnamectl, by sysstat, by a prompt."""
+    """Yield what the host is called: by uname, hostnamectl, sysstat, its files, or a prompt."""
     for kind, pattern in _CALLED.items():
         told = evidence.outputs.one(kind)
         if told is not None and (matched := pattern.search(told.text)):
             yield "hostname", matched[1], told.name
+    for file in _NAMED_IN:
+        if matched := _NAME.fullmatch(evidence.files.text(file) or ""):
+            yield "hostname", matched[1], file
     host, source = evidence.outputs.prompted
     if host and host != _NOBODY:
         yield "hostname", host, source
