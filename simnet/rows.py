@@ -42,3 +42,7 @@ class Study(Printed):
     fingerprint: str = Field(description="digest of the fingerprints of all results behind it")
     settings: dict[str, str] = Field(description="knobs set for all runs")
     options: dict[str, str] = Field(default={}, description="those that say how runs are made")
+    source: str = Field(default="", description="the scenario as it was typed: a name or a path")
+    machine: tuple[str, ...] = Field(
+        default=(), description="machine and cards, and kernel and load: a line each"
+    )

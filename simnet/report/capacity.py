@@ -53,7 +53,8 @@ def answer_text(found: Capacity) -> str:
 
 
 def _unit(found: Capacity) -> str:
-    return " ".join(part for part in (found.unit, f"({found.setting})") if part)
+    what = found.unit or found.meaning.partition(",")[0]
+    return " ".join(part for part in (what, f"({found.setting})") if part)
 
 
 def limits_text(found: Capacity) -> str:

@@ -46,7 +46,9 @@ def test_the_answer_is_an_interval_with_what_it_is_made_of(simnet: Simnet) -> No
 def test_the_exit_status_says_when_no_load_meets_the_limits(simnet: Simnet) -> None:
     status, out, err = simnet("capacity", SCENARIO, *ASKED, "--between", "200000..400000")
     assert (status, err) == (1, "")
-    assert out.startswith(f"{SCENARIO}: no load from 200,000 ({LOAD}) on meets the limits\n")
+    assert out.startswith(
+        f"{SCENARIO}: no load from 200,000 packets queued per CPU ({LOAD}) on meets the limits\n"
+    )
 
 
 def test_the_load_of_a_relay_is_its_rate(simnet: Simnet, tmp_path: Path) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few, markdown, printable, titled
 from simnet.report.whatif import answer_of, change_heading, change_rows, moved_most, runs_of
+from simnet.scenario.commands.loops import looped
 from simnet.study.run.measures import CPU_PER_BYTE
-from simnet.study.whatif.aim import LOADS_SAID, load_of
+from simnet.study.whatif.machine import machine
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Case, Member
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["Card", "as_markdown", "diagnosed", "judged", "machine", "recommended", "short"]
+__all__ = ["Card", "as_markdown", "diagnosed", "judged", "recommended", "short"]
 
 _MOST_FACTS: Final = 3
 _CPU: Final = "cpu_of_all"
 # of commands: what is longer is for the command line
 _MOST_TYPED: Final = 12
+_LOOPED: Final = 4
 
 
 @dataclass(frozen=True)
@@ -56,19 +57,22 @@ class Card:
     after: Effective | None = field(default=None, repr=False)
 
 
-def judged(found: WhatIf, base: Case) -> Card:
-    """The card of the best-ranked tuning of a what-if; `base` is what it is compared with."""
+def judged(found: WhatIf, base: Case | None) -> Card:
+    """The card of the best-ranked tuning of a what-if; `base` is what it is compared with.
+
+    None where that is not known: what the answer says of the machine is all there is then.
+    """
     return _card(answer_of(found), found, base)
 
 
-def recommended(found: Recommendation, base: Case) -> Card:
-    """The card of what a search recommends, or of nothing."""
+def recommended(found: Recommendation, base: Case | None) -> Card:
+    """The card of what a search recommends, or of nothing; see `judged`."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     changes = " + ".join(step.change for step in found.steps)
     sentence = f"{changes or 'nothing'} on {title}: {found.verdict}: {found.reason}"
     if found.confirmed is None:
         foot = f"simnet {found.version}: {found.runs} runs, fingerprint {found.fingerprint}"
-        return Card(printable(sentence), machine(Member(base).effective()), (), (), (), (), foot)
+        return Card(printable(sentence), _machine(found, base), (), (), (), (), foot)
     return _card(sentence, found.confirmed, base)
 
 
@@ -101,16 +105,21 @@ def _files(found: Diagnosis) -> str:
     return printable(f"simnet diagnose: {len(names)} files: {few(names)}")
 
 
-def _card(sentence: str, found: WhatIf, base: Case) -> Card:
+def _machine(found: WhatIf | Recommendation, base: Case | None) -> tuple[str, ...]:
+    return machine(Member(base).effective()) if base else tuple(map(printable, found.machine))
+
+
+def _card(sentence: str, found: WhatIf, base: Case | None) -> Card:
     best = found.tunings[0]
-    before, after = (
-        Member(one).effective() for one in (base, read_tuning(base.scenario, best.tuning).on(base))
-    )
+    before = after = None
+    if base is not None:
+        tuned = read_tuning(base.scenario, best.tuning).on(base)
+        before, after = (Member(one).effective() for one in (base, tuned))
     foot = f"simnet {found.version}: {runs_of(found)}, fingerprint {found.fingerprint}"
     first = best.commands[0] if best.commands else None
     return Card(
         sentence=printable(sentence),
-        of=machine(before),
+        of=_machine(found, base),
         numbers=(change_heading(), *_rows(found, best)),
         why=tuple(map(printable, (*moved_most(best), *(f"warning: {w}" for w in best.warnings)))),
         typed=first.apply if first else (),
@@ -126,31 +135,6 @@ def _rows(found: WhatIf, best: Judged) -> list[tuple[str, ...]]:
     metrics = {*found.judged_by, best.decided_by, CPU_PER_BYTE, _CPU}
     changes = tuple(one for one in best.changes if one.metric in metrics)
     return change_rows(found, best.model_copy(update={"changes": changes}))
-
-
-def machine(effective: Effective) -> tuple[str, ...]:
-    """Which machine, cards, kernel and load: two lines."""
-    models = {
-        name.removeprefix("host."): model
-        for name, model in effective.models.items()
-        if name.startswith("host.")
-    }
-    parts = [models[name] for name in ("machine", "cpu") if name in models]
-    host = effective.host
-    cards = Counter(m for name, m in models.items() if name.endswith((".nic", ".disk")))
-    ports = [f"{count} x {name}" if count > 1 else name for name, count in cards.items()]
-    load = effective.workload.test
-    kernel = models.get("kernel", "kernel not known")
-    return (
-        printable(
-            ", ".join([*parts, f"{len(host.online)} CPUs on {_nodes(host.machine.nodes)}", *ports])
-        ),
-        printable(f"{kernel}; load: {load}, {LOADS_SAID[load_of(load)]}"),
-    )
-
-
-def _nodes(count: int) -> str:
-    return f"{count} nodes" if count > 1 else "a node"
 
 
 def as_markdown(card: Card) -> str:
@@ -180,6 +164,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def short(typed: Sequence[str]) -> list[str]:
-    """The first commands; all of them are too many for a card where it is a script."""
+    """The first commands, alike ones as a loop; of a script all are too many for a card."""
+    typed = looped(typed, _LOOPED)
     more = len(typed) - _MOST_TYPED
     return [*typed] if more <= 0 else [*typed[:_MOST_TYPED], f"# and {more} more lines"]

@@ -11,7 +11,7 @@ from simnet.report.columns import aligned
 from simnet.study.figures.titles import wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from simnet.report.card.card import Card
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["picture"]
+__all__ = ["nodes", "picture"]
 
 _WIDTH: Final = 10.0
 _LETTERS: Final = 80
 _LINE_INCHES: Final = 0.155
 _TITLE_INCHES: Final = 0.26
 _MACHINE_INCHES: Final = 2.3
+_MACHINES_INCHES: Final = 7.0
 _DPI: Final = 160
 _MOST_LETTERS: Final = 110
-_GREY: Final = "#555555"
+_GREY: Final = "#777777"
 _INK: Final = "#000000"
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _NODE: Final = "#a6d5f2"
@@ -63,15 +64,31 @@ def picture(card: Card) -> Figure:
     parts: list[SubFigure] = grid[:, 0].tolist()
     parts[0].text(0.03, 0.45, title, fontsize=13, fontweight="bold", va="center")
     if drawn:
-        both = parts[1].subplots(1, 2)
-        for axes, arrows, said in zip(both, drawn, ("before", "after"), strict=True):
-            _draw(axes, arrows, said)
-        parts[1].text(0.5, 0.02, _LEGEND, ha="center", fontsize=8, color=_GREY)
+        _both(parts[1], drawn)
     text = "\n\n".join([*blocks, card.foot])
     # a dollar would begin a formula
     text = text.replace("$", r"\$")
     parts[-1].text(0.03, 0.98, text, fontsize=8.5, va="top", family="monospace", color="#111111")
     return figure
+
+
+def nodes(card: Card) -> Callable[[], Figure] | None:
+    """What draws the nodes before and after alone; None where interrupts go to the same ones."""
+    drawn = _machines(card)
+
+    def draw() -> Figure:
+        figure = Figure(figsize=(_MACHINES_INCHES, _MACHINE_INCHES))
+        _both(figure, drawn or [])
+        return figure
+
+    return draw if drawn else None
+
+
+def _both(figure: Figure | SubFigure, drawn: Sequence[_Arrows]) -> None:
+    panels = figure.subplots(1, 2)
+    for axes, arrows, said in zip(panels, drawn, ("before", "after"), strict=True):
+        _draw(axes, arrows, said)
+    figure.text(0.5, 0.02, _LEGEND, ha="center", fontsize=8, color=_GREY)
 
 
 def _text(lines: tuple[str, ...]) -> str:
@@ -131,7 +148,7 @@ def _draw(axes: Axes, arrows: _Arrows, title: str) -> None:
             (place, _HALF),
             arrowprops={"arrowstyle": "->", "color": _NEAR if node == to else _FAR, "lw": 1.6},
         )
-        axes.text(place, 0, name, ha="center", va="center", fontsize=7, rotation=90, color=_INK)
+        axes.text(place, 0, name, ha="center", va="center", fontsize=7, rotation=90)
     axes.set_xlim(-0.6, arrows.nodes - 0.4)
     axes.set_ylim(-_HALF, 1 + _HALF)
     axes.set_axis_off()

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 _MOST_ROWS = 200
+_MOST_PRINTED = 40
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Notes:
     form: ClassVar[str] = "notes"
     lines: tuple[str, ...]
     warning: bool = False
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Facts:
 class Table:
     """Cells in rows, the first `left` columns to the left; of a long table the first rows.
 
-    A `folded` one is opened by a click, and is open in print.
+    A `folded` one is opened by a click, and is open in print unless it is long.
     """
 
     form: ClassVar[str] = "table"
@@ -61,6 +63,11 @@ class Table:
     def shown(self) -> tuple[tuple[str, ...], ...]:
         """The rows that are in the report."""
         return self.rows[:_MOST_ROWS]
+
+    @property
+    def long(self) -> bool:
+        """Whether print leaves it out where nobody opened it."""
+        return len(self.rows) > _MOST_PRINTED
 
     @property
     def hidden(self) -> int:
@@ -88,7 +95,7 @@ class Typed:
 
 @dataclass(frozen=True)
 class Use:
-    """How full a resource is, 0 to 1, in one case (before, after)."""
+    """How full a resource is, 0 to 1, in one case (before, after); without a name: not at all."""
 
     case: str
     resource: str
@@ -135,9 +142,22 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Part:
-    """The answer to one question; `nature` says what kind of knowledge it is."""
+    """The answer to one question.
+
+    Attributes:
+        question: what was asked.
+        verdicts: the answer.
+        sections: all that stands behind it.
+        nature: what kind of knowledge it is.
+        of: the machine and its load, a line each.
+        first: what stands on the first screen, with the answer.
+        foot: how much was done for it, and its fingerprint.
+    """
 
     question: str
     verdicts: Sequence[Verdict]
     sections: Sequence[Section]
     nature: str = "a prediction by simulation"
+    of: Sequence[str] = ()
+    first: Sequence[Block] = ()
+    foot: str = ""

@@ -20,6 +20,9 @@ __all__ = ["cpu_section", "latency_section", "path_section", "quantiles_section"
 _MOST_CPUS: Final = 1024
 _MOST_STAGES: Final = 9
 _FEW: Final = 4
+_LINK: Final = "link"
+# what a kind of resources is called where it stands among others
+_STAGES: Final = {_LINK: "link between nodes", "cpu": "CPU", "peer cpu": "CPU of a peer"}
 _PERCENT: Final = 100
 
 
@@ -86,18 +89,13 @@ def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
     ordered = sorted(kinds, key=_place)[:_MOST_STAGES]
     stages = [
         Stage(
-            kind,
-            tuple(
-                Use(case, fullest.name, min(fullest.utilisation, 1.0), sum(o.drops for o in uses))
-                for case, one in found.items()
-                if (uses := [use for use in one.resources if use.kind == kind])
-                for fullest in [max(uses, key=lambda use: use.utilisation)]
-            ),
+            _STAGES.get(kind, kind),
+            tuple(_fullest(case, kind, one) for case, one in found.items()),
         )
         for kind in ordered
     ]
     rows = [
-        (f"held by {case}" if not limit.flows else ", ".join(limit.flows), case, limit.sentence)
+        (", ".join(limit.flows) or "all flows", case, limit.sentence)
         for case, one in found.items()
         for limit in one.limits
     ]
@@ -108,7 +106,7 @@ def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
         (one,) = found.values()
         caption = "How full each resource is"
         blocks.append(picture(f"{name}-resources", one.plot, caption, one.limits[0].sentence))
-    heading = ("resource", *(f"{case}, %" for case in found))
+    heading = ("resource", *(f"{case}, %" if case else "used, %" for case in found))
     blocks += [
         Table(
             "What holds the flows back",
@@ -120,6 +118,14 @@ def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
         Table("Utilisation of every resource", heading, _utilisations(found), folded=True),
     ]
     return Section("The path, and how full it is", blocks)
+
+
+def _fullest(case: str, kind: str, found: Explanation) -> Use:
+    uses = [use for use in found.resources if use.kind == kind]
+    if not uses:
+        return Use(case, "", 0.0, 0)
+    fullest = max(uses, key=lambda use: use.utilisation)
+    return Use(case, fullest.name, min(fullest.utilisation, 1.0), sum(one.drops for one in uses))
 
 
 def _utilisations(found: Mapping[str, Explanation]) -> tuple[tuple[str, ...], ...]:
@@ -141,8 +147,9 @@ def _place(kind: str) -> tuple[int, str]:
     if kind.startswith("peer"):
         return (0 if kind.endswith("cpu") else 1), kind
     if kind.endswith("cpu"):
-        return 4, kind
-    return (2 if "port" in kind or kind in {"switch", "link"} else 3), kind
+        return 6, kind
+    order = {"switch": 2, "port": 3, "I/O bus": 4, _LINK: 5}
+    return next((place for part, place in order.items() if part in kind), 5), kind
 
 
 def latency_section(
@@ -180,7 +187,7 @@ def quantiles_section(results: Mapping[str, Result]) -> Section:
     )
     caption = "Flows, and the quantiles of their latencies"
     table = Table(caption, heading, tuple(rows), left=2)
-    return Section("What was measured", [Facts(tuple(totals)), table])
+    return Section("What was predicted", [Facts(tuple(totals)), table])
 
 
 def _total(result: Result) -> str:

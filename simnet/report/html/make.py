@@ -9,6 +9,7 @@ from typing import Any
 from simnet.printable import titled
 from simnet.report.html.blocks import Part
 from simnet.report.html.cases import path_section
+from simnet.report.html.first import resting
 from simnet.report.html.kinds import Kind
 from simnet.report.html.kinds.explanation import explanation_verdicts
 from simnet.report.html.kinds.result import repeat_run, result_sections
@@ -19,6 +20,7 @@ from simnet.report.progress import watching
 from simnet.study.explain.explain import observed
 from simnet.study.run.arguments import names_of, settings_of
 from simnet.study.run.run import effective_of, recorded
+from simnet.study.whatif.machine import machine
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case
 
@@ -58,6 +60,10 @@ def scenario_part(number: int, scenario: str, **given: Any) -> Part:
             *result_sections(name, {case: result}, {case: found.latencies}),
             path_section(name, {case: found.explanation}),
             assumptions(effective),
-            repeat_run(result),
+            repeat_run(result, scenario=scenario),
         ],
+        of=machine(effective),
+        first=[resting(effective, effective.remarks)],
+        foot=f"simnet {result.version}: {result.simulated_s:g} s, seed {result.seed},"
+        f" fingerprint {result.fingerprint}",
     )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import simnet
 from simnet.errors import InputError
 from simnet.report.html.blocks import Part
+from simnet.report.html.numbers import counted, written
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,10 +63,12 @@ def style() -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         autoescape=True,
         loader=PackageLoader("simnet.report.html"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters |= {"counted": counted, "written": written}
+    return made

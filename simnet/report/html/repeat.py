@@ -8,6 +8,7 @@ from typing import Any
 import simnet
 from simnet.printable import typed
 from simnet.report.html.blocks import Facts, Notes, Section, Typed
+from simnet.scenario.core.library import scenario_names
 from simnet.study.run.arguments import OPTIONS
 
 __all__ = ["repeat_section"]
@@ -29,13 +30,23 @@ def repeat_section(
     options = [*words, *(word for name in tunings for word in ("--tuning", name))]
     options += _settings(getattr(found, "settings", {}))
     given = getattr(found, "options", {})
-    options += [word for option in OPTIONS if option in given for word in (option, given[option])]
+    options += [
+        word
+        for option in OPTIONS
+        if option in given
+        for value in given[option].split(";")
+        for word in (option, value)
+    ]
     version = getattr(found, "version", simnet.__version__)
     fingerprint = getattr(found, "fingerprint", "")
     rows = [("simnet", version), ("fingerprint", fingerprint), ("read from", file)]
     blocks: list[Facts | Notes | Typed] = [Facts(tuple(row for row in rows if row[1]))]
     if version != simnet.__version__:
         said = f"This report was made by simnet {simnet.__version__}, which may find other numbers"
+        blocks.append(Notes((said,), warning=True))
+    scenario = getattr(found, "scenario", "")
+    if scenario and words[0] == scenario and scenario not in scenario_names():
+        said = f"{scenario} is no scenario of simnet's own: put the path of its file in its place"
         blocks.append(Notes((said,), warning=True))
     blocks.append(Typed("Repeat it", typed("simnet", command, *options)))
     return Section("Fingerprint, and how to repeat this", blocks)

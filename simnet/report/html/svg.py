@@ -19,6 +19,7 @@ from matplotlib.ticker import LogFormatter
 
 from simnet.files import figure_bytes
 from simnet.report.html.blocks import Picture
+from simnet.report.html.numbers import written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,6 +44,8 @@ _STYLE: Final[Any] = {
     "xtick.color": _INK,
     "ytick.color": _INK,
 }
+# of its size, as small as a picture may become: smaller ones are scrolled
+_LEAST: Final = 0.8
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -75,11 +78,13 @@ def picture(name: str, draw: Callable[[], Figure], caption: str, description: st
                 element.set(key, f"#{name}-{value[1:]}")
             elif "url(#" in value:
                 element.set(key, _REFERENCE.sub(rf"url(#{name}-\1)", value))
+        if element.tag == f"{{{_SVG}}}text" and element.text:
+            element.text = written(element.text)
     width = root.attrib.pop("width")
     root.attrib.pop("height")
     root.set("role", "img")
     root.set("aria-labelledby", f"{name}-title {name}-desc")
-    root.set("style", f"max-width:{width}")
+    root.set("style", f"max-width:{width};min-width:calc({width}*{_LEAST})")
     for place, (tag, text) in enumerate((("title", caption), ("desc", description))):
         named = ET.Element(f"{{{_SVG}}}{tag}", {"id": f"{name}-{tag}"})
         named.text = text

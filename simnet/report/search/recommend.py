@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation, Step
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["STEP_HEADING", "goal_label", "recommendation", "step_rows"]
+__all__ = ["STEP_HEADING", "goal_label", "recommendation", "step_rows", "step_why"]
 
 STEP_HEADING: Final = ("change", "share of the gain", "range")
 _GOAL_LABELS: Final = {
@@ -39,7 +39,10 @@ def recommendation(found: Recommendation, *, every: bool = False) -> str:
     )
     parts = ["".join(f"{printable(line)}\n" for line in head)]
     if found.steps:
-        parts += [columns(STEP_HEADING, step_rows(found)), "".join(map(_why, found.steps))]
+        parts += [
+            columns(STEP_HEADING, step_rows(found)),
+            "".join(f"{printable(step_why(step))}\n" for step in found.steps),
+        ]
     typed = ""
     if found.confirmed is not None:
         name = " + ".join(step.change for step in found.steps)
@@ -62,10 +65,9 @@ def step_rows(found: Recommendation) -> list[tuple[str, ...]]:
     ]
 
 
-def _why(step: Step) -> str:
-    return (
-        printable(f"{step.change}: {step.description}. {step.why[0].upper()}{step.why[1:]}.") + "\n"
-    )
+def step_why(step: Step) -> str:
+    """What a change is, and what it does."""
+    return f"{step.change}: {step.description}. {step.why[:1].upper()}{step.why[1:]}."
 
 
 def _confirmed(found: WhatIf, judged: Judged) -> str:

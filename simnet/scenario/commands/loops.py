@@ -21,18 +21,36 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9_./ >,+@%-]+")
 _WORD: Final = re.compile(r"[A-Za-z0-9_.,+@%-]+")
 
 
-def looped(lines: Iterable[str]) -> tuple[str, ...]:
+def looped(lines: Iterable[str], least: int = _LEAST) -> tuple[str, ...]:
     """Return lines of the shell that do the same, many of one shape in a row as a loop.
 
     Args:
         lines: commands, one a line, in their order.
+        least: how many lines are made one.
     """
     found: list[str] = []
     for shape, group in groupby(lines, _shape):
-        alike = list(group)
-        loop = _loop(alike) if shape and len(alike) >= _LEAST else None
-        found += alike if loop is None else loop
+        for alike in _runs(list(group)) if shape else [list(group)]:
+            loop = _loop(alike) if shape and len(alike) >= least else None
+            found += alike if loop is None else loop
     return tuple(found)
+
+
+def _runs(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Split lines of one shape where more words differ than a loop can have."""
+    run: list[str] = []
+    for line in lines:
+        if len(_differ([*run, line])) > _MOST_VARIABLE:
+            yield run
+            run = []
+        run.append(line)
+    yield run
+
+
+def _differ(lines: Sequence[str]) -> list[int]:
+    """Which pieces of lines differ."""
+    columns = zip(*map(_PIECES.split, lines), strict=True)
+    return [at for at, column in enumerate(columns) if len(set(column)) > 1]
 
 
 def _shape(line: str) -> tuple[str, ...]:
@@ -46,7 +64,7 @@ def _shape(line: str) -> tuple[str, ...]:
 def _loop(lines: Sequence[str]) -> list[str] | None:
     """Return a loop over what differs, if that is a word or two of each line."""
     rows = [_PIECES.split(line) for line in lines]
-    differ = [at for at, column in enumerate(zip(*rows, strict=True)) if len(set(column)) > 1]
+    differ = _differ(lines)
     words = [[row[at] for at in differ] for row in rows]
     if not 0 < len(differ) <= _MOST_VARIABLE or not all(
         _WORD.fullmatch(w) for r in words for w in r

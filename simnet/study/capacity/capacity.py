@@ -36,6 +36,7 @@ from simnet.study.run.arguments import (
 )
 from simnet.study.run.loss import pooled
 from simnet.study.run.run import recorded
+from simnet.study.whatif.machine import machine
 from simnet.study.work.cases import Member, Progress, case_of
 from simnet.study.work.store import Store
 
@@ -118,8 +119,9 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     runner.remarks += plain.remarks
     runner.lengthen(plan)
     found = search(plan, runner.measure, on_judged)
-    options = options_of(seed=seed, duration=duration, warm_up=warm_up)
-    return _answer(found, setting, runner, recorded(base.apply, chosen), options)
+    options = options_of(between=between, seed=seed, duration=duration, warm_up=warm_up)
+    answer = _answer(found, setting, runner, recorded(base.apply, chosen), options)
+    return answer.model_copy(update={"source": str(scenario), "machine": machine(plain)})
 
 
 def _share(text: str | float, option: str) -> float:

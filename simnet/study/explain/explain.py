@@ -26,6 +26,7 @@ from simnet.study.run.arguments import Names, Settings, names_of, settings_of, t
 from simnet.study.run.loss import latencies_of
 from simnet.study.run.result import Drops, Result, WorkShare
 from simnet.study.run.run import effective_of, recorded, simulate
+from simnet.study.whatif.machine import machine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,6 +61,9 @@ class Explanation(Printed):
 
     schema_: Literal["simnet.explanation/1"] = Field(default=SCHEMA, alias="schema")
     scenario: str
+    machine: tuple[str, ...] = Field(
+        default=(), description="machine and cards, and kernel and load: a line each"
+    )
     seed: int
     version: str
     fingerprint: str = Field(description="that of the run, as `simnet run` prints it")
@@ -192,6 +196,7 @@ def observed(
     modelled, ignored = _knobs_of(effective)
     explanation = Explanation(
         scenario=result.scenario,
+        machine=machine(effective),
         seed=result.seed,
         version=result.version,
         fingerprint=result.fingerprint,

@@ -17,6 +17,8 @@ __all__ = ["later_curves"]
 _SIZE_INCHES: Final = (9.0, 3.6)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+# before and after, as everywhere in a report
+_PAIR: Final = ("#7a8797", "#0072b2")
 _QUANTILES: Final = ((0.5, "p50"), (0.01, "p99"), (0.001, "p99.9"))
 
 
@@ -34,6 +36,7 @@ def later_curves(
     """
     if axes is None:
         axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
+    colours = _PAIR if len(found) == len(_PAIR) else _COLOURS
     least = 1.0
     for number, (name, histogram) in enumerate(found.items()):
         edges = np.array([upper for upper, _ in histogram])
@@ -42,7 +45,7 @@ def later_curves(
             continue
         later = 1 - np.cumsum(counts) / counts.sum()
         least = min(least, 1 / counts.sum())
-        colour = _COLOURS[number % len(_COLOURS)]
+        colour = colours[number % len(colours)]
         axes.step(edges, np.maximum(later, 1e-12), where="post", color=colour, label=name)
     axes.set_xscale("log")
     axes.set_yscale("log")

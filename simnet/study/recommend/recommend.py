@@ -37,6 +37,7 @@ from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
 from simnet.study.screen.document import in_percent
 from simnet.study.whatif.aim import load_of
+from simnet.study.whatif.machine import machine
 from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
 from simnet.study.whatif.verdict import MARGIN_PERCENT, Verdict, exit_status, student
 from simnet.study.whatif.whatif import whatif
@@ -176,7 +177,15 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
             [*bench.fingerprints, *([confirmed.fingerprint] if confirmed else [])]
         ),
         settings=recorded(base.apply, base.settings),
-        options=options_of(duration=duration, warm_up=warm_up),
+        options=options_of(
+            seed=None if first == 1 else first,
+            runs=None if most == RUNS else most,
+            knobs=";".join(names_of(knobs, "--knobs")) or None,
+            duration=duration,
+            warm_up=warm_up,
+        ),
+        source=str(scenario),
+        machine=machine(plain),
         base_tunings=plain.tunings,
         goal=wanted.name,
         metric=wanted.metric,

@@ -30,8 +30,12 @@ __all__ = [
     "time_us_of",
 ]
 
-OPTIONS: Final = ("--seed", "--seeds", "--members", "--duration", "--warm-up", "--precision")
-"""Those that say how runs are made."""
+OPTIONS: Final = (
+    *("--seed", "--seeds", "--members", "--runs", "--between"),
+    *("--paths", "--sobol", "--knobs", "--max-p99"),
+    *("--duration", "--warm-up", "--precision"),
+)
+"""Those that say how runs are made, and how many."""
 _PS_PER_US: Final = 10**6
 
 _MOST: Final = 10_000

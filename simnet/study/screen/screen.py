@@ -42,6 +42,7 @@ from simnet.study.screen.factors import Factor, factors
 from simnet.study.screen.paths import Turn, alone, same, turns
 from simnet.study.screen.shares import shares
 from simnet.study.screen.why import why_idle
+from simnet.study.whatif.machine import machine
 from simnet.study.whatif.plan import fingerprint
 from simnet.study.whatif.verdict import ratios
 from simnet.study.work.cases import (
@@ -167,7 +168,16 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         version=simnet.__version__,
         fingerprint=fingerprint(runs.results.values()),
         settings=recorded(base.apply, base.settings),
-        options=options_of(duration=duration, warm_up=warm_up),
+        options=options_of(
+            seed=None if first == 1 else first,
+            paths=most,
+            sobol=sobol or None,
+            knobs=";".join(names_of(knobs, "--knobs")) or None,
+            duration=duration,
+            warm_up=warm_up,
+        ),
+        source=str(scenario),
+        machine=machine(effective),
         tunings=effective.tunings,
         metric=metric,
         latency_kind=runs.of(seeds)[0].latency_kind,

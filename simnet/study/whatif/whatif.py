@@ -27,6 +27,7 @@ from simnet.study.run.arguments import (
     Settings,
     count_of,
     names_of,
+    options_of,
     seed_of,
     text_of,
     time_us_of,
@@ -37,6 +38,7 @@ from simnet.study.run.validity import inconclusive
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
+from simnet.study.whatif.machine import machine
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Look, Plan, fingerprint
 from simnet.study.whatif.same import AS_IT_IS, same, values_read, why_same
@@ -250,7 +252,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         version=simnet.__version__,
         fingerprint=fingerprint(known.values()),
         settings=recorded(base.apply, base.settings),
-        options=plan.options,
+        options=plan.options | options_of(max_p99=max_p99),
+        source=str(scenario),
+        machine=machine(plain),
         base_tunings=plain.tunings,
         goal=aim.goal,
         judged_by=aim.metrics,

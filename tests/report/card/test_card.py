@@ -10,10 +10,11 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Annotation
 
 from simnet.diagnose.diagnosis import diagnose
-from simnet.report.card.card import Card, as_markdown, diagnosed, machine
+from simnet.report.card.card import Card, as_markdown, diagnosed
 from simnet.report.card.picture import picture
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
+from simnet.study.whatif.machine import machine
 
 PLAIN = Card(
     sentence="affinity on here: yes: CPU time per byte -31.7 %",
@@ -60,11 +61,11 @@ def test_a_strangers_text_stays_text() -> None:
 
 
 def test_a_long_script_is_for_the_command_line() -> None:
-    typed = tuple(f"echo {number}" for number in range(40))
+    typed = tuple(f"{('echo', 'true')[number % 2]} {number}" for number in range(40))
     shown = as_markdown(replace(PLAIN, typed=typed, undo=typed))
-    assert shown.count("echo 11\n# and 28 more lines\n") == 2
+    assert shown.count("true 11\n# and 28 more lines\n") == 2
     assert "echo 12" not in shown
-    assert "echo 11\n# and 28 more lines\n" in "\n".join(drawn(replace(PLAIN, typed=typed)))
+    assert "true 11\n# and 28 more lines\n" in "\n".join(drawn(replace(PLAIN, typed=typed)))
 
 
 def drawn(card: Card) -> list[str]:

@@ -82,6 +82,7 @@ def _strings(value: Any, change: Callable[[str], str]) -> Any:
         case dict():
             fixed = {
                 "schema",
+                "load",
                 "verdict",
                 "metric",
                 "goal",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 from pydantic import model_validator
@@ -15,8 +16,13 @@ from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.capacity.document import SCHEMA, Capacity
+from simnet.study.run.duration_text import latency_text
+from simnet.study.whatif.machine import machine
 
 __all__ = ["KIND"]
+
+# times
+_FALLS: Final = 4
 
 
 def _parts(found: Sequence[tuple[str, Capacity]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
@@ -28,23 +34,53 @@ def _part(name: str, file: str, found: Capacity) -> Part:
     caption = "What is limited, over the load"
     heading, *rows = tried_rows(found)
     blocks: list[Facts | Notes | Table] = [Facts((("limits", limits_text(found)),))]
-    if found.remarks:
-        blocks.append(Notes(found.remarks, warning=True))
     table = Table("Loads that were tried", heading, tuple(rows))
     drawn = [picture(f"{name}-loads", found.plot, caption, answer_text(found))] if rows else []
     sections = [Section("The largest load within limits", [*blocks, *drawn, table])]
     known = known_configuration(found.scenario, found.tunings, found.settings)
     if known is not None:
         sections.append(assumptions(known))
-    words = [found.scenario, "--precision", f"{found.precision:g}", "--load", found.setting]
+    words = [
+        found.source or found.scenario,
+        "--precision",
+        f"{found.precision:g}",
+        "--load",
+        found.setting,
+    ]
     if found.max_loss is not None:
         words += ["--max-loss", f"{100 * found.max_loss:g} %"]
     if found.max_p99_us is not None:
         words += ["--max-p99", f"{found.max_p99_us:g} us"]
     sections.append(repeat_section("capacity", found, words, found.tunings, file))
     tone = "good" if found.precise and found.conclusive else "open"
-    verdict = Verdict(answer_text(found), f"{found.simulations} runs", tone)
-    return Part(f"How much load does {title} carry?", [verdict], sections)
+    remarks = [*found.remarks, *_falling(found)]
+    return Part(
+        f"How much load does {title} carry?",
+        [Verdict(_capital(answer_text(found)), f"Limits: {limits_text(found)}.", tone)],
+        sections,
+        of=machine(known) if known else found.machine,
+        first=[Notes(tuple(remarks), warning=True)] if remarks else [],
+        foot=f"simnet {found.version}: {found.simulations} runs, fingerprint {found.fingerprint}",
+    )
+
+
+def _falling(found: Capacity) -> list[str]:
+    """That a larger load has a much smaller p99 than one below it, where there is such a pair."""
+    known = [
+        (one.load, one.carried.latency_us.p99)
+        for one in found.loads
+        if one.verdict == "pass" and one.carried.latency_us.p99
+    ]
+    for (less, high), (more, low) in pairwise(sorted(known)):
+        if high > _FALLS * low:
+            was, now = latency_text(high), latency_text(low)
+            said = f"p99 falls from {was} at {less:,.0f} to {now} at {more:,.0f}"
+            return [f"{said}: a queue that filled once in few runs decides such a p99"]
+    return []
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 class _Whole(Capacity):

@@ -8,17 +8,23 @@ from typing import Final
 from pydantic import model_validator
 
 from simnet.printable import titled
-from simnet.report.html.blocks import Facts, Notes, Part, Section, Table, Verdict
+from simnet.report.card import card as cards
+from simnet.report.html.blocks import Block, Facts, Notes, Part, Section, Table, Verdict
+from simnet.report.html.first import first_screen, reason_of, rests_on
 from simnet.report.html.kinds import Kind, has_schema
-from simnet.report.html.kinds.whatif import TONES, check_metrics, whatif_sections
+from simnet.report.html.kinds.whatif import TONES, check_metrics, pair_of, whatif_sections
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import known_case
-from simnet.report.search.recommend import STEP_HEADING, goal_label, step_rows
+from simnet.report.search.recommend import STEP_HEADING, goal_label, step_rows, step_why
 from simnet.study.recommend.document import SCHEMA, Recommendation
 from simnet.study.recommend.goals import GOALS
+from simnet.study.recommend.recommend import RUNS
+from simnet.study.run.measures import METRICS
 
 __all__ = ["KIND"]
+
+_CALLED: Final = "the recommended change"
 
 
 def _parts(found: Sequence[tuple[str, Recommendation]], simulate: bool) -> list[Part]:  # noqa: FBT001
@@ -30,16 +36,62 @@ def _parts(found: Sequence[tuple[str, Recommendation]], simulate: bool) -> list[
 
 def _part(name: str, file: str, found: Recommendation, *, simulate: bool) -> Part:
     title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
+    base = known_case(found.scenario, found.base_tunings, found.settings)
     changes = " + ".join(one.change for one in found.steps) or "nothing"
     sections = [_changes(name, found)]
-    if found.confirmed is not None:
-        base = known_case(found.scenario, found.base_tunings, found.settings)
-        sections += whatif_sections(name, found.confirmed, base, simulate=simulate, file=file)
-    words = [found.scenario, "--goal", found.goal]
+    first: list[Block] = []
+    reason = found.reason
+    confirmed = found.confirmed
+    pair = None
+    if confirmed is not None:
+        (best,) = confirmed.tunings
+        pair = pair_of(base, best.tuning)
+        # all that it sets is listed once, where it is explained
+        called = best.model_copy(update={"tuning": _CALLED})
+        named = confirmed.model_copy(update={"tunings": (called,)})
+        sections += whatif_sections(
+            name, named, base, simulate=simulate, file=file, texts=[best.tuning]
+        )
+        same = not file or (pair is not None and pair.commands == best.commands)
+        card = cards.recommended(found, base if pair else None)
+        first = [
+            *first_screen(name, card, known=same, worth=found.verdict == "yes"),
+            rests_on(named, pair.before if pair else None),
+        ]
+        reason = f"{reason_of(named, called)}. {step_why(found.steps[0])}"
+    else:
+        card = cards.recommended(found, base)
+        reason = f"{reason}.{_nearest(found)}"
+    if found.remarks:
+        first.append(Notes(found.remarks, warning=True))
+    words = [found.source or found.scenario, "--goal", found.goal]
     words += [word for one in found.limits for word in ("--limit", one)]
     sections.append(repeat_section("recommend", found, words, found.base_tunings, file))
-    verdict = Verdict(f"{changes}: {found.verdict}", found.reason, TONES[found.verdict])
-    return Part(f"What to change on {title} for {goal_label(found)}?", [verdict], sections)
+    return Part(
+        f"What to change on {title} for {goal_label(found)}?",
+        [Verdict(f"{changes}: {found.verdict}", reason, TONES[found.verdict])],
+        sections,
+        of=card.of,
+        first=first,
+        foot=card.foot,
+    )
+
+
+def _nearest(found: Recommendation) -> str:
+    """What came nearest in one run, where nothing was confirmed, and how to try on."""
+    sign = 1 if METRICS[found.metric].largest else -1
+    allowed = [
+        one
+        for one in found.tried
+        if one.allowed and one.changes and sign * one.percent.get(found.metric, 0.0) > 0
+    ]
+    if not allowed:
+        return ""
+    best = max(allowed, key=lambda one: sign * one.percent[found.metric])
+    label = METRICS[found.metric].said.format(latency=found.latency_kind or "latency")
+    changed = f"{' + '.join(best.changes)}: {label} {best.percent[found.metric]:+.1f} %"
+    tried = f"Best in one short run, which others did not confirm: {changed}"
+    return f" {tried}. More may be found with --runs {max(RUNS, 3 * len(found.tried))}"
 
 
 def _changes(name: str, found: Recommendation) -> Section:
@@ -51,11 +103,9 @@ def _changes(name: str, found: Recommendation) -> Section:
             )
         )
     ]
-    if found.remarks:
-        blocks.append(Notes(found.remarks, warning=True))
     if found.steps:
         blocks.append(Table("What each change adds", STEP_HEADING, tuple(step_rows(found))))
-        lines = tuple(f"{one.change}: {one.description}. {one.why}" for one in found.steps)
+        lines = tuple(step_why(one) for one in found.steps)
         blocks.append(Notes(lines))
     caption = "Every list of changes that was tried"
     sentence = "Up is more of the goal, or less where less is better; what no other beats is joined"

@@ -10,11 +10,14 @@ from pydantic import BaseModel, Field, model_validator
 from simnet.printable import titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.cases import cpu_section, latency_section, quantiles_section, work_section
+from simnet.report.html.first import resting
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.system import assumptions, known_configuration
+from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.result import SCHEMA, Result
+from simnet.study.whatif.machine import called, counted, machine, on_nodes
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
 __all__ = ["KIND", "result_sections"]
@@ -29,20 +32,63 @@ def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  
         sections.append(assumptions(known))
     sections += [repeat_run(one, file) for file, one in found]
     names = " and ".join(dict.fromkeys(one.scenario for one in results.values()))
-    verdicts = [
-        Verdict(
-            f"{name}: {one.throughput_bps / 1e6:,.1f} Mbit/s",
-            f"CPUs {one.cpu_busy_percent:.2f} % busy, mean of {len(one.cpus)}",
-            "plain" if one.conclusive else "open",
+    verdicts = [_verdict(name if len(results) > 1 else "", one) for name, one in results.items()]
+    remarks = known.remarks if known is not None else ()
+    return [
+        Part(
+            f"What does {names} do?",
+            verdicts,
+            sections,
+            of=machine(known) if known else _machine(first),
+            first=[resting(known, remarks)],
+            foot="; ".join(
+                f"simnet {one.version}: {one.simulated_s:g} s, seed {one.seed},"
+                f" fingerprint {one.fingerprint}"
+                for one in results.values()
+            ),
         )
-        for name, one in results.items()
     ]
-    return [Part(f"What does {names} do?", verdicts, sections)]
 
 
-def repeat_run(one: Result, file: str = "") -> Section:
-    """How to repeat a run."""
-    words = [one.scenario, "--seed", str(one.seed), "--duration", f"{one.simulated_s:g} s"]
+def _verdict(name: str, one: Result) -> Verdict:
+    """What it carries, and what that costs; what is full, if anything of a peer is."""
+    asked = sum(flow.transactions_per_s or 0.0 for flow in one.flows)
+    rate = f"{asked:,.0f} transactions/s" if asked else f"{one.throughput_bps / 1e6:,.0f} Mbit/s"
+    busy = sum(cpu.busy for cpu in one.cpus)
+    reason = [f"It takes {busy / 100:.2f} of {len(one.cpus)} CPUs"]
+    if one.cpus:
+        most = max(one.cpus, key=lambda cpu: cpu.busy)
+        reason.append(f"the busiest, CPU {most.id}, {most.busy:.0f} % of the time")
+    if one.latency_us is not None and one.latency_us.p99 is not None:
+        reason.append(f"{one.latency_us.kind} p99 {latency_text(one.latency_us.p99)}")
+    if one.loss:
+        reason.append(f"{100 * one.loss:.2g} % of the packets are lost")
+    answer = f"{name}: {rate}" if name else rate
+    return Verdict(answer, f"{', '.join(reason)}.", "plain" if one.conclusive else "open")
+
+
+def _machine(one: Result) -> tuple[str, ...]:
+    """What a result itself says of its machine, where no scenario of simnet's own is known."""
+    nodes = len({cpu.node for cpu in one.cpus})
+    ports = [port.name for port in one.ports]
+    cards, line = list(ports), ""
+    if one.configuration:
+        seen = _Configuration.model_validate(one.configuration)
+        cards = [called(port.nic.driver, port.nic.link_rate_bps) for port in seen.host.ports]
+        line = f"Linux {seen.host.kernel.version}; load: {seen.workload.test}"
+    shown = ", ".join([on_nodes(len(one.cpus), nodes), *counted(cards)])
+    return tuple(text for text in (shown, line) if text)
+
+
+def repeat_run(one: Result, file: str = "", scenario: str = "") -> Section:
+    """How to repeat a run; `scenario` is what it was called where that is known."""
+    words = [
+        scenario or one.scenario,
+        "--seed",
+        str(one.seed),
+        "--duration",
+        f"{one.simulated_s:g} s",
+    ]
     words += ["--warm-up", f"{one.warmup_s:g} s"]
     return repeat_section("run", one, words, one.tunings, file)
 
@@ -110,6 +156,8 @@ def _name(number: int, one: Result, found: Sequence[tuple[str, Result]]) -> str:
 
 class _Nic(BaseModel):
     mtu_bytes: int = Field(ge=68, le=1 << 20)
+    driver: str = ""
+    link_rate_bps: int = Field(default=0, ge=0)
 
 
 class _Port(BaseModel):
@@ -118,13 +166,23 @@ class _Port(BaseModel):
 
 class _Kernel(BaseModel):
     tcp_timestamps: bool
+    version: str = ""
 
 
 class _Host(BaseModel):
-    """What is read of a configuration, to count packets."""
+    """What is read of a host: to count packets, and to say what it is."""
 
     ports: list[_Port]
     kernel: _Kernel
+
+
+class _Workload(BaseModel):
+    test: str = ""
+
+
+class _Configuration(BaseModel):
+    host: _Host
+    workload: _Workload = _Workload()
 
 
 class _Whole(Result):
@@ -133,7 +191,7 @@ class _Whole(Result):
     @model_validator(mode="after")
     def _sized(self) -> _Whole:
         if self.configuration:
-            _Host.model_validate(self.configuration.get("host"))
+            _Configuration.model_validate(self.configuration)
         return self
 
 

@@ -23,9 +23,13 @@ from simnet.report.search.screen import (
     share_rows,
 )
 from simnet.study.run.measures import SCREENED
-from simnet.study.screen.document import SCHEMA, Screen
+from simnet.study.screen.document import SCHEMA, Screen, Screened, in_percent
+from simnet.study.whatif.machine import machine
+from simnet.study.whatif.verdict import end_text
 
 __all__ = ["KIND"]
+
+_NAMED: Final = 3
 
 
 def _parts(found: Sequence[tuple[str, Screen]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
@@ -38,8 +42,6 @@ def _part(name: str, file: str, found: Screen) -> Part:
     matter = [one.name for one in found.factors if found.matters(one)]
     sentence = f"what changes {label} by more than chance: {', '.join(matter) or 'nothing'}"
     blocks: list[Notes | Table] = []
-    if found.remarks:
-        blocks.append(Notes(found.remarks, warning=True))
     blocks.append(
         Table(
             f"{MEANING[0].upper()}{MEANING[1:]}",
@@ -58,10 +60,29 @@ def _part(name: str, file: str, found: Screen) -> Part:
     known = known_configuration(found.scenario, found.tunings, found.settings)
     if known is not None:
         sections.append(assumptions(known))
-    words = [found.scenario, "--metric", found.metric]
+    words = [found.source or found.scenario, "--metric", found.metric]
     sections.append(repeat_section("screen", found, words, found.tunings, file))
-    many = f"{len(matter)} of {len(found.factors)} matter"
-    return Part(f"Which knobs matter on {title}?", [Verdict(many, sentence)], sections)
+    many = f"{len(matter)} of {len(found.factors)} matter for {label}"
+    most = [
+        f"{one.name} by up to {_most(found, one)}" for one in found.factors if found.matters(one)
+    ]
+    said = f"Most: {', '.join(most[:_NAMED])}." if most else "All that changed may be chance."
+    return Part(
+        f"Which knobs matter on {title}?",
+        [Verdict(many, said)],
+        sections,
+        of=machine(known) if known else found.machine,
+        first=[Notes(found.remarks, warning=True)] if found.remarks else [],
+        foot=f"simnet {found.version}: {found.runs} runs of {found.simulated_s:g} s,"
+        f" fingerprint {found.fingerprint}",
+    )
+
+
+def _most(found: Screen, one: Screened) -> str:
+    """The larger end of what a factor changes."""
+    effect = one.effect(found.metric)
+    end = effect.high if abs(effect.high) > abs(effect.low) else effect.low
+    return end_text(in_percent(end), " %")
 
 
 class _Whole(Screen):

@@ -13,9 +13,11 @@ from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
+from simnet.report.html.system import known_configuration
 from simnet.report.sweep import sweep_cells
 from simnet.study.run.measures import LATENCY_KIND, MEASURES
 from simnet.study.sweep.sweep import SCHEMA, Point, Sweep
+from simnet.study.whatif.machine import machine
 
 __all__ = ["KIND"]
 
@@ -94,6 +96,11 @@ class _Found(NamedTuple):
     version: str
 
     @property
+    def scenario(self) -> str:
+        """What was simulated."""
+        return self.sweep.scenario
+
+    @property
     def settings(self) -> Mapping[str, str]:
         """What was the same in all runs, for the command that repeats it."""
         return self.sweep.settings
@@ -144,16 +151,36 @@ def _part(name: str, file: str, one: _Found) -> Part:
         words += ["--best", one.by]
     if (replications := len({point.seed for point in found.points})) > 1:
         words += ["--replications", str(replications)]
-    varied = ", ".join(found.names)
+    varied = " and ".join(found.names)
+    gives = "give" if len(found.names) > 1 else "gives"
+    said = found.optimum(one.by).named(one.by).said
     subject = titled(found.scenario, (), sorted(found.settings.items()))
+    known = known_configuration(found.scenario, (), found.settings)
     return Part(
-        f"Which {varied} is best for {subject}, by {measure}?",
-        [Verdict(sentence, f"{len(found.points)} runs", "plain" if found.conclusive else "open")],
+        f"Which {varied} {gives} the best {said} on {subject}?",
+        [_verdict(found, one.by, sentence)],
         [
-            Section("The grid", [drawn, *remarks, table]),
+            Section("The grid", [drawn, table]),
             repeat_section("sweep", one, words, file=file),
         ],
+        of=machine(known) if known else (),
+        first=remarks,
+        foot=f"simnet {one.version}: {len(found.points)} runs",
     )
+
+
+def _verdict(found: Sweep, by: str, sentence: str) -> Verdict:
+    """The best combination, and how sure that is."""
+    optimum = found.optimum(by)
+    best = optimum.cells[optimum.best]
+    estimate = best.estimate(by)
+    measure = optimum.named(by)
+    at = ", ".join(f"{name}={best.settings[name]}" for name in found.names)
+    unit = measure.label.partition(" (")[2].removesuffix(")")
+    value = "" if estimate is None else f"{measure.said} {measure.shown(estimate.mean)} {unit} at "
+    _, _, sure = sentence.partition("; ")
+    reason = f"{sure[:1].upper()}{sure[1:]}." if sure else sentence
+    return Verdict(f"Best: {value}{at}", reason, "plain" if found.conclusive else "open")
 
 
 def _values(found: Sweep, knob: str) -> str:

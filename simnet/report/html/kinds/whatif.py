@@ -10,8 +10,11 @@ from pydantic import model_validator
 
 from simnet.errors import InputError
 from simnet.printable import titled
+from simnet.report.card import card as cards
 from simnet.report.html.blocks import Notes, Part, Section, Table, Typed, Verdict
 from simnet.report.html.cases import cpu_section, latency_section, path_section, work_section
+from simnet.report.html.expected import expected_section
+from simnet.report.html.first import first_screen, reason_of, rests_on
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
@@ -20,6 +23,7 @@ from simnet.report.whatif import MEANING, change_heading, change_rows
 from simnet.scenario.commands.commands import Commands, commands
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import METRICS
+from simnet.study.whatif.aim import GOALS, LOADS_SAID
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA, WhatIf
 from simnet.study.work.cases import Case, Member, runs_to_completion
@@ -28,20 +32,29 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.whatif.whatif import Judged
 
-__all__ = ["KIND", "TONES", "check_metrics", "whatif_part", "whatif_sections"]
+__all__ = [
+    "ANSWERS",
+    "KIND",
+    "TONES",
+    "check_metrics",
+    "pair_of",
+    "whatif_part",
+    "whatif_sections",
+]
 
 TONES: Final = {"yes": "good", "no": "bad", "cannot tell": "open", "no difference": "plain"}
-_ANSWERS: Final = {
+ANSWERS: Final = {
     "yes": "worth it",
     "no": "not worth it",
     "cannot tell": "cannot tell",
     "no difference": "no difference",
 }
 _BEFORE: Final = "before"
+_RANKED: Final = ("rank", "tuning", "verdict", "why")
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """What is, and the same with a tuning; as configurations, and how the tuning is typed."""
 
     case: Case
@@ -85,28 +98,64 @@ def whatif_part(
         file: where the what-if was read from; empty if it was made here.
     """
     title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
-    words = [found.scenario, *(one.tuning for one in found.tunings)]
+    words = [found.source or found.scenario, *(one.tuning for one in found.tunings)]
+    words += ["--goal", found.goal] if found.goal else []
+    names = [one.tuning for one in found.tunings]
+    what = names[0] if len(names) == 1 else f"{len(names)} tunings"
+    if not found.tunings:
+        return Part(f"What would change {title}?", [], [])
+    best = found.tunings[0]
+    pair = pair_of(base, best.tuning)
+    card = cards.judged(found, base if pair else None)
+    verdicts = [
+        Verdict(
+            f"{best.tuning}: {ANSWERS[best.verdict]}",
+            reason_of(found, best),
+            TONES[best.verdict],
+        )
+    ]
+    known = not file or (pair is not None and pair.commands == best.commands)
+    first = first_screen(name, card, known=known, worth=best.verdict == "yes")
+    if len(names) > 1:
+        rows = tuple((str(o.rank), o.tuning, ANSWERS[o.verdict], o.reason) for o in found.tunings)
+        first.insert(0, Table("All tunings, the best first", _RANKED, rows, left=4))
     return Part(
-        f"What would {' or '.join(one.tuning for one in found.tunings)} do to {title}?",
-        [
-            Verdict(f"{one.tuning}: {_ANSWERS[one.verdict]}", one.reason, TONES[one.verdict])
-            for one in found.tunings
-        ],
+        f"What would {what} do to {title}?",
+        verdicts,
         [
             *whatif_sections(name, found, base, simulate=simulate, file=file),
             repeat_section("whatif", found, words, found.base_tunings, file),
         ],
+        of=card.of,
+        first=[*first, rests_on(found, pair.before if pair else None)],
+        foot=card.foot,
     )
 
 
 def whatif_sections(
-    name: str, found: WhatIf, base: Case | None, *, simulate: bool, file: str = ""
+    name: str,
+    found: WhatIf,
+    base: Case | None,
+    *,
+    simulate: bool,
+    file: str = "",
+    texts: Sequence[str] = (),
 ) -> list[Section]:
-    """What changes, and what to type; see `whatif_part`."""
-    pairs = {one.tuning: pair for one in found.tunings if (pair := _pair(base, one.tuning))}
+    """What changes, and what to type; see `whatif_part`.
+
+    `texts` are the tunings as they are typed where they are called something shorter.
+    """
+    given = texts or [one.tuning for one in found.tunings]
+    pairs = {
+        one.tuning: pair
+        for one, text in zip(found.tunings, given, strict=True)
+        if (pair := pair_of(base, text))
+    }
     best = found.tunings[0] if found.tunings else None
     sections = [_changes(name, found)]
     if best is not None:
+        if (expected := expected_section(best)) is not None:
+            sections.append(expected)
         pair = pairs.get(best.tuning)
         if pair is not None and simulate and not runs_to_completion(pair.case):
             sections += _seen(name, best.tuning, pair)
@@ -119,13 +168,13 @@ def whatif_sections(
     return sections
 
 
-def _pair(base: Case | None, text: str) -> _Pair | None:
+def pair_of(base: Case | None, text: str) -> Pair | None:
     """What is and what would be; None where the tuning is not known here."""
     if base is None:
         return None
     try:
         tuned = read_tuning(base.scenario, text).on(base)
-        return _Pair(base, tuned, Member(base).effective(), Member(tuned).effective())
+        return Pair(base, tuned, Member(base).effective(), Member(tuned).effective())
     except InputError:  # of another version, or made up
         return None
 
@@ -140,12 +189,12 @@ def _changes(name: str, found: WhatIf) -> Section:
         if (rows := change_rows(found, one))
     ]
     warnings = tuple(f"{one.tuning}: {line}" for one in found.tunings for line in one.warnings)
-    notes = [Notes(lines, warning=True) for lines in (found.remarks, warnings) if lines]
+    notes = [Notes(lines, warning=True) for lines in (warnings,) if lines]
     meaning = Notes((f"{MEANING[0].upper()}{MEANING[1:]}.",))
     return Section("What changes, and how sure that is", [drawn, *notes, *tables, meaning])
 
 
-def _typed(judged: Judged, pair: _Pair | None, file: str) -> Iterator[Section]:
+def _typed(judged: Judged, pair: Pair | None, file: str) -> Iterator[Section]:
     """What to type; of a file only beside what the system itself says."""
     if not judged.commands:
         return
@@ -179,7 +228,7 @@ def _work(name: str, best: Judged) -> Iterator[Section]:
         yield work_section(name, shares, placed, best.mechanisms[0].unit)
 
 
-def _seen(name: str, tuning: str, pair: _Pair) -> Iterator[Section]:
+def _seen(name: str, tuning: str, pair: Pair) -> Iterator[Section]:
     """One run of what is and one with the tuning, side by side."""
     from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
@@ -211,7 +260,11 @@ class _Whole(WhatIf):
 
 
 def check_metrics(found: WhatIf) -> None:
-    """Raise ValueError where it has a metric that simnet has not."""
+    """Raise ValueError where it has a metric, a load or a goal that simnet has not."""
+    if found.load not in {"", *LOADS_SAID}:
+        raise ValueError(f"expected a load among {', '.join(LOADS_SAID)}")
+    if found.goal not in {"", *GOALS}:
+        raise ValueError(f"expected a goal among {', '.join(GOALS)}")
     for change in (change for one in found.tunings for change in one.changes):
         if change.metric not in METRICS:
             raise ValueError(f"expected metrics among {', '.join(METRICS)}")

@@ -18,5 +18,5 @@ for (const button of document.querySelectorAll("button.copy")) {
   });
 }
 addEventListener("beforeprint", () => {
-  for (const folded of document.querySelectorAll("details")) folded.open = true;
+  for (const folded of document.querySelectorAll("details:not(.long)")) folded.open = true;
 });

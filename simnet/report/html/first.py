@@ -1,0 +1,102 @@
+"""The first screen of a what-if and a recommendation: what stands on their card."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from simnet.report.card.card import short
+from simnet.report.card.picture import nodes
+from simnet.report.html.blocks import Block, Notes, Table, Typed
+from simnet.report.html.svg import picture
+from simnet.report.whatif import judged_by, moved_most
+from simnet.study.run.measures import CPU_PER_BYTE
+from simnet.study.whatif.plan import MEMBERS, SEEDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.report.card.card import Card
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.whatif.whatif import Judged, WhatIf
+
+__all__ = ["first_screen", "reason_of", "resting", "rests_on"]
+
+# of a port: whether it is full rests on it
+_DECIDES: Final = "link_rate"
+_DRAWN: Final = "Where interrupts go, before and after"
+
+
+def first_screen(name: str, card: Card, *, known: bool, worth: bool) -> list[Block]:
+    """What a card has below its sentence.
+
+    Args:
+        name: begins the names of pictures.
+        card: the answer.
+        known: whether its commands are those that simnet makes; others are shown below, with a
+            warning, and not here.
+        worth: whether it is worth it; else nobody is to type them.
+    """
+    blocks: list[Block] = []
+    if card.numbers:
+        heading, *rows = card.numbers
+        blocks.append(Table("What decides", heading, tuple(rows)))
+    if (drawn := nodes(card)) is not None:
+        said = "; ".join(card.why) or _DRAWN
+        blocks.append(picture(f"{name}-nodes", drawn, _DRAWN, said))
+    if card.why:
+        blocks.append(Notes(card.why, caption="Why"))
+    if card.typed and known and worth:
+        blocks.append(Typed("Apply it", "\n".join(short(card.typed))))
+    return blocks
+
+
+def reason_of(found: WhatIf, best: Judged) -> str:
+    """Why, from what it comes, and of an open answer what would tell more."""
+    parts = [best.reason]
+    if best.verdict == "yes" and best.decided_by == CPU_PER_BYTE:
+        parts += [f"mostly: {one}" for one in moved_most(best)[:1]]
+    if best.verdict == "cannot tell" and (more := _what_tells(found, best)):
+        parts.append(more)
+    return ". ".join(
+        f"{one[0].upper()}{one[1:]}" if number else one for number, one in enumerate(parts) if one
+    )
+
+
+def _what_tells(found: WhatIf, best: Judged) -> str:
+    """What makes the interval of what decided as wide as it is."""
+    decided = next((one for one in best.changes if one.metric == best.decided_by), None)
+    if decided is None or decided.hull is None:
+        return ""
+    widths = {
+        part: interval.high - interval.low
+        for part in ("seeds", "parameters", "model")
+        if (interval := getattr(decided, part)) is not None
+    }
+    widest = max(widths, key=widths.__getitem__)
+    if widest == "seeds":
+        seeds, members = max(SEEDS, 2 * found.seeds), max(MEMBERS, found.members)
+        return f"more runs may tell: --seeds {seeds} --members {members}"
+    if widest == "parameters":
+        return "what nobody measured of this machine decides: simnet calibrate narrows it"
+    return "the change is smaller than the model is good for: try it"
+
+
+def rests_on(found: WhatIf, before: Effective | None) -> Notes:
+    """The rule that decided, and what is assumed of the system that the answer rests on."""
+    lines = [f"Judged by {judged_by(found)}"] if found.load else []
+    return resting(before, found.remarks, lines)
+
+
+def resting(system: Effective | None, remarks: Sequence[str], lines: Sequence[str] = ()) -> Notes:
+    """What is assumed of a system: links first, then how many of its values are."""
+    lines = list(lines)
+    if system is not None:
+        states = Counter(one.state for one in system.provenance.values())
+        lines.append(f"{states['assumed']} of {sum(states.values())} values are assumed, see below")
+        lines += [
+            f"{place.removeprefix('host.')} is assumed to be {one.text}: {one.source}"
+            for place, one in system.provenance.items()
+            if one.state == "assumed" and place.startswith("host.ports") and _DECIDES in place
+        ]
+    return Notes((*lines, *remarks), caption="What this rests on")
