@@ -37,7 +37,7 @@ def cpu_section(name: str, results: Mapping[str, Result]) -> Section:
             f" the busiest is CPU {max(result.cpus, key=lambda cpu: cpu.busy).id}"
             for case, result in results.items()
         ]
-        caption = "How busy each logical CPU is; a row is a NUMA node"
+        caption = "How busy each logical CPU is; each row is of one NUMA node"
         blocks.append(
             picture(f"{name}-cpus", lambda: cpu_heat(results), caption, "; ".join(sentences))
         )

@@ -10,6 +10,8 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from simnet.host.cpulist import cpulist_text
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.image import AxesImage
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
 _COLUMNS: Final = 2
+_MOST_IN_A_ROW: Final = 16
 _SIZE_INCHES: Final = (5.6, 2.2)
 _COLOURS: Final = "Reds"
 _WRITTEN_PERCENT: Final = 1.0
@@ -24,7 +27,7 @@ _DARK_PERCENT: Final = 60.0
 
 
 def cpu_heat(results: Mapping[str, Result], figure: Figure | None = None) -> Figure:
-    """One panel a result, named by its key: a row a NUMA node, a square a logical CPU.
+    """One panel a result, named by its key: a square a logical CPU, a row up to 16 of a NUMA node.
 
     Colour and number are the percent of the time in which the CPU was busy; numbers below 1 %
     are left out. Without `figure` one is made, outside of pyplot, so no display is needed.
@@ -50,10 +53,15 @@ def cpu_heat(results: Mapping[str, Result], figure: Figure | None = None) -> Fig
 
 def _panel(result: Result, axes: Axes) -> AxesImage:
     nodes = sorted({cpu.node for cpu in result.cpus})
-    by_node = [[cpu for cpu in result.cpus if cpu.node == node] for node in nodes]
-    width = max(map(len, by_node))
-    grid = np.full((len(nodes), width), np.nan)
-    for row, cpus in enumerate(by_node):
+    rows = [
+        cpus[first : first + _MOST_IN_A_ROW]
+        for node in nodes
+        for cpus in [[cpu for cpu in result.cpus if cpu.node == node]]
+        for first in range(0, len(cpus), _MOST_IN_A_ROW)
+    ]
+    width = max(map(len, rows))
+    grid = np.full((len(rows), width), np.nan)
+    for row, cpus in enumerate(rows):
         for column, cpu in enumerate(cpus):
             grid[row, column] = cpu.busy
             if cpu.busy >= _WRITTEN_PERCENT:
@@ -62,15 +70,13 @@ def _panel(result: Result, axes: Axes) -> AxesImage:
                     column, row, f"{cpu.busy:.0f}", ha="center", va="center", fontsize=7, color=ink
                 )
     image = axes.imshow(grid, cmap=mpl.colormaps[_COLOURS], vmin=0, vmax=100, aspect="auto")
-    labels = [
-        f"{node}: {cpus[0].id}-{cpus[-1].id}" for node, cpus in zip(nodes, by_node, strict=True)
-    ]
-    axes.set_yticks(range(len(nodes)), labels, fontsize="small")
+    labels = [f"{cpus[0].node}: {cpulist_text(cpu.id for cpu in cpus)}" for cpus in rows]
+    axes.set_yticks(range(len(rows)), labels, fontsize="small")
     axes.set_xticks(range(width), list(map(str, range(width))), fontsize="x-small")
-    axes.set_xlabel("logical CPU, counted within its node (number)", fontsize="small")
+    axes.set_xlabel("logical CPU, counted within its row (number)", fontsize="small")
     axes.set_ylabel("node: its CPUs (ids)", fontsize="small")
     axes.set_xticks(np.arange(-0.5, width), minor=True)
-    axes.set_yticks(np.arange(-0.5, len(nodes)), minor=True)
+    axes.set_yticks(np.arange(-0.5, len(rows)), minor=True)
     axes.grid(which="minor", color="#bbbbbb", linewidth=0.5)
     axes.tick_params(which="minor", length=0)
     return image

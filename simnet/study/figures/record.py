@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from simnet.study.validate.record import Record
 
 __all__ = ["ratios", "scores"]
@@ -63,9 +65,12 @@ def ratios(last: Sequence[_Predicted], title: str) -> Figure:
     axes.axvline(1.0, color="black", linewidth=0.8)
     for place, score in enumerate(last):
         colour = _INSIDE if score.covered else _OUTSIDE
-        low, ratio, high = (min(max(one, _LEAST), _MOST) for one in _ratios(score))
+        exact = _ratios(score)
+        low, ratio, high = (min(max(one, _LEAST), _MOST) for one in exact)
         axes.plot([low, high], [place, place], color=colour, linewidth=2.5, alpha=0.5)
         axes.plot([ratio], [place], "o", color=colour, markersize=4)
+        if ratio in {_LEAST, _MOST}:
+            _annotate_beyond(axes, exact[1], (ratio, place), colour)
     axes.set_xscale("log")
     axes.set_xlim(_LEAST, _MOST)
     ticks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10]
@@ -77,6 +82,21 @@ def ratios(last: Sequence[_Predicted], title: str) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(title, fontsize="medium", loc="left")
     return figure
+
+
+def _annotate_beyond(axes: Axes, exact: float, dot: tuple[float, float], colour: str) -> None:
+    """Write beside a dot at the edge of the picture where it would be."""
+    left = exact < 1
+    axes.annotate(
+        f"← {exact:.2g}" if left else f"{exact:.2g} →",
+        dot,
+        (6 if left else -6, 0),
+        textcoords="offset points",
+        ha="left" if left else "right",
+        va="center",
+        fontsize=6,
+        color=colour,
+    )
 
 
 def _ratios(one: _Predicted) -> tuple[float, ...]:

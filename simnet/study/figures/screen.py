@@ -40,7 +40,9 @@ def tornado(found: Screen) -> Figure:
     else:
         axes = figure.subplots()
     chance = 2 * found.chance.get(found.metric, 0.0)
-    axes.axvspan(in_percent(-chance), in_percent(chance), color="#dddddd", label="chance")
+    axes.axvspan(
+        in_percent(-chance), in_percent(chance), color="#888888", alpha=0.3, label="chance"
+    )
     for row, one in enumerate(shown):
         effect = one.effect(found.metric)
         low, high = in_percent(effect.low), in_percent(effect.high)

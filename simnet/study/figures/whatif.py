@@ -36,7 +36,7 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
         width, height = _SIZE_INCHES
         size = (width, height + _INCHES_A_TUNING * len(found.tunings))
         axes = Figure(figsize=size, layout="constrained").subplots()
-    axes.axvspan(-MARGIN_PERCENT, MARGIN_PERCENT, color="#dddddd", label="no difference")
+    axes.axvspan(-MARGIN_PERCENT, MARGIN_PERCENT, color="#888888", alpha=0.3, label="no difference")
     shown = [metric for metric in _SHOWN if metric in _deciding(found)]
     most = 0.0
     for metric, colour in _SHOWN.items():
