@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from simnet.report.html.blocks import Block, Notes, Section, Table
+from simnet.scenario.core.knobs import knob_of
 from simnet.study.run.measures import LOSS, METRICS, RATE, REAL_TIME, REQUESTS, TAIL
 
 if TYPE_CHECKING:
@@ -71,5 +72,5 @@ def _is_set(settings: dict[str, str]) -> Iterator[tuple[str, str]]:
             yield f"ethtool -{found[1].lower()} PORT", f"{found[2]}: {value}"
         elif name.startswith("/"):
             yield f"cat {name}", value
-        elif "." in name and " " not in name:
+        elif (known := knob_of(name)) and known[0].command.startswith("sysctl "):
             yield f"sysctl {name}", value
