@@ -108,7 +108,7 @@ def test_a_prediction_stands_beside_its_cure(tmp_path: Path) -> None:
     assert "The cure is predicted: cannot tell. Loss counts most." in text
     assert "a prediction by simulation" in text
     assert "Load: sar.txt:3." in text
-    for said in ("-2.8 to +40.4", "+4.2 %", "throughput (Mbit/s)", "<td>950.0</td>"):
+    for said in ("\u22122.8 to +40.4", "+4.2 %", "throughput (Mbit/s)", "<td>950.0</td>"):
         assert said in text
 
 
