@@ -47,11 +47,11 @@ def test_a_tuning_and_a_slider_are_answered_at_once_then_better(seen: Seen, addr
     slider.focus()
     slider.press("ArrowRight")
     page.get_by_text("affinity: ").first.wait_for(state="detached")
-    page.get_by_text("ethtool -C {port} rx-usecs=40 us: first").wait_for(timeout=10000)
+    page.get_by_text("ethtool -C {port} rx-usecs=40 µs: first").wait_for(timeout=10000)
     page.get_by_role("button", name="Pin as before").click()
     page.get_by_text("as it is: first impression").wait_for()
     slider.press("ArrowLeft")
-    page.get_by_text("ethtool -C {port} rx-usecs=20 us: first").wait_for(timeout=10000)
+    page.get_by_text("ethtool -C {port} rx-usecs=20 µs: first").wait_for(timeout=10000)
     hosts = {urlsplit(one).hostname for one in seen.requests if one.startswith(("http", "ws"))}
     assert hosts == {"127.0.0.1"}
 
