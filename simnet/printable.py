@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["few", "lines", "markdown", "one_line", "printable", "titled", "typed"]
+__all__ = ["capital", "few", "lines", "markdown", "one_line", "printable", "titled", "typed"]
 
 _LONGEST: Final = 2000
 # names that a sentence has
@@ -80,6 +80,11 @@ def _bytes(character: str) -> bytes:
 def markdown(text: str) -> str:
     """Return a stranger's text for a line of Markdown, where it is nothing but text."""
     return printable(text).translate(_MARKUP)
+
+
+def capital(text: str) -> str:
+    """Return a text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
 
 
 def few(names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from simnet.diagnose.evidence import gathered
 from simnet.diagnose.reading import Reading, readings
 from simnet.diagnose.rule import PLACES, Clear, Hit, Rule, rules
 from simnet.importing.bounded import bounded
+from simnet.printable import capital
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -66,7 +67,7 @@ class Finding:
         if not subject and not _PREPOSITION.search(text):
             text = text.removesuffix(" {subject}")
         text = text.replace("{subject}", subject or _NAMELESS.get(self.rule.place, "the port"))
-        return text.rstrip(":") if subject else text[:1].upper() + text[1:].rstrip(":")
+        return text.rstrip(":") if subject else capital(text.rstrip(":"))
 
     def row(self) -> document.Finding:
         """Return the finding as the document has it."""

@@ -68,3 +68,8 @@ class Series:
         """By how much it grew between the first and the last sample; None if that is not known."""
         growth = self.facts[-1].value - self.facts[0].value
         return growth if len(self.facts) > 1 and growth >= 0 else None
+
+    @property
+    def growing(self) -> bool:
+        """Whether it may still grow: it did between samples, or nobody knows."""
+        return self.grew is None or self.grew > 0

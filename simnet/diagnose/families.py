@@ -43,10 +43,6 @@ def _nobody(_evidence: Evidence, _subject: str) -> tuple[Action, ...]:
     return ()
 
 
-def _growing(series: Series) -> bool:
-    return series.grew is None or series.grew > 0
-
-
 def counted(
     names: str,
     *,
@@ -78,7 +74,7 @@ def counted(
             share = series.value / packets if packets else 0.0
             much = share >= possible and series.value >= _FEWEST if packets else 0
             enough = much or (not packets and not silent and series.value >= fewest)
-            if not enough or not _growing(series):
+            if not enough or not series.growing:
                 before = clear.get(fact.subject)
                 if before is None or series.value > before.value:
                     clear[fact.subject] = series
@@ -106,7 +102,7 @@ def _little(series: Series, packets: float = 0.0) -> str:
     fact = series.last
     if not fact.value:
         return f"{fact.name} 0"
-    if not _growing(series):
+    if not series.growing:
         return f"{fact.name} {fact.shown}: does not grow"
     share = f" of {packets:,.0f}, {percent(series.value / packets)}" if packets else ""
     return f"{fact.name} {fact.shown}{share}: negligible"
@@ -142,7 +138,7 @@ def ratio(
             whole = max((one.value for one in evidence.series(kind, of, subject)), default=0.0)
             share = series.value / whole if of and whole else 0.0
             enough = series.value >= fewest and (share >= at_least or not (of and whole))
-            if not enough or not _growing(series):
+            if not enough or not series.growing:
                 yield Clear(fact, _little(series))
                 continue
             said = f"{fact.name} {fact.shown}"

@@ -171,9 +171,8 @@ RULES: Final = (
         "{subject} has no link",
         "Link detected of ethtool",
         "always, where it was pasted",
-        "Nothing is at the other end, or both do not agree: cable, optic, speed, FEC, or the"
-        " port is"
-        " down at either end.",
+        "Nothing is at the other end, or both do not agree: cable, optic, speed, FEC, or the port"
+        " is down at either end.",
         "ip link set dev PORT up; then cable, optic, and the switch's port and its FEC.",
         "Linux Documentation/networking/ethtool-netlink.rst, LINKSTATE_GET",
         _no_link,

@@ -35,7 +35,7 @@ def _timeouts(evidence: Evidence) -> Iterator[Found]:
     yield from logged(hang, weight=85)(evidence)
     for series in evidence.series("stat", r"tx_timeout\w*|os_netdev_wd"):
         fact = series.last
-        if fact.value >= 1 and (series.grew is None or series.grew):
+        if fact.value >= 1 and series.growing:
             yield Hit(fact.subject, (fact,), f"{fact.name} {fact.shown}", 55, "likely")
         else:
             yield Clear(fact, f"{fact.name} {fact.shown}")

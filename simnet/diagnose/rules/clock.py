@@ -124,9 +124,8 @@ RULES: Final = (
         "always: hpet or acpi_pm in place of tsc, kvm-clock or arch_sys_counter",
         "The kernel does not trust the CPU's counter, so each time stamp reads a register of the"
         " chipset: a microsecond and a lock, several times for a packet.",
-        "Look why the TSC was given up (firmware, a guest that moved); tsc=reliable if it is"
-        " known to"
-        " be good.",
+        "Look why the TSC was given up (firmware, a guest that moved); tsc=reliable if it is known"
+        " to be good.",
         "Linux Documentation/virt/kvm/x86/timekeeping.rst; kernel/time/clocksource.c",
         _source,
     ),

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
+# percent of a CPU that a test takes: all of it but its waits; no more than one thread can
+_FILLED: Final = 90
+_ONE_THREAD: Final = 105
+
 
 def _steal(evidence: Evidence) -> Iterator[Found]:
     found = evidence.of("cpu", "steal")
@@ -76,10 +80,10 @@ def _idle_states(evidence: Evidence) -> Iterator[Found]:
 def _test(evidence: Evidence) -> Iterator[Found]:
     """A test program of one thread cannot take more than one CPU."""
     for fact in evidence.of("test cpu", "here|there"):
-        if fact.value >= 90:  # noqa: PLR2004 - of one CPU: the rest are its waits
+        if fact.value >= _FILLED:
             where = "this" if fact.name == "here" else "the other"
             said = f"the test took {fact.text} of a CPU at {where} end"
-            sure = "likely" if fact.value <= 105 else "possible"  # noqa: PLR2004 - of several threads
+            sure = "likely" if fact.value <= _ONE_THREAD else "possible"
             yield Hit("", (fact,), said, 54, sure)
         else:
             yield Clear(fact, f"the test took {fact.text} of a CPU")

@@ -29,7 +29,7 @@ def _policed(evidence: Evidence) -> Iterator[Found]:
         sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
         share = min(fact.value / sent, 1.0) if sent else 0.0
         said = f"dropped {fact.shown} of {sent:,.0f}, {percent(share)}"
-        if share >= 1e-3 and fact.value >= 10 and (series.grew is None or series.grew):  # noqa: PLR2004 - as of queues
+        if share >= 1e-3 and fact.value >= 10 and series.growing:  # noqa: PLR2004 - as of queues
             port = fact.subject.partition(" police")[0]
             act = (look("tc", "-s", "filter", "show", "dev", named(port), "ingress"),)
             yield Hit(fact.subject, (fact,), said, weight_of(share), "certain", act)
@@ -45,7 +45,7 @@ def _drops(evidence: Evidence) -> Iterator[Found]:
         sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
         share = fact.value / (sent + fact.value) if sent + fact.value else 0.0
         said = f"dropped {fact.shown} of {sent + fact.value:,.0f}, {percent(share)}"
-        if share >= 1e-3 and fact.value >= 10 and (series.grew is None or series.grew):  # noqa: PLR2004 - AQMs drop some
+        if share >= 1e-3 and fact.value >= 10 and series.growing:  # noqa: PLR2004 - AQMs drop some
             sure = "certain" if share >= 1e-2 else "likely"  # noqa: PLR2004 - a hundredth
             yield Hit(fact.subject, (fact,), said, weight_of(share), sure)
         else:

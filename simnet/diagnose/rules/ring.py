@@ -129,9 +129,8 @@ RULES: Final = (
         "1 packet in 1,000: some drop what nobody wants, too",
         "The driver counts packets that it did not hand to the kernel; what for, its name and the"
         " driver's documentation say.",
-        "Look at it twice, some seconds apart, under load: if it grows with the load, widen"
-        " the ring"
-        " and spread the interrupts; if it does not, it counts what nobody wants.",
+        "Look at it twice, some seconds apart, under load: if it grows with the load, widen the"
+        " ring and spread the interrupts; if it does not, it counts what nobody wants.",
         f"{_STATISTICS}, Driver-defined statistics",
         counted(rf"(?!(?:{_FULL}|{_FAMILY})(?:\[.*)?$){_DROPS}", possible=1e-3, scale=0.8),
         hides=("link-dropped",),
@@ -142,9 +141,8 @@ RULES: Final = (
         "The buffer of {subject} overflows",
         "rx_discards_phy, rx_prio_discards of ethtool -S of mlx5",
         "1 packet in 10,000",
-        "Frames are lost in the port's buffer, before any ring: PCIe or memory"
-        " takes them too slowly,"
-        " or rings are full.",
+        "Frames are lost in the port's buffer, before any ring: PCIe or memory takes them too"
+        " slowly, or rings are full.",
         "Look at PCIe width, IOMMU and rings; pause frames move the wait to the sender.",
         "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst",
         counted(r"rx_discards_phy|rx_prio\d_discards", act=wider_ring()),

@@ -48,8 +48,8 @@ def _retransmits(evidence: Evidence) -> Iterator[Found]:
         share = one.value / whole if whole else 0.0
         said = f"TcpRetransSegs {one.last.shown}"
         said += f" of {whole:,.0f} segments, {percent(share)}" if whole else ""
-        still = one.grew is None or one.grew > 0
-        if (share >= 5e-3 or (not whole and one.value >= 10_000)) and one.value >= 50 and still:  # noqa: PLR2004 - half a percent halves a window often
+        many = share >= 5e-3 or (not whole and one.value >= 10_000)  # noqa: PLR2004 - half a percent halves a window often
+        if many and one.value >= 50 and one.growing:  # noqa: PLR2004 - fewer are chance
             sure = "likely" if share >= 1e-2 else "possible"  # noqa: PLR2004 - a hundredth
             yield Hit("", (one.last,), said, 0.75 * weight_of(share or 1e-2), sure)
         else:
@@ -236,9 +236,8 @@ RULES: Final = (
         "The receiver's window holds back {subject}",
         "rwnd_limited of ss -i",
         "a third of the time that the connection had something to send, of a second and more",
-        "The other end offers no more room: its program reads too slowly, or its largest"
-        " tcp_rmem is"
-        " small for rate times round trip.",
+        "The other end offers no more room: its program reads too slowly, or its largest tcp_rmem"
+        " is small for rate times round trip.",
         "At the other end: see why its program does not read, raise the largest tcp_rmem.",
         "Linux include/uapi/linux/tcp.h, tcpi_rwnd_limited",
         lambda evidence: _limited(evidence, "rwnd_limited"),
@@ -393,9 +392,8 @@ RULES: Final = (
         "TCP does without an option that it needs {subject}",
         "tcp_window_scaling, tcp_sack, tcp_timestamps",
         "set to 0",
-        "Without scaling a window is 64 KiB: at 10 ms that is 52 Mbit/s."
-        " Without SACK several losses"
-        " in a window take a round trip each.",
+        "Without scaling a window is 64 KiB: at 10 ms that is 52 Mbit/s. Without SACK several"
+        " losses in a window take a round trip each.",
         "Switch it on.",
         f"{_SYSCTL}; RFC 7323, RFC 2018",
         _switched_off,

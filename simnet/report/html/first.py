@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from simnet.printable import capital
 from simnet.report.card.card import short
 from simnet.report.card.picture import nodes
 from simnet.report.html.blocks import Block, Notes, Table, Typed
@@ -58,9 +59,7 @@ def reason_of(found: WhatIf, best: Judged) -> str:
         parts += [f"mostly: {one}" for one in moved_most(best)[:1]]
     if best.verdict == "cannot tell" and (more := _what_tells(found, best)):
         parts.append(more)
-    return ". ".join(
-        f"{one[0].upper()}{one[1:]}" if number else one for number, one in enumerate(parts) if one
-    )
+    return ". ".join(capital(one) if number else one for number, one in enumerate(parts) if one)
 
 
 def _what_tells(found: WhatIf, best: Judged) -> str:
@@ -68,16 +67,10 @@ def _what_tells(found: WhatIf, best: Judged) -> str:
     decided = next((one for one in best.changes if one.metric == best.decided_by), None)
     if decided is None or decided.hull is None:
         return ""
-    widths = {
-        part: interval.high - interval.low
-        for part in ("seeds", "parameters", "model")
-        if (interval := getattr(decided, part)) is not None
-    }
-    widest = max(widths, key=widths.__getitem__)
-    if widest == "seeds":
+    if decided.widest == "seeds":
         seeds, members = max(SEEDS, 2 * found.seeds), max(MEMBERS, found.members)
         return f"more runs may tell: --seeds {seeds} --members {members}"
-    if widest == "parameters":
+    if decided.widest == "parameters":
         return "what nobody measured of this machine decides: simnet calibrate narrows it"
     return "the change is smaller than the model is good for: try it"
 

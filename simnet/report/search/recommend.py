@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.printable import printable, titled
+from simnet.printable import capital, printable, titled
 from simnet.report.columns import columns
 from simnet.report.whatif import MEANING, change_heading, change_rows, commands_text, runs_of
 from simnet.terminal import answer_last
@@ -67,7 +67,7 @@ def step_rows(found: Recommendation) -> list[tuple[str, ...]]:
 
 def step_why(step: Step) -> str:
     """What a change is, and what it does."""
-    return f"{step.change}: {step.description}. {step.why[:1].upper()}{step.why[1:]}."
+    return f"{step.change}: {step.description}. {capital(step.why)}."
 
 
 def _confirmed(found: WhatIf, judged: Judged) -> str:

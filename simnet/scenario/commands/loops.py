@@ -39,10 +39,12 @@ def looped(lines: Iterable[str], least: int = _LEAST) -> tuple[str, ...]:
 def _runs(lines: Sequence[str]) -> Iterator[list[str]]:
     """Split lines of one shape where more words differ than a loop can have."""
     run: list[str] = []
+    differ: set[int] = set()
     for line in lines:
-        if len(_differ([*run, line])) > _MOST_VARIABLE:
+        differ |= set(_differ([*run[:1], line]))
+        if len(differ) > _MOST_VARIABLE:
             yield run
-            run = []
+            run, differ = [], set()
         run.append(line)
     yield run
 

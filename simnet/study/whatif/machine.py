@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
+from simnet.scenario.core.units import KINDS, format_quantity
 from simnet.study.whatif.aim import LOADS_SAID, load_of
 
 if TYPE_CHECKING:
@@ -13,11 +14,10 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["counted", "machine", "on_nodes"]
+__all__ = ["called", "machine", "on_nodes", "with_counts"]
 
 _FILE: Final = ".toml"
 _GHZ: Final = 10**9
-_PREFIXES: Final = ((10**9, "Gbit/s"), (10**6, "Mbit/s"))
 
 
 def machine(effective: Effective) -> tuple[str, ...]:
@@ -46,7 +46,7 @@ def machine(effective: Effective) -> tuple[str, ...]:
     disks = [name for place, name in own.items() if place.endswith(".disk")]
     test = effective.workload.test
     kernel = own.get("kernel", f"Linux {host.kernel.version}")
-    parts += [on_nodes(len(host.online), host.machine.nodes), *counted([*cards, *disks])]
+    parts += [on_nodes(len(host.online), host.machine.nodes), *with_counts([*cards, *disks])]
     return (
         printable(", ".join(parts)),
         printable(f"{kernel}; load: {test}, {LOADS_SAID[load_of(test)]}"),
@@ -63,11 +63,10 @@ def _card(effective: Effective, number: int) -> str:
 
 def called(driver: str, rate_bps: int) -> str:
     """A card of which only the driver is known, and its rate."""
-    unit_bps, unit = next((one for one in _PREFIXES if rate_bps >= one[0]), _PREFIXES[-1])
-    return f"{driver} {rate_bps / unit_bps:g} {unit}".strip()
+    return f"{driver} {format_quantity(rate_bps, KINDS['rate'])}".strip()
 
 
-def counted(names: Sequence[str]) -> list[str]:
+def with_counts(names: Sequence[str]) -> list[str]:
     """Each name once, with how many there are."""
     return [f"{count} x {name}" if count > 1 else name for name, count in Counter(names).items()]
 

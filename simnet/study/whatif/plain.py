@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.printable import capital
 from simnet.study.run.measures import METRICS
 from simnet.study.whatif.verdict import (
     MARGIN_PERCENT,
@@ -41,7 +42,7 @@ def plain(judged: Judged, judged_by: Sequence[str]) -> str:
         return judged.reason
     if judged.verdict == "no difference":
         counts = _listed([_name(judged, name) for name in judged_by])
-        return f"{_upper(counts)} would change by less than {MARGIN_PERCENT:g} %"
+        return f"{capital(counts)} would change by less than {MARGIN_PERCENT:g} %"
     if not _is_open(judged, decisive, judged_by):
         return judged.reason
     counted = "counts most" if decisive.metric == judged_by[0] else "counts"
@@ -51,15 +52,15 @@ def plain(judged: Judged, judged_by: Sequence[str]) -> str:
     told = (
         f"{called(decisive)} {counted}, and {wanted} is better. Expected is {expected}, but"
         f" anything from {possible} % is possible, so it may as well be {other}:"
-        f" {_WHY[_widest(decisive)]}"
+        f" {_WHY[decisive.widest]}"
     )
     rest = [one for one in judged_by if one != decisive.metric]
     changes = {one.metric: one for one in judged.changes}
     still_open = [name for name in rest if name in changes and changes[name].direction == "unknown"]
     if still_open:
         names = _listed([_name(judged, name) for name in still_open])
-        told += f". {_upper(names)} {'is' if len(still_open) == 1 else 'are'} as open"
-    return _upper(told)
+        told += f". {capital(names)} {'is' if len(still_open) == 1 else 'are'} as open"
+    return capital(told)
 
 
 def _is_open(judged: Judged, decisive: Change, judged_by: Sequence[str]) -> bool:
@@ -76,17 +77,6 @@ def _is_open(judged: Judged, decisive: Change, judged_by: Sequence[str]) -> bool
 def _name(judged: Judged, metric: str) -> str:
     found = next((one for one in judged.changes if one.metric == metric), None)
     return METRICS[metric].said if found is None else called(found)
-
-
-def _widest(change: Change) -> str:
-    """The part that makes an interval as wide as it is."""
-    parts = {name: getattr(change, name) for name in _WHY}
-    widths = {name: part.high - part.low for name, part in parts.items() if part is not None}
-    return max(widths, key=lambda name: widths[name])
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _listed(names: Sequence[str]) -> str:

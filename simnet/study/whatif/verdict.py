@@ -121,6 +121,13 @@ class Change(Row):
         return Interval(low=min(i.low for i in known), high=max(i.high for i in known))
 
     @property
+    def widest(self) -> str:
+        """The part that makes the interval as wide as it is; empty where there is none."""
+        parts = {name: getattr(self, name) for name in ("seeds", "parameters", "model")}
+        widths = {name: part.high - part.low for name, part in parts.items() if part is not None}
+        return max(widths, key=widths.__getitem__, default="")
+
+    @property
     def direction(self) -> Direction:
         """Whether the metric is more or less for certain, or the same but for the margin."""
         hull = self.hull

@@ -45,8 +45,7 @@ RULES: Final = (
         "The optic of {subject} reports trouble",
         "ethtool -m",
         "an alarm or a warning that is on; or less than -16 dBm, below what a receiver of"
-        " 10GBASE-ER"
-        " takes",
+        " 10GBASE-ER takes",
         "Too little light arrives (dirt, a bent or long fibre, a laser that ends), or the module is"
         " too hot: bits are lost, then frames, then the link.",
         "Clean fibre and optic, measure the light at the other end, replace the module.",

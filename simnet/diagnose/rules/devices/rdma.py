@@ -32,7 +32,7 @@ def _counted(names: str, least: float, fewest: float, weight: float) -> Find:
             enough = series.value >= fewest and (share >= least or not share)
             said = f"{fact.name} {fact.shown}"
             said += f" of {work:,.0f}, {percent(share)}" if share else ""
-            if enough and (series.grew is None or series.grew):
+            if enough and series.growing:
                 heavy = max(weight, 0.8 * weight_of(share)) if share else weight
                 yield Hit(fact.subject, (fact,), said, heavy, "likely")
             else:

@@ -28,7 +28,7 @@ def _counted(names: str, of: str, least: float) -> Find:
             said = f"{fact.name} {fact.shown}"
             said += f" of {whole:,.0f} packets, {percent(share)}" if whole else ""
             many = series.value >= 1000  # noqa: PLR2004 - without anything to compare with
-            if (share >= least or (not whole and many)) and (series.grew is None or series.grew):
+            if (share >= least or (not whole and many)) and series.growing:
                 heavy = weight_of(share) if whole else 40.0
                 yield Hit(fact.subject, (fact,), said, heavy, "likely")
             else:

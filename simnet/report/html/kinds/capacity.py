@@ -8,7 +8,7 @@ from typing import Final
 
 from pydantic import model_validator
 
-from simnet.printable import titled
+from simnet.printable import capital, titled
 from simnet.report.capacity import LIMITED, answer_text, limits_text, tried_rows
 from simnet.report.html.blocks import Facts, Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
@@ -56,7 +56,7 @@ def _part(name: str, file: str, found: Capacity) -> Part:
     remarks = [*found.remarks, *_falling(found)]
     return Part(
         f"How much load does {title} carry?",
-        [Verdict(_capital(answer_text(found)), f"Limits: {limits_text(found)}.", tone)],
+        [Verdict(capital(answer_text(found)), f"Limits: {limits_text(found)}.", tone)],
         sections,
         of=machine(known) if known else found.machine,
         first=[Notes(tuple(remarks), warning=True)] if remarks else [],
@@ -77,10 +77,6 @@ def _falling(found: Capacity) -> list[str]:
             said = f"p99 falls from {was} at {less:,.0f} to {now} at {more:,.0f}"
             return [f"{said}: a queue that filled once in few runs decides such a p99"]
     return []
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 class _Whole(Capacity):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from simnet.printable import few, titled
+from simnet.printable import capital, few, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.cases import path_section
 from simnet.report.html.first import resting
@@ -70,7 +70,7 @@ def _verdict(found: Explanation, sort: str, group: Sequence[Limit]) -> Verdict:
     if len(group) == 1:
         flows = ", ".join(first.flows) or "all flows"
         answer = f"{flows}: {first.held_by}" if len(found.limits) > 1 else first.held_by
-        return Verdict(f"{rate}; held back by {answer}", f"{_capital(first.sentence)}.", tone)
+        return Verdict(f"{rate}; held back by {answer}", f"{capital(first.sentence)}.", tone)
     flows = f"{sum(len(one.flows) for one in group)} flows"
     held = first.held_by if len({one.held_by for one in group}) == 1 else f"their {sort}"
     parts = []
@@ -85,7 +85,7 @@ def _verdict(found: Explanation, sort: str, group: Sequence[Limit]) -> Verdict:
         parts.append(f"next comes: {few(names)}, {_between(nexts)} used")
     if gains := [one.at_most - 1 for one in group if one.at_most is not None]:
         parts.append(f"at most {_between(gains)} more throughput then, at this work a byte")
-    return Verdict(f"{rate}; {flows} held back by {held}", f"{_capital('; '.join(parts))}.", tone)
+    return Verdict(f"{rate}; {flows} held back by {held}", f"{capital('; '.join(parts))}.", tone)
 
 
 def _sort(found: Explanation, name: str) -> str:
@@ -96,10 +96,6 @@ def _sort(found: Explanation, name: str) -> str:
 def _between(shares: Sequence[float]) -> str:
     low, high = (f"{100 * one:.0f}" for one in (min(shares), max(shares)))
     return f"{low} %" if low == high else f"{low} to {high} %"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _yes(value: bool) -> str:  # noqa: FBT001

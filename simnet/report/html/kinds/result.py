@@ -17,7 +17,7 @@ from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.result import SCHEMA, Result
-from simnet.study.whatif.machine import called, counted, machine, on_nodes
+from simnet.study.whatif.machine import called, machine, on_nodes, with_counts
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
 __all__ = ["KIND", "result_sections"]
@@ -51,7 +51,7 @@ def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  
 
 
 def _verdict(name: str, one: Result) -> Verdict:
-    """What it carries, and what that costs; what is full, if anything of a peer is."""
+    """What it carries, and what that costs."""
     asked = sum(flow.transactions_per_s or 0.0 for flow in one.flows)
     rate = f"{asked:,.0f} transactions/s" if asked else f"{one.throughput_bps / 1e6:,.0f} Mbit/s"
     busy = sum(cpu.busy for cpu in one.cpus)
@@ -76,7 +76,7 @@ def _machine(one: Result) -> tuple[str, ...]:
         seen = _Configuration.model_validate(one.configuration)
         cards = [called(port.nic.driver, port.nic.link_rate_bps) for port in seen.host.ports]
         line = f"Linux {seen.host.kernel.version}; load: {seen.workload.test}"
-    shown = ", ".join([on_nodes(len(one.cpus), nodes), *counted(cards)])
+    shown = ", ".join([on_nodes(len(one.cpus), nodes), *with_counts(cards)])
     return tuple(text for text in (shown, line) if text)
 
 

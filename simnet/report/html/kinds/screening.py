@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import model_validator
 
-from simnet.printable import titled
+from simnet.printable import capital, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
@@ -44,7 +44,7 @@ def _part(name: str, file: str, found: Screen) -> Part:
     blocks: list[Notes | Table] = []
     blocks.append(
         Table(
-            f"{MEANING[0].upper()}{MEANING[1:]}",
+            capital(MEANING),
             screen_heading(found),
             tuple(screen_rows(found)),
         )

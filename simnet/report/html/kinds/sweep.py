@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from simnet.printable import titled
+from simnet.printable import capital, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
@@ -179,7 +179,7 @@ def _verdict(found: Sweep, by: str, sentence: str) -> Verdict:
     unit = measure.label.partition(" (")[2].removesuffix(")")
     value = "" if estimate is None else f"{measure.said} {measure.shown(estimate.mean)} {unit} at "
     _, _, sure = sentence.partition("; ")
-    reason = f"{sure[:1].upper()}{sure[1:]}." if sure else sentence
+    reason = f"{capital(sure)}." if sure else sentence
     return Verdict(f"Best: {value}{at}", reason, "plain" if found.conclusive else "open")
 
 

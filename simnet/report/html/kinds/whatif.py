@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import model_validator
 
 from simnet.errors import InputError
-from simnet.printable import titled
+from simnet.printable import capital, titled
 from simnet.report.card import card as cards
 from simnet.report.html.blocks import Notes, Part, Section, Table, Typed, Verdict
 from simnet.report.html.cases import cpu_section, latency_section, path_section, work_section
@@ -190,7 +190,7 @@ def _changes(name: str, found: WhatIf) -> Section:
     ]
     warnings = tuple(f"{one.tuning}: {line}" for one in found.tunings for line in one.warnings)
     notes = [Notes(lines, warning=True) for lines in (warnings,) if lines]
-    meaning = Notes((f"{MEANING[0].upper()}{MEANING[1:]}.",))
+    meaning = Notes((f"{capital(MEANING)}.",))
     return Section("What changes, and how sure that is", [drawn, *notes, *tables, meaning])
 
 
