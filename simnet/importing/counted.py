@@ -58,7 +58,7 @@ def on_a_small_machine(asked: int | None, queues: int) -> Topology:
     if asked is not None:
         return _flat(frozenset(range(asked)), "--cpus", "as --cpus says")
     count = max(ASSUMED_CPUS, min(queues, MOST_CPUS - 1))
-    why = "no file says how many CPUs there are: assumed"
+    why = "no file says how many CPUs there are"
     if count > ASSUMED_CPUS:
         why = f"no file says how many CPUs there are: as many as a port has queues, {queues}"
     return _flat(frozenset(range(count)), "", why)
