@@ -193,15 +193,16 @@ def test_the_largest_ring_can_be_asked_for(tmp_path: Path) -> None:
 
 
 def test_more_queues_than_a_model_has_are_said(tmp_path: Path) -> None:
-    files = {"ethtool-l-eth0.txt": CHANNELS, "ethtool-i-eth0.txt": "driver: ice\n"}
+    channels = CHANNELS.replace("256", "512")
+    files = {"ethtool-l-eth0.txt": channels, "ethtool-i-eth0.txt": "driver: ice\n"}
     found = taken(tmp_path, files)
-    said = "eth0 has 256 receive queues: a port of the model has at most 63"
+    said = "eth0 has 512 receive queues: a port of the model has at most 256"
     place = next(n for n, note in enumerate(found.notes) if note.startswith(said))
     # the terminal shows the first three
     assert place < 3
-    assert states(found)["rx_queues"] == ("63", "assumed")
+    assert states(found)["rx_queues"] == ("256", "assumed")
     unused = {one["name"]: one["why"] for one in found.unused()}
-    assert unused["ethtool -L eth0 combined"] == "a port of the model has at most 63 queues"
+    assert unused["ethtool -L eth0 combined"] == "a port of the model has at most 256 queues"
     assert "beside combined" in unused["ethtool -L eth0 tx"]
 
 

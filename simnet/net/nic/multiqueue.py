@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["MultiqueuePort", "XpsMap", "queues_of"]
 
 _ONE: cython.longlong = 1
-# queues that one announcement of frames has gone to are bits of a word
-_MOST_QUEUES = 63
+# queues that one announcement of frames has gone to are bits of words
+_WORD_BITS: cython.int = 32
 
 
 @cython.final
@@ -82,7 +82,7 @@ class MultiqueuePort(Port):
         rules: what is asked before RSS; None for none.
 
     Raises:
-        ValueError: no queue, more than 63, or more for sending than there are.
+        ValueError: no queue, or more for sending than there are.
     """
 
     name: Any = None
@@ -91,6 +91,7 @@ class MultiqueuePort(Port):
     rss: Rss = None
     xps: Public[XpsMap] = None
     rules: Public[FlowRules] = None
+    touched: Array[cython.longlong] = None
 
     def __init__(
         self,
@@ -104,7 +105,7 @@ class MultiqueuePort(Port):
         xps: XpsMap | None = None,
         rules: FlowRules | None = None,
     ) -> None:
-        if not 0 < len(queues) <= _MOST_QUEUES or not 0 < tx_queues <= len(queues):
+        if not 0 < tx_queues <= len(queues):
             message = f"{path}: {len(queues)} queues, {tx_queues} of them for sending"
             raise ValueError(message)
         super().__init__(sim, path, queues[0].weight, queues[0].node)
@@ -114,6 +115,7 @@ class MultiqueuePort(Port):
         self.rss = rss
         self.xps = xps
         self.rules = rules
+        self.touched = array("q", [0]) * (1 + (len(queues) - 1) // _WORD_BITS)
         for queue in queues:
             queue.tx.serializer = queues[0].tx.serializer
 
@@ -202,7 +204,9 @@ class MultiqueuePort(Port):
         skb: Skb
         nic: Nic
         number: cython.int
-        touched: cython.longlong = 0
+        word: cython.int
+        left: cython.longlong
+        touched: Array[cython.longlong] = self.touched
         while self.incoming.count > 0:
             skb = self.incoming.pop()
             number = -1
@@ -212,14 +216,18 @@ class MultiqueuePort(Port):
                 number = self.rss.queue(skb.header)
             nic = self.queues[number]
             nic.incoming.append(skb)
-            touched |= _ONE << number
-        number = 0
-        while touched > 0:
-            if touched & 1:
-                nic = self.queues[number]
-                nic.frames_added()
-            touched >>= 1
-            number += 1
+            word = number // _WORD_BITS
+            touched[word] = touched[word] | _ONE << number % _WORD_BITS
+        for word in range(len(touched)):
+            left = touched[word]
+            touched[word] = 0
+            number = word * _WORD_BITS
+            while left > 0:
+                if left & 1:
+                    nic = self.queues[number]
+                    nic.frames_added()
+                left >>= 1
+                number += 1
         return 0
 
     def rx_queue(self, header: Header | None) -> cython.int:

@@ -13,7 +13,7 @@ def test_what_decides_stands_first_and_what_is_always_so_last() -> None:
         "net.ipv4.tcp_congestion_control = bbr: read, not used: expected one of cubic",
         "eth0: no file says which driver it has: queues, rings and speed as read",
         "no port says how fast its link is: eth0 is in the model, with 10 Gbit/s",
-        "eth0 has 256 receive queues: a port of the model has at most 63",
+        "eth0 has 512 receive queues: a port of the model has at most 256",
         "workload: streams to the host are assumed, as nothing says what it carries",
     ]
     found = ranked(notes)

@@ -49,8 +49,8 @@ __all__ = [
     "Slot",
 ]
 
-# of `simnet.net.nic.multiqueue`, which has a bit of a word for each
-MOST_QUEUES: Final = 63
+# more vectors than a port of today's cards has
+MOST_QUEUES: Final = 256
 # napi_defer_hard_irqs came with it; threaded NAPI
 _DEFERRAL: Final = (5, 8)
 _THREADED: Final = (5, 12)
