@@ -57,6 +57,12 @@ def test_limit_is_outside():
 
 def test_starts_empty():
     assert Meter().empty
+
+
+def test_late():
+    from simnet.host.late import late
+
+    assert late(2) == 3
 """
 WITHOUT_EFFECT = """\
 [[equivalent]]
@@ -241,6 +247,7 @@ def tree(tmp_path: Path) -> Path:
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "simnet" / "__init__.py").touch()
     (tmp_path / "simnet" / "host" / "meter.py").write_bytes(MODULE)
+    (tmp_path / "simnet" / "host" / "late.py").write_text("def late(x):\n    return x + 1\n")
     (tmp_path / "tests" / "host" / "test_meter.py").write_text(TESTS)
     shutil.copytree(ROOT / "tests" / "mutants", tmp_path / "tests" / "mutants")
     (tmp_path / "tests" / "mutants" / "equivalent.toml").write_text(WITHOUT_EFFECT)
@@ -275,6 +282,8 @@ def test_what_the_tests_notice_is_told_from_what_they_do_not(tree: Path) -> None
     assert found["LIMIT = 4"] == ("killed", f"{test}limit_is_outside")
     assert found["def left(level, *, step=2):"] == ("killed", f"{test}nothing_is_left")
     assert found["return self.total"] == ("killed", f"{test}starts_empty")
+    # of a module that nothing has imported before the test runs
+    assert found["return x - 1"] == ("killed", f"{test}late")
     assert found["self.hint = 6"] == ("survived", "")
     assert found["self.total = 9"] == ("unreached", "")
     survivors = (tree / "out" / "mutants" / "survivors.txt").read_text()

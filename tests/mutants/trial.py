@@ -260,7 +260,8 @@ def _compiled(mutant: Mutant) -> CodeType:
 
 def _exchange(mutant: Mutant) -> None:
     """Give the function that has the mistake the code with it."""
-    module = sys.modules[mutant.module]
+    # some modules are imported by what a test builds, not by its file
+    module = import_module(mutant.module)
     (changed,) = _codes(_compiled(mutant), mutant.function)
     (function,) = {
         function
