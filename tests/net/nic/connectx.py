@@ -53,7 +53,7 @@ class Bench:
             self.sim,
             "host",
             make_costs(**COSTS | options.pop("costs", {})),
-            None,
+            options.pop("memory", None),
             softirq_rules(version),
             cores_per_socket=cpus,
             timeslice_ps=timeslice_us * US,
@@ -69,14 +69,14 @@ class Bench:
         self.cpu: Cpu = self.machine.cpus[0]
         self.napi = self.nic.instance
 
-    def another(self) -> Mlx5:
-        """Make a second port."""
+    def another(self, name: str = "eth1") -> Mlx5:
+        """Make another port."""
         nic = Mlx5(
-            make_device(self.sim, self.machine, "eth1"),
+            make_device(self.sim, self.machine, name),
             Gro(gro_rules("5.3"), enabled=False),
             **MLX5,
         )
-        nic.line = Line(self.sim, 51, "eth1", self.machine.cpus, 1)
+        nic.line = Line(self.sim, 51, name, self.machine.cpus, 1)
         connect(nic)
         return nic
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pytest
-
 from simnet.net.nic.dim import CQE, EQE, RX_PROFILES, TX_PROFILES, Dim
 from tests.host.parts import US
 
@@ -95,8 +93,17 @@ def test_nothing_is_measured_until_a_setting_is_applied() -> None:
     assert dim.profile_ix == 1
 
 
-@pytest.mark.parametrize("profiles", [RX_PROFILES, TX_PROFILES])
-def test_settings_wait_longer_and_longer(profiles: tuple[tuple[tuple[int, int], ...], ...]) -> None:
-    for mode in (EQE, CQE):
-        usecs = [usec for usec, _ in profiles[mode]]
-        assert usecs == sorted(usecs)
+#: NET_DIM_RX_EQE_PROFILES and the others of lib/dim/net_dim.c: "usec:pkts" of each setting
+TABLES = """
+rx eqe 1:256 8:256 64:256 128:256 256:256
+rx cqe 2:256 8:128 16:64 32:64 64:64
+tx eqe 1:128 8:128 32:128 64:128 128:128
+tx cqe 5:128 8:64 16:32 32:32 64:32
+"""
+
+
+def test_settings_are_those_of_the_kernel_s_tables() -> None:
+    for line in TABLES.split("\n")[1:-1]:
+        way, start, *pairs = line.split()
+        profiles = {"rx": RX_PROFILES, "tx": TX_PROFILES}[way][{"eqe": EQE, "cqe": CQE}[start]]
+        assert [f"{usec}:{packets}" for usec, packets in profiles] == pairs

@@ -423,9 +423,10 @@ def test_each_signal_is_paid_for_and_is_an_interrupt_of_the_guest(
     near = [(17 * (n % 5), kinds[n % len(kinds)], 1 + n % 4, 54 + n * 40) for n in range(40)]
     apart = [(100, kind, count, length) for _, kind, count, length in near]
     for plan in (near, apart):
-        systems = [System(signal=signal, latency=NS, poll_ns=poll_ns) for signal in (0, 2 * US)]
-        for system in systems:
+        free, dear = (System(signal=ps, latency=NS, poll_ns=poll_ns) for ps in (0, 2 * US))
+        for system in (free, dear):
             system.run(scheduled(plan))
             assert system.worker.signals == len(asserted_ps(system.nic)) > 0
-        free, dear = (system.worker for system in systems)
-    assert dear.busy_ps() - free.busy_ps() == dear.signals * 2 * US
+        # frames that come apart are one piece of work each, whatever it costs
+        more = dear.worker.busy_ps() - free.worker.busy_ps()
+        assert plan is near or more == dear.worker.signals * 2 * US

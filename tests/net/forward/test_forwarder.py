@@ -1,0 +1,211 @@
+"""What a packet of a router costs, and where it ends: hooks of Linux 4.18 in their order."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from simnet.host.costs import Spread
+from simnet.kernel.random import stream
+from simnet.net.forward.conntrack import Conntrack
+from simnet.net.forward.contended_line import ContendedLine
+from simnet.net.forward.forwarder import (
+    DROP_IN_FILTER,
+    DROP_IN_RAW,
+    DROP_NOWHERE,
+    Forwarder,
+    Hooks,
+)
+from simnet.net.link.skb import Skb
+from simnet.net.nic.multiqueue import XpsMap
+from simnet.net.nic.port import Nic
+from tests.host.parts import NS, make_memory
+from tests.net.nic.connectx import Bench
+from tests.net.parts import frame, on_wire
+
+# all different, so that no two sums are the same
+WORK = {
+    "raw_ps": 1 * NS,
+    "before_route_ps": 2 * NS,
+    "nat_ps": 4 * NS,
+    "route_ps": 8 * NS,
+    "filter_ps": 16 * NS,
+    "output_ps": 32 * NS,
+}
+MAKE, FIND, FREE, DOORBELL, MOVE = 64 * NS, 128 * NS, 256 * NS, 512 * NS, 1024 * NS
+XMIT = 2048 * NS
+
+
+class Router:
+    """A queue of one port, two of another, and the hooks between them."""
+
+    def __init__(self, *, most: int = 0, tracked: bool = True, cpus: int = 2, **rules: Any) -> None:
+        memory = make_memory(
+            mmio_write_ps=DOORBELL, same_bus_dirty_ps=MOVE, same_node_dirty_ps=MOVE
+        )
+        self.bench = Bench(costs={"skb_free": FREE // NS}, memory=memory, cpus=cpus)
+        machine, sim = self.bench.machine, self.bench.sim
+        self.cpus = machine.cpus
+        self.ledger = machine.costs.ledger
+        self.table = Conntrack(
+            64,
+            most=most,
+            buckets=1024,
+            line=ContendedLine(memory),
+            make_ps=MAKE,
+            find_ps=FIND,
+            luck=stream(1, "conntrack"),
+        )
+        options: dict[str, Any] = (
+            {"drop": DROP_NOWHERE, "routes": True, "ttl": False} | rules | WORK
+        )
+        xps, number = options.pop("xps", None), options.pop("number", 0)
+        self.hooks = Hooks(
+            machine.costs,
+            memory,
+            conntrack=self.table if tracked else None,
+            xmit_ps=XMIT,
+            exposed_permille=0,
+            cold_ps=0,
+            **options,
+        )
+        self.out: list[Nic] = [self.bench.another(name) for name in ("eth1", "eth2")]
+        self.forwarder = Forwarder(
+            sim,
+            "forwarder",
+            hooks=self.hooks,
+            nic=self.bench.nic,
+            number=number,
+            buffer_bytes=2048,
+            out=self.out,
+            locks=[ContendedLine(memory) for _ in self.out],
+            xps=xps,
+            spread=Spread(1, 0),
+        )
+
+    def packet(self, flow: int = 0) -> Skb:
+        skb = frame(self.bench.sink, flow)
+        skb.ack = flow
+        return skb
+
+    def take(self, flow: int = 0, cpu: int = 0) -> int:
+        return int(self.forwarder.receive(self.packet(flow), self.cpus[cpu]))
+
+    def counts(self) -> dict[str, int]:
+        """Where packets have ended, of what is not zero."""
+        names = ("dropped_raw", "dropped_filter", "addr_errors", "hdr_errors", "forwarded")
+        counted = {name: int(getattr(self.hooks, name)) for name in names}
+        return {name: count for name, count in counted.items() if count}
+
+
+def expected(drop: int, entry: str, *, routes: bool, ttl: bool) -> tuple[int, str]:
+    """Work on a packet without what it waits for, and the counter that it ends in."""
+    work = WORK["raw_ps"]
+    if drop == DROP_IN_RAW:
+        return work + FREE, "dropped_raw"
+    work += {"none": 0, "found": FIND, "made": MAKE, "full": MAKE}[entry]
+    if entry == "full":
+        return work + FREE, ""
+    if entry == "made":
+        work += WORK["nat_ps"]
+    work += WORK["before_route_ps"] + WORK["route_ps"]
+    if not routes:
+        return work + FREE, "hdr_errors" if ttl else "addr_errors"
+    work += WORK["filter_ps"]
+    if drop == DROP_IN_FILTER:
+        return work + FREE, "dropped_filter"
+    if entry == "made":
+        work += WORK["nat_ps"]
+    return work + WORK["output_ps"], "forwarded"
+
+
+@pytest.mark.parametrize("entry", ["none", "found", "made", "full"])
+@pytest.mark.parametrize(
+    ("drop", "routes", "ttl"),
+    list(product((DROP_NOWHERE, DROP_IN_RAW, DROP_IN_FILTER), (True, False), (True, False))),
+)
+def test_each_packet_pays_for_the_hooks_that_it_passes(
+    entry: str, drop: int, *, routes: bool, ttl: bool
+) -> None:
+    router = Router(
+        tracked=entry != "none", most=entry == "full", drop=drop, routes=routes, ttl=ttl
+    )
+    table, cpu = router.table, router.cpus[0]
+    if entry == "found":
+        table.enter(3, cpu, 0)
+        table.confirm(3)
+    elif entry == "full":
+        # one that no early drop finds, as it is not confirmed
+        table.enter(5, cpu, 0)
+    held = table.count
+    work, counter = expected(drop, entry, routes=routes, ttl=ttl)
+    # the doorbell is the only thing that is waited for
+    waited = DOORBELL if counter == "forwarded" else 0
+    assert router.take(3) == work + waited
+    assert router.counts() == ({counter: 1} if counter else {})
+    assert router.hooks.in_stack == 1
+    assert router.ledger.forwarding == work
+    assert router.ledger.socket_lines == waited
+    assert table.drops == (not counter)
+    assert router.forwarder.freer is cpu
+    # an entry of its own goes with a packet that is dropped, when its work is done
+    fresh = entry == "made" and drop != DROP_IN_RAW
+    assert table.count == held + fresh
+    router.bench.sim.run_until(work + waited - 1)
+    assert table.count == held + fresh
+    router.bench.sim.run_until(work + waited)
+    assert table.count == held + (fresh and counter == "forwarded")
+    assert [len(on_wire(nic)) for nic in router.out] == [counter == "forwarded", 0]
+
+
+def test_the_next_packet_waits_for_the_line_that_freeing_an_entry_takes() -> None:
+    router = Router(routes=False)
+    work, _ = expected(DROP_NOWHERE, "made", routes=False, ttl=False)
+    assert router.take(1) == work
+    # another CPU has the counter when the entry is freed
+    assert router.table.line.change(router.cpus[1], 0, 0) == MOVE
+    router.bench.sim.run_until(10**9)
+    assert router.table.count == 0
+    # first the line gets there, which it has not yet when the entry is freed, and then back
+    waited = MOVE - work + MOVE
+    assert router.take(2) == work + waited
+    assert router.take(3) == work
+    assert router.ledger.socket_lines == waited
+    assert router.ledger.forwarding == 3 * work
+
+
+@pytest.mark.parametrize(("number", "queue"), [(0, 0), (1, 1), (2, 0), (5, 1)])
+def test_without_xps_the_number_of_its_queue_is_that_of_the_other_port(
+    number: int, queue: int
+) -> None:
+    router = Router(number=number)
+    router.take()
+    assert [len(on_wire(nic)) for nic in router.out] == [queue == 0, queue == 1]
+
+
+def test_with_xps_each_cpu_has_its_queue_and_the_others_keep_theirs() -> None:
+    router = Router(cpus=3, xps=XpsMap(3, [[1], [0]]))
+    sent = []
+    for cpu in range(3):
+        router.take(0, cpu)
+        sent.append([len(on_wire(nic)) for nic in router.out])
+    assert sent == [[0, 1], [1, 0], [1, 0]]
+
+
+def test_a_queue_that_two_cpus_send_by_is_taken_in_turn() -> None:
+    router = Router(tracked=False)
+    work, _ = expected(DROP_NOWHERE, "none", routes=True, ttl=False)
+    alone = work + DOORBELL
+    assert router.take(0, 0) == alone
+    # held while the first sends; then the lock's line comes over
+    assert router.take(0, 1) >= alone + XMIT + MOVE
+    assert router.counts() == {"forwarded": 2}
+
+
+def test_who_is_disconnected_keeps_no_queue() -> None:
+    router = Router()
+    router.forwarder.disconnect()
+    held: list[Any] = [router.forwarder.nic, router.forwarder.out]
+    assert held == [None, []]
