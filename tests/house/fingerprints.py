@@ -55,6 +55,10 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "stream-100g": Configuration("stream-100g"),
     "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
     "media-udp": Configuration("media-udp", ms=8),
+    "container-udp": Configuration("container-udp", ms=4),
+    "container-udp, a ring and RPS": Configuration(
+        "container-udp", tunings=("veth-napi", "veth-rps"), ms=4
+    ),
     "router-connectx5": Configuration("router-connectx5"),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
     "home-router": Configuration("home-router", ms=4),

@@ -39,19 +39,45 @@ loads = st.fixed_dictionaries(
 )
 
 
+containers = st.fixed_dictionaries(
+    {
+        "container network": st.sampled_from(["host", "route", "route-bridge", "bridge"]),
+        "container.conntrack": st.sampled_from(["on", "off"]),
+    },
+    optional={
+        "ip netns exec container ethtool -K eth0 gro": st.just("on"),
+        "ethtool --features veth tso": st.just("off"),
+        "ip netns exec container /sys/class/net/eth0/queues/rx-0/rps_cpus": st.just("c"),
+    },
+)
+
+
 def lost(counts: Any) -> int:
     """Datagrams dropped anywhere."""
-    places = ("wire", "ring", "backlog", "rcvbuf_errors", "mem_errors")
-    return sum(getattr(counts, place) for place in places)
+    places = ("wire", "ring", "backlog", "veth", "rcvbuf_errors", "mem_errors")
+    return sum(getattr(counts, place, 0) for place in places)
+
+
+@settings(max_examples=15)
+@given(loads, containers)
+def test_datagrams_to_a_container_are_delivered_or_dropped_under_a_name(
+    chosen: dict[str, Any], way: dict[str, Any]
+) -> None:
+    chosen.pop("system.kernel", None)
+    every_datagram_has_an_end("container-udp", chosen | way)
 
 
 @settings(max_examples=60)
 @given(loads)
 def test_datagrams_are_delivered_or_dropped_under_a_name(chosen: dict[str, Any]) -> None:
+    every_datagram_has_an_end("media-udp", chosen)
+
+
+def every_datagram_has_an_end(scenario: str, chosen: dict[str, Any]) -> None:
     given_ = {name: str(value) for name, value in chosen.items()}
     if given_.get("system.kernel") == "linux-5.4":
         given_ |= {"ethtool -C eth0 adaptive-rx": "off", "ethtool -C eth0 adaptive-tx": "off"}
-    system = build(load("media-udp", settings=given_), seed=1)
+    system = build(load(scenario, settings=given_), seed=1)
     built = system.parts["udp"]
     for _ in range(3):
         system.run(MS)

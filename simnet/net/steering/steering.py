@@ -157,6 +157,7 @@ class PacketSteering(Steering):
         local: packets that the CPU which polled them took up the stack itself.
         by_flow: of the steered ones those with a flow entry.
         moves: times that an entry changed to another CPU.
+        accepted: whether the last packet that was steered found room in its backlog.
         accelerator: is asked for a queue when a flow moves; None: nobody is.
         number: of the queue at its port.
     """
@@ -187,6 +188,7 @@ class PacketSteering(Steering):
     local: cython.longlong = 0
     by_flow: cython.longlong = 0
     moves: cython.longlong = 0
+    accepted: cython.bint = False
 
     def __init__(
         self,
@@ -271,6 +273,7 @@ class PacketSteering(Steering):
         self.steered += 1
         backlog = self.backlogs[target]
         work += backlog.enqueue(skb, cpu)
+        self.accepted = backlog.accepted
         if flow >= 0:
             self.by_flow += 1
             entries = self

@@ -24,6 +24,7 @@ from simnet.net.link.flood import Flood
 from simnet.net.link.skb import Header, Station
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.scenario.parts.forward.columns import ForwardCounts
+from simnet.scenario.parts.forward.tables import tables_ps
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
@@ -147,8 +148,8 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
     def work_ps(cycles: int) -> int:
         return cycles_ps(cycles, clock_hz)
 
-    def tables_ps(*rules: int) -> int:
-        return sum(work_ps(given.table_cycles + n * given.rule_cycles) for n in rules if n)
+    def hook_ps(*rules: int) -> int:
+        return tables_ps(given, clock_hz, *rules)
 
     line_bytes = host.cpu.cache_line_bytes
     tracked = Lines(given.flows * given.conntrack_lines, given.conntrack_lines)
@@ -180,13 +181,12 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
         routes=given.ip_forward and given.ttl > 1,
         ttl=given.ip_forward,
         conntrack=table,
-        raw_ps=tables_ps(given.raw_rules),
-        before_route_ps=tables_ps(given.mangle_rules),
-        nat_ps=tables_ps(given.nat_rules),
+        raw_ps=hook_ps(given.raw_rules),
+        before_route_ps=hook_ps(given.mangle_rules),
+        nat_ps=hook_ps(given.nat_rules),
         route_ps=work_ps(given.route_cycles) + whole_ns(lines_ps),
-        filter_ps=tables_ps(given.mangle_rules, given.filter_rules),
-        output_ps=work_ps(given.output_cycles)
-        + tables_ps(given.security_rules, given.mangle_rules),
+        filter_ps=hook_ps(given.mangle_rules, given.filter_rules),
+        output_ps=work_ps(given.output_cycles) + hook_ps(given.security_rules, given.mangle_rules),
         xmit_ps=work_ps(given.xmit_cycles),
         exposed_permille=given.rx_line_exposed_permille,
         cold_ps=whole_ns(given.cold_lines * memory.llc_latency_ps),

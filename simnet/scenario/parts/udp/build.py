@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.costs import whole_ns
 from simnet.kernel.random import stream
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
-from simnet.net.link.skb import Header, Station
+from simnet.net.link.skb import Endpoint, Header, Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.reuseport import chosen
 from simnet.net.udp.socket import UdpSocket
 from simnet.net.udp.source import DatagramSource
+from simnet.scenario.parts.container.build import ContainerBuilt, container_of
 from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.udp.build_sockets import Sockets
-from simnet.scenario.parts.udp.columns import UdpCounts
+from simnet.scenario.parts.udp.columns import ContainerUdpCounts, UdpCounts
 from simnet.scenario.parts.udp.worker import Worker
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
@@ -59,6 +60,7 @@ class UdpBuilt:
         sources: of the flows.
         nic: the port.
         steering: of the machine.
+        container: that the workers are in; None in the host's network.
     """
 
     sockets: tuple[UdpSocket, ...]
@@ -66,6 +68,7 @@ class UdpBuilt:
     sources: tuple[DatagramSource, ...]
     nic: Any
     steering: HostSteering | None
+    container: ContainerBuilt | None
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings, on the way from the wire to the workers."""
@@ -74,9 +77,15 @@ class UdpBuilt:
         return (
             DropCount("wire", self.nic.name, wire),
             *backlog_drops(self.steering),
+            *self._veth_drops(),
             *(DropCount("socket", name, one.rcvbuf_errors) for name, one in sockets),
             *(DropCount("memory", name, one.mem_errors) for name, one in sockets),
         )
+
+    def _veth_drops(self) -> tuple[DropCount, ...]:
+        if self.container is None:
+            return ()
+        return (DropCount("veth", "veth", self.container.veth.ring_drops),)
 
     def messages(self) -> MessageCounts:
         """Datagrams."""
@@ -85,7 +94,9 @@ class UdpBuilt:
 
     def counts(self) -> UdpCounts:
         """All counters."""
-        return UdpCounts(
+        container = self.container
+        form = UdpCounts if container is None else ContainerUdpCounts
+        return form(
             sent=sum(one.sent for one in self.sources),
             sent_bytes=sum(one.sent_bytes for one in self.sources),
             received=sum(one.received for one in self.sockets),
@@ -96,6 +107,7 @@ class UdpBuilt:
             rcvbuf_errors=sum(one.rcvbuf_errors for one in self.sockets),
             mem_errors=sum(one.mem_errors for one in self.sockets),
             waiting=sum(one.depth for one in self.sockets),
+            **({} if container is None else {"veth": container.veth.ring_drops}),
         )
 
 
@@ -109,14 +121,16 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     far_rate = effective.peers[0].ports[0].nic.link_rate_bps
     far = RemoteHosts(ground.sim, "senders", far_rate)
     join(ground, ground.ports[0], far, far)
+    container = container_of(ground, given.flows)
     steering = steering_of(ground, ground.machine, effective.host)
     sockets = _sockets(ground, given)
     built = UdpBuilt(
         sockets,
         _readers(ground, given, sockets),
-        _sources(ground, given, sockets, far),
+        _sources(ground, given, sockets, far, container),
         ground.ports[0],
-        steering,
+        container.steering if container is not None else steering,
+        container,
     )
     path = NetworkPath(effective, ground.machine, ground.ports)
     path.far_links.append(("senders", far, far_rate, None))
@@ -130,7 +144,11 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         drops=built.drops,
         messages=built.messages,
         offers=path,
-        counters={"udp": built.counts, "udp_ring_counter": lambda: counter},
+        counters={
+            "udp": built.counts,
+            "udp_ring_counter": lambda: counter,
+            **({"veth": container.counts} if container is not None else {}),
+        },
         ground=ground,
     )
 
@@ -168,7 +186,11 @@ def _readers(ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...]) -> tupl
 
 
 def _sources(
-    ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...], far: RemoteHosts
+    ground: Ground,
+    given: Udp,
+    sockets: tuple[UdpSocket, ...],
+    far: RemoteHosts,
+    container: ContainerBuilt | None,
 ) -> tuple[DatagramSource, ...]:
     """The flows: each to the socket that its worker has, or that the hash chooses."""
     here, there = Station(0), Station(1)
@@ -184,12 +206,15 @@ def _sources(
         )
         if given.reuseport:
             turn = chosen(header, secret, given.workers)
+        end: Endpoint = sockets[turn]
+        if container is not None:
+            end = container.way(sockets[turn], number)
         found.append(
             DatagramSource(
                 ground.sim,
                 path,
                 link=far.uplink.link,
-                socket=sockets[turn],
+                socket=end,
                 header=header,
                 size_bytes=given.size_bytes,
                 overhead_bytes=ground.effective.host.ports[0].nic.link_overhead_bytes

@@ -14,7 +14,15 @@ from simnet.scenario.parts.network.lost import lost_text
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "DatagramCounts", "DatagramUse", "SentCounts", "UdpCounts", "UdpUse"]
+__all__ = [
+    "COLUMNS",
+    "ContainerUdpCounts",
+    "DatagramCounts",
+    "DatagramUse",
+    "SentCounts",
+    "UdpCounts",
+    "UdpUse",
+]
 
 _PERCENT: Final = 100
 # field of each place where datagrams are lost
@@ -23,6 +31,7 @@ _PLACES: Final = {
     "wire": "wire",
     "ring": "ring",
     "backlog": "backlog",
+    "veth": "veth",
     "socket": "rcvbuf_errors",
     "memory": "mem_errors",
 }
@@ -52,6 +61,13 @@ class UdpCounts:
     rcvbuf_errors: int
     mem_errors: int
     waiting: int
+
+
+@dataclass(frozen=True)
+class ContainerUdpCounts(UdpCounts):
+    """Likewise, of a container's sockets; `veth` is what found the ring of its pair full."""
+
+    veth: int = 0
 
 
 @dataclass(frozen=True)
@@ -103,6 +119,7 @@ class UdpUse(Row):
     ring: Count = Field(description="dropped by the receive rings")
     ring_counter: str = Field(description="what the driver calls these")
     backlog: Count = Field(description="dropped by CPUs' backlogs: softnet_stat, second column")
+    veth: Count = Field(default=0, description="dropped by a veth pair's full ring: tx_dropped")
     rcvbuf_errors: Count = Field(description="RcvbufErrors: dropped by a full socket")
     mem_errors: Count = Field(description="MemErrors: dropped, net.ipv4.udp_mem")
     in_errors: Count = Field(description="InErrors: the sum of these two")
@@ -124,6 +141,7 @@ class UdpUse(Row):
             "wire": "a full port of the switch",
             "ring": self.ring_counter,
             "backlog": "softnet_stat, second column",
+            "veth": "tx_dropped of the host's end",
             "socket": "RcvbufErrors",
             "memory": "MemErrors, net.ipv4.udp_mem",
         }
@@ -143,7 +161,7 @@ def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
         if grown is None:
             return None
         last, counter, found = end.more["udp"], end.more["udp_ring_counter"], grown
-    more = {"qdisc": 0, **found}
+    more = {"qdisc": 0, "veth": 0, **found}
     sent = more["sent"]
     lost = sum(more[field] for field in _PLACES.values())
     return UdpUse(

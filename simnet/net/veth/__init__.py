@@ -1,0 +1,1 @@
+"""Pairs of virtual Ethernet devices, behind which containers are."""

@@ -1,0 +1,93 @@
+"""What a host does with the packets of one flow to a container: hooks, route or bridge, veth.
+
+Source: net/ipv4/ip_forward.c (`ip_forward`), net/bridge/br_input.c (`br_handle_frame`),
+br_forward.c (`br_forward`), br_device.c (`br_dev_xmit`), net/netfilter/nf_conntrack_core.c of Linux
+4.12 to 6.18. Tables and connection tracking are those of `simnet.net.forward`. On the way a packet
+stays on its CPU.
+"""
+
+from __future__ import annotations
+
+import cython
+
+from simnet.host.costs import Spread
+from simnet.host.cpu import Cpu
+from simnet.host.ledger import Ledger
+from simnet.kernel.simulator import Simulator
+from simnet.net.forward.conntrack import FOUND, Conntrack
+from simnet.net.link.skb import Endpoint, Skb
+from simnet.net.veth.veth import Veth
+
+__all__ = ["IntoContainer"]
+
+
+@cython.final
+@cython.cclass
+class IntoContainer(Endpoint):
+    """The host's part of a flow's way.
+
+    Args:
+        sim: the simulation.
+        path: component path.
+        ledger: of the machine.
+        work_ps: of the host on a packet, without connection tracking and veth.
+        conntrack: connection tracking; None for none.
+        flow: number of the connection there.
+        veth: by which packets go to the container.
+        socket: that takes them there.
+        spread: of the work on a packet.
+    """
+
+    ledger: Ledger = None
+    work_ps: cython.longlong = 0
+    conntrack: Conntrack | None = None
+    flow: cython.longlong = 0
+    veth: Veth = None
+    socket: Endpoint = None
+    spread: Spread = None
+
+    def __init__(
+        self,
+        sim: Simulator,
+        path: str,
+        *,
+        ledger: Ledger,
+        work_ps: int,
+        conntrack: Conntrack | None,
+        flow: int,
+        veth: Veth,
+        socket: Endpoint,
+        spread: Spread,
+    ) -> None:
+        super().__init__(sim, path)
+        self.ledger = ledger
+        self.work_ps = work_ps
+        self.conntrack = conntrack
+        self.flow = flow
+        self.veth = veth
+        self.socket = socket
+        self.spread = spread
+
+    def disconnect(self) -> cython.int:
+        """See `Target`."""
+        self.veth = None
+        self.socket = None
+        return 0
+
+    def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
+        """Pass a packet on to the container; return the work on `cpu`."""
+        table: Conntrack | None = self.conntrack
+        work: cython.longlong = self.work_ps
+        waited: cython.longlong = 0
+        if table is not None:
+            if table.enter(self.flow, cpu, self.sim.now) == FOUND:
+                work += table.find_ps
+            else:
+                work += table.make_ps
+                table.confirm(self.flow)
+            waited = table.waited_ps
+        work = self.spread.vary(work)
+        self.ledger.forwarding += work
+        self.ledger.socket_lines += waited
+        skb.endpoint = self.socket
+        return work + waited + self.veth.xmit(skb, cpu)

@@ -1,0 +1,144 @@
+"""Build the way of datagrams to a container's sockets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simnet.host.costs import cycles_ps
+from simnet.host.memory import SharedLines
+from simnet.kernel.random import stream
+from simnet.net.forward.conntrack import Conntrack
+from simnet.net.forward.contended_line import ContendedLine
+from simnet.net.steering.steering import PacketSteering
+from simnet.net.veth.into_container import IntoContainer
+from simnet.net.veth.rules import RING_SIZE, uses_napi
+from simnet.net.veth.veth import Veth
+from simnet.net.veth.veth_napi import VethNapi
+from simnet.scenario.parts.container.columns import VethCounts
+from simnet.scenario.parts.container.schema import HOST
+from simnet.scenario.parts.forward.tables import tables_ps
+from simnet.scenario.parts.host.build import make_buffers, make_spread
+from simnet.scenario.parts.steering.build import HostSteering, steering_of
+
+if TYPE_CHECKING:
+    from simnet.net.udp.socket import UdpSocket
+    from simnet.scenario.parts.container.schema import Container
+    from simnet.scenario.system.ground import Ground
+
+__all__ = ["ContainerBuilt", "container_of"]
+
+
+@dataclass(frozen=True)
+class ContainerBuilt:
+    """A container behind a veth pair.
+
+    Attributes:
+        ground: what it is built on.
+        given: its configuration.
+        steering: of the machine, with the backlogs that packets pass.
+        veth: from the host to it.
+        conntrack: of the host; None for none.
+        work_ps: of the host on a packet, without connection tracking and veth.
+    """
+
+    ground: Ground
+    given: Container
+    steering: HostSteering
+    veth: Veth
+    conntrack: Conntrack | None
+    work_ps: int
+
+    def way(self, socket: UdpSocket, flow: int) -> IntoContainer:
+        """Make what takes a flow's packets where the host's stack has them, to a socket."""
+        ground, path = self.ground, f"container.flow{flow}"
+        return IntoContainer(
+            ground.sim,
+            path,
+            ledger=ground.machine.costs.ledger,
+            work_ps=self.work_ps,
+            conntrack=self.conntrack,
+            flow=flow,
+            veth=self.veth,
+            socket=socket,
+            spread=make_spread(ground.effective.host, path, ground.seed),
+        )
+
+    def counts(self) -> VethCounts:
+        """Counters of both ends."""
+        veth = self.veth
+        return VethCounts(
+            tx_packets=veth.tx_packets,
+            tx_dropped=veth.tx_dropped,
+            rx_packets=veth.rx_packets,
+            ring_drops=veth.ring_drops,
+            conntrack=self.conntrack.count if self.conntrack is not None else 0,
+        )
+
+
+def container_of(ground: Ground, flows: int) -> ContainerBuilt | None:
+    """The container of a configuration, for so many flows; None where it has no veth."""
+    given, host, machine = ground.effective.container, ground.effective.host, ground.machine
+    if given is None or given.network == HOST:
+        return None
+    clock_hz = host.cpu.clock_hz
+    steering = steering_of(ground, machine, host)
+    if steering is None:
+        steering = HostSteering(ground.sim, host, machine, ground.seed)
+    conntrack = None
+    if given.conntrack:
+        conntrack = Conntrack(
+            flows,
+            most=0,
+            buckets=1,
+            line=ContendedLine(machine.memory),
+            make_ps=cycles_ps(given.conntrack_make_cycles, clock_hz),
+            find_ps=cycles_ps(given.conntrack_find_cycles, clock_hz),
+            luck=stream(ground.seed, "container.nf_conntrack_hash_rnd"),
+        )
+    cycles = 0 if given.network == "bridge" else given.route_cycles
+    if given.network != "route":
+        cycles += given.bridge_cycles
+    return ContainerBuilt(
+        ground,
+        given,
+        steering,
+        _veth(ground, given, steering),
+        conntrack,
+        cycles_ps(cycles, clock_hz) + tables_ps(given, clock_hz, given.filter_rules),
+    )
+
+
+def _veth(ground: Ground, given: Container, steering: HostSteering) -> Veth:
+    """The pair, with RPS and the NAPI instance of the container's end."""
+    host, machine = ground.effective.host, ground.machine
+    rps, napi = None, None
+    if given.rps_cpus and host.kernel.rps:
+        rps = PacketSteering(
+            steering.rules,
+            steering.backlogs,
+            steering.costs,
+            cpus=given.rps_cpus,
+            seed=steering.hash_seed,
+        )
+        rps.spread = make_spread(host, "container.eth0.steering", ground.seed)
+    if uses_napi(host.kernel.version, gro=given.gro, tso=given.tso):
+        path = "container.eth0"
+        napi = VethNapi(
+            ground.sim,
+            path,
+            size=RING_SIZE,
+            costs=machine.costs,
+            buffers=make_buffers(host, machine),
+            lines=SharedLines(machine.memory, given.ring_lines),
+            receive_ps=cycles_ps(given.veth_receive_cycles, host.cpu.clock_hz),
+            steering=rps,
+            spread=make_spread(host, path, ground.seed),
+        )
+    return Veth(
+        machine.costs.ledger,
+        xmit_ps=cycles_ps(given.veth_xmit_cycles, host.cpu.clock_hz),
+        backlogs=steering.backlogs,
+        steering=rps,
+        napi=napi,
+    )
