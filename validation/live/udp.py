@@ -91,7 +91,7 @@ def _lines(found: dict[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def _inside(name: str) -> Iterator[None]:
+def inside(name: str) -> Iterator[None]:
     """Be in a namespace: sockets that are made belong to it."""
     libc = ctypes.CDLL(None, use_errno=True)
     here, named = Path("/proc/self/ns/net"), Path("/run/netns") / name
@@ -118,14 +118,14 @@ def _sender() -> socket.socket:
     return made
 
 
-def _counters() -> dict[str, int]:
+def counters() -> dict[str, int]:
     """`Udp:` of /proc/net/snmp of the namespace that this process is in."""
     lines = Path("/proc/thread-self/net/snmp").read_text("utf-8").splitlines()
     names, values = (line.split()[1:] for line in lines if line.startswith("Udp:"))
     return dict(zip(names, map(int, values), strict=True))
 
 
-def _softnet_dropped() -> int:
+def softnet_dropped() -> int:
     """Second column of /proc/net/softnet_stat, all CPUs."""
     lines = Path("/proc/net/softnet_stat").read_text("utf-8").splitlines()
     return sum(int(line.split()[1], 16) for line in lines)
@@ -137,7 +137,7 @@ def _meminfo(made: socket.socket) -> tuple[int, int, int]:
     return words[0], words[1], words[8]
 
 
-def _drained(made: socket.socket) -> int:
+def drained(made: socket.socket) -> int:
     made.settimeout(0)
     count = 0
     with contextlib.suppress(BlockingIOError):
@@ -149,18 +149,18 @@ def _drained(made: socket.socket) -> int:
 
 def _held(host: str, peer: str, size: int, asked: int) -> dict[str, int]:
     """Nobody reads: how many datagrams are in the socket after a flood."""
-    with _inside(host):
-        receiver, before = _receiver(asked), _counters()
-    with _inside(peer):
+    with inside(host):
+        receiver, before = _receiver(asked), counters()
+    with inside(peer):
         sender = _sender()
     data = bytes(size)
     for _ in range(_FLOOD):
         sender.send(data)
     time.sleep(0.02)
-    with _inside(host):
-        after = _counters()
+    with inside(host):
+        after = counters()
     memory, rcvbuf, drops = _meminfo(receiver)
-    held = _drained(receiver)
+    held = drained(receiver)
     receiver.close()
     sender.close()
     return {
@@ -187,10 +187,10 @@ def _load(host: str, peer: str, rate: int, service_us: int, asked: int) -> dict[
 
 
 def _loaded(host: str, peer: str, rate: int, service_us: int, asked: int) -> dict[str, int]:
-    with _inside(host):
-        receiver, before = _receiver(asked), _counters()
-    dropped = _softnet_dropped()
-    with _inside(peer):
+    with inside(host):
+        receiver, before = _receiver(asked), counters()
+    dropped = softnet_dropped()
+    with inside(peer):
         sender = _sender()
     out, into = os.pipe()
     child = os.fork()
@@ -207,8 +207,8 @@ def _loaded(host: str, peer: str, rate: int, service_us: int, asked: int) -> dic
     os.close(into)
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.sched_setaffinity(0, allowed)
-    with _inside(host):
-        after = _counters()
+    with inside(host):
+        after = counters()
     receiver.close()
     sender.close()
     return {
@@ -220,7 +220,7 @@ def _loaded(host: str, peer: str, rate: int, service_us: int, asked: int) -> dic
         "InDatagrams": after["InDatagrams"] - before["InDatagrams"],
         "RcvbufErrors": after["RcvbufErrors"] - before["RcvbufErrors"],
         "InErrors": after["InErrors"] - before["InErrors"],
-        "softnet_dropped": _softnet_dropped() - dropped,
+        "softnet_dropped": softnet_dropped() - dropped,
         "late_us": late_us,
     }
 
@@ -263,12 +263,12 @@ def _backlog(host: str, peer: str, most: int) -> dict[str, int]:
     """A flood that is steered to another CPU, by way of a backlog of this length."""
     usual = _MAX_BACKLOG.read_text("ascii")
     cpus = sorted(os.sched_getaffinity(0))
-    with _inside(host):
-        receiver, before = _receiver(3_000_000), _counters()
-    with _inside(peer):
+    with inside(host):
+        receiver, before = _receiver(3_000_000), counters()
+    with inside(peer):
         sender = _sender()
     _steer(host, cpus[-1])
-    dropped = _softnet_dropped()
+    dropped = softnet_dropped()
     try:
         _MAX_BACKLOG.write_text(str(most), "ascii")
         os.sched_setaffinity(0, {cpus[0]})
@@ -279,9 +279,9 @@ def _backlog(host: str, peer: str, most: int) -> dict[str, int]:
     finally:
         _MAX_BACKLOG.write_text(usual, "ascii")
         os.sched_setaffinity(0, set(cpus))
-    with _inside(host):
-        after = _counters()
-    held = _drained(receiver)
+    with inside(host):
+        after = counters()
+    held = drained(receiver)
     receiver.close()
     sender.close()
     return {
@@ -289,7 +289,7 @@ def _backlog(host: str, peer: str, most: int) -> dict[str, int]:
         "sent": _FLOOD,
         "held": held,
         "RcvbufErrors": after["RcvbufErrors"] - before["RcvbufErrors"],
-        "softnet_dropped": _softnet_dropped() - dropped,
+        "softnet_dropped": softnet_dropped() - dropped,
     }
 
 

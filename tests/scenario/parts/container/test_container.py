@@ -35,11 +35,11 @@ def softirq(result: Result) -> float:
 
 
 def test_each_step_before_the_container_has_its_price() -> None:
-    ways = [ran((NETWORK, way)) for way in ("host", "bridge", "route", "route-bridge")]
-    assert all(result.udp.delivered_percent == 100 for result in ways)
-    spent = [softirq(result) for result in ways]
-    assert spent == sorted(spent)
-    assert spent[-1] > 1.5 * spent[0]
+    ways = {way: ran((NETWORK, way)) for way in ("host", "bridge", "route", "route-bridge")}
+    assert all(result.udp.delivered_percent == 100 for result in ways.values())
+    spent = {way: softirq(result) for way, result in ways.items()}
+    assert 1.3 * spent["host"] < min(spent["bridge"], spent["route"])
+    assert max(spent["bridge"], spent["route"]) < spent["route-bridge"]
 
 
 def test_rules_and_connections_cost() -> None:
