@@ -107,13 +107,13 @@ STEPS = st.lists(
         st.tuples(st.just("pass"), st.integers(1, 3), st.just(0)),
     ),
     min_size=1,
-    max_size=25,
+    max_size=12,
 )
 MASKS = st.one_of(st.just(ANY), st.sets(st.integers(0, 7), min_size=1))
 CROWD = [(what, cpu, 3) for what in ("add", "pass") for cpu in range(3)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=12)
 @given(steps=STEPS, allowed=MASKS, last=st.integers(0, 7))
 @example(steps=CROWD, allowed=ANY, last=2)
 @example(steps=CROWD, allowed=ANY, last=4)
@@ -143,7 +143,7 @@ def test_a_task_is_woken_where_the_kernel_wakes_it(
 QUEUES = st.lists(st.tuples(st.integers(-20, 19), st.booleans()), min_size=1, max_size=12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=15)
 @given(queue=QUEUES)
 def test_the_best_of_the_active_array_runs_first_and_then_the_arrays_change(
     queue: list[tuple[int, bool]],
