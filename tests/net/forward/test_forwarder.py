@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
+from simnet.host.cache import CacheWays
 from simnet.host.costs import Spread
+from simnet.host.idle import IdleStates
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
@@ -21,7 +24,7 @@ from simnet.net.forward.forwarder import (
 from simnet.net.link.skb import Skb
 from simnet.net.nic.multiqueue import XpsMap
 from simnet.net.nic.port import Nic
-from tests.host.parts import NS, make_memory
+from tests.host.parts import NS, Job, make_memory
 from tests.net.nic.connectx import Bench
 from tests.net.parts import frame, on_wire
 
@@ -36,6 +39,7 @@ WORK = {
 }
 MAKE, FIND, FREE, DOORBELL, MOVE = 64 * NS, 128 * NS, 256 * NS, 512 * NS, 1024 * NS
 XMIT = 2048 * NS
+EXPOSED, COLD = 400, 4096 * NS
 
 
 class Router:
@@ -67,8 +71,8 @@ class Router:
             memory,
             conntrack=self.table if tracked else None,
             xmit_ps=XMIT,
-            exposed_permille=0,
-            cold_ps=0,
+            exposed_permille=EXPOSED,
+            cold_ps=COLD,
             **options,
         )
         self.out: list[Nic] = [self.bench.another(name) for name in ("eth1", "eth2")]
@@ -209,3 +213,41 @@ def test_who_is_disconnected_keeps_no_queue() -> None:
     router.forwarder.disconnect()
     held: list[Any] = [router.forwarder.nic, router.forwarder.out]
     assert held == [None, []]
+
+
+def test_what_waits_in_the_ring_loses_lines_of_those_that_are_taken_up() -> None:
+    router = Router(drop=DROP_IN_RAW)
+    nic, memory = router.bench.nic, router.bench.machine.memory
+    cache, plain = (CacheWays(64 * 2048, 2, 99_900) for _ in range(2))
+    memory.caches.append(cache)
+    work = WORK["raw_ps"] + FREE
+    lost, booked = [], 0
+    # so many come by and by, and nobody polls; another queue has written, too
+    for waiting, others in ((0, 0), (40, 0), (40, 3), (90, 3), (400, 3)):
+        for number in range(int(nic.ring.count), waiting):
+            nic.incoming.append(frame(router.bench.sink, number, 0))
+        cache.waiting += others * 2048 - plain.waiting % 2048
+        taken = router.take() - work
+        assert int(nic.ring.count) == waiting
+        plain.waiting = cache.waiting
+        expected = 99_900 * EXPOSED // 1000 * plain.lost_permille() // 1000
+        # in whole nanoseconds
+        assert taken == expected // 1000 * 1000
+        booked += taken
+        lost.append(taken)
+        assert router.ledger.copy_misses == booked
+    assert cache.waiting == (400 + 3 * 3) * 2048
+    assert lost[0] == 0 < lost[1] < lost[2] < lost[3] <= lost[4]
+
+
+def test_the_first_packet_after_its_cpu_was_idle_finds_code_and_data_cold() -> None:
+    router = Router(drop=DROP_IN_RAW)
+    cpu, sim = router.cpus[0], router.bench.sim
+    cpu.idle_states = IdleStates(0, 0, 0, 0)
+    work = WORK["raw_ps"] + FREE
+    assert router.take() == work
+    for _ in range(2):
+        Job(sim, f"job{sim.now}", PROCESS_LEVEL, SYSTEM).start(cpu, 10 * NS)
+        sim.run_until(sim.now + 1000 * NS)
+        assert [router.take() for _ in range(3)] == [work + COLD, work, work]
+    assert router.ledger.forwarding == 7 * work + 2 * COLD
