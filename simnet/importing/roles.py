@@ -31,7 +31,10 @@ DISKS: Final = "disks"
 
 ROLES: Final[Mapping[str, tuple[str, str]]] = {
     CAPTURE: ("a host that captures packets", "packets are taken before any protocol"),
-    CONTAINERS: ("a container node", "ports of containers and what joins them are not simulated"),
+    CONTAINERS: (
+        "a container node",
+        "no file says which datagrams come to which container: see container-udp",
+    ),
     GUESTS: ("a host of virtual machines", "what guests do is not in a host's files"),
     TUNNEL: ("a tunnel end", "what encrypts and wraps packets is not simulated"),
     FORWARD: ("a router", "no file says how many packets of which size it forwards"),

@@ -42,6 +42,14 @@ def share(name: str, of: str, much: int = 20_000, little: int = 2) -> Pair:
     )
 
 
+VETH = """7: veth3f1a2b@if6: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc noqueue state UP
+    RX:  bytes packets errors dropped  missed   mcast
+    1234567 12345      0       0       0       0
+    TX:  bytes packets errors dropped carrier collsns
+    80123456 1000000      0 {}       0       0
+"""
+
+
 def softnet(dropped: int = 0, squeezed: int = 0, limited: int = 0) -> str:
     """Return two lines of softnet_stat, a million packets each."""
     row = "000f4240 {:08x} {:08x}" + " 00000000" * 6 + " 00000000 {:08x} 00000000 {:08x}\n"
@@ -304,6 +312,7 @@ RULES: Final[dict[str, Pair]] = {
     "no-memory": counter("alloc_rx_page_failed"),
     "tx-ring-full": counter("tx_busy"),
     "tx-dropped": counter("tx_dropped"),
+    "veth-dropped": Pair(VETH.format(20_000), VETH.format(3)),
     "vmxnet3-ring": Pair(
         stat("Rx Queue#: 0", "  pkts rx OOB: 20000"), stat("Rx Queue#: 0", "  pkts rx OOB: 0")
     ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.actions import named, sysctl
-from simnet.diagnose.families import percent, weight_of
+from simnet.diagnose.actions import look, named, sysctl
+from simnet.diagnose.families import counted, percent, weight_of
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 from simnet.diagnose.vectors import busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
@@ -24,6 +26,9 @@ _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 # packets that a CPU of today takes from a ring in a microsecond, at the most
 _PACKETS_A_US: Final = 1.5
 _FULL: Final = 90.0
+# the host's ends of pairs: of docker and containerd, of Calico, of LXC and Cilium
+_VETH: Final = re.compile(r"veth\w*|cali\w+|lxc\w+")
+_VETH_DROPPED: Final = counted("tx_dropped", side="tx", kinds=("link",))
 
 
 def _backlog(evidence: Evidence) -> Iterator[Found]:
@@ -36,6 +41,21 @@ def _squeezed(evidence: Evidence) -> Iterator[Found]:
 
 def _flow_limit(evidence: Evidence) -> Iterator[Found]:
     yield from _counter(evidence, "flow_limit", 1e-4, 100, 0.8)
+
+
+def _veth(evidence: Evidence) -> Iterator[Found]:
+    """Say what an end of a pair could not hand to the other one."""
+    backlog = any(one.value for one in evidence.series("softnet", "dropped"))
+    for one in _VETH_DROPPED(evidence):
+        subject = one.subject if isinstance(one, Hit) else one.fact.subject
+        if not _VETH.fullmatch(subject):
+            continue
+        if isinstance(one, Hit):
+            longer = sysctl(evidence, "net.core.netdev_max_backlog", "10000", modelled=True)
+            act = longer if backlog else look("ethtool", "-S", named(subject))
+            yield replace(one, actions=(act,))
+        else:
+            yield one
 
 
 def _counter(
@@ -202,6 +222,21 @@ RULES: Final = (
         "Raise netdev_max_backlog, and spread the load over more CPUs.",
         f"{_SYSCTL}, netdev_max_backlog; {_SCALING}, RPS",
         _backlog,
+    ),
+    Rule(
+        "veth-dropped",
+        "softirq",
+        "Packets to the container behind {subject} are dropped on their way",
+        "tx_dropped of a veth pair in ip -s link, with /proc/net/softnet_stat",
+        "1 packet in 10,000",
+        "A pair has no ring of a card. The backlog of a CPU was full, which softnet_stat counts in"
+        " its second column, too; or, with receive offload or XDP of the container's end, the 256"
+        " packets of its own ring.",
+        "Spread the load over more CPUs; raise netdev_max_backlog, or switch gro of the container's"
+        " end off, by which of the two counts; or give the container the host's network.",
+        f"{_SYSCTL}, netdev_max_backlog; Linux drivers/net/veth.c, veth_xmit",
+        _veth,
+        hides=("tx-dropped",),
     ),
     Rule(
         "squeezed",
