@@ -75,12 +75,13 @@ class Router:
             )
             for bridged in (False, True)
         }
+        self.header = Header(Station(1), Station(2))
         self.into = {
             bridged: ComesIn(
                 self.sim,
                 f"in{bridged}",
                 self.gateway,
-                header=Header(Station(1), Station(2)),
+                header=self.header,
                 bridged=bridged,
                 # what comes by the bridge leaves by the wide area's port
                 routed=self.out[not bridged],
@@ -236,6 +237,14 @@ def test_what_was_routed_goes_to_its_side_and_a_burst_ends_on_both() -> None:
     assert [way.flushes for way in ways] == [[1], [2]]
 
 
+def test_each_packet_ends_a_burst_of_the_port() -> None:
+    router = Router()
+    router.nic.path_out = way = Log(router.sim, "way")
+    for _ in range(3):
+        router.out[False].receive(router.packet(), router.cpus[0])
+    assert way.flushes == [1, 2, 3]
+
+
 def test_a_frame_has_its_addresses_when_it_enters() -> None:
     router = Router()
     way: Any = router.nic.path_out
@@ -244,13 +253,14 @@ def test_a_frame_has_its_addresses_when_it_enters() -> None:
     skb.endpoint = router.into[True]
     enters.send(skb, 5 * US)
     enters.flush()
-    assert skb.header is router.into[True].header
+    assert skb.header is router.header
     assert on_wire(router.nic) == [skb]
 
 
 def test_parts_that_are_disconnected_hold_nothing() -> None:
     router = Router(steering=Elsewhere(0))
     into, out = router.into[True], router.out[True]
+    out.way = Log(router.sim, "way")
     into.disconnect()
     out.disconnect()
     held: list[Any] = [into.gateway, into.routed, into.steering, out.gateway, out.way]
