@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,11 @@ def folder(name: Folder, *, package: Path = _PACKAGE) -> Path:
     Raises:
         SimnetError: the data is in neither place, so the installation is damaged.
     """
+    return _found(name, package)
+
+
+@functools.cache
+def _found(name: Folder, package: Path) -> Path:
     installed = package / "_share" / name
     if installed.is_dir():
         return installed

@@ -81,10 +81,10 @@ def find_model(kind: ModelKind, name: str, beside: Path | None = None) -> Path:
     """
     if name.endswith(".toml"):
         return (beside.parent if beside else Path()) / name
-    names = model_names(kind)
-    if name not in names:
-        raise InputError(f"unknown {kind} model {name!r}{nearest(name, names)}")
-    return _share.folder("models") / MODEL_FOLDERS[kind] / f"{name}.toml"
+    found = _share.folder("models") / MODEL_FOLDERS[kind] / f"{name}.toml"
+    if found.stem == name and found.is_file():
+        return found
+    raise InputError(f"unknown {kind} model {name!r}{nearest(name, model_names(kind))}")
 
 
 def find_scenario(name: str) -> Path:
@@ -197,13 +197,19 @@ def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
     Raises:
         InputError: the file cannot be read or breaks the schema.
     """
-    form, document = _checked(ScenarioFile, toml.read(path, _shown(path)))
-    return cast("ScenarioFile", form), document
+    shown = _shown(path)
+    return _scenario(read_text(path, shown=shown), shown)
 
 
 def parse_scenario(text: str, shown: str) -> None:
     """Check the scenario that a text holds, as `read_scenario` does; messages call it `shown`."""
-    _checked(ScenarioFile, toml.parse(text, shown))
+    _scenario(text, shown)
+
+
+@functools.lru_cache(maxsize=64)
+def _scenario(text: str, shown: str) -> tuple[ScenarioFile, toml.Document]:
+    form, document = _checked(ScenarioFile, toml.parse(text, shown))
+    return cast("ScenarioFile", form), document
 
 
 def _checked(

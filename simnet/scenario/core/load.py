@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.scenario.commands.captured import Captured, captured
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
     from simnet.scenario.core.toml import Document, KeyPath
 
 __all__ = ["load", "present", "setting_names", "unknown_tuning"]
+
+_MOST_KEPT: Final = 16
+# scenarios that were put together, by path, document and exchanged models; the last used is last
+_KEPT: dict[tuple[str, int, tuple[tuple[str, str], ...]], _Assembly] = {}
 
 
 def load(
@@ -134,7 +139,7 @@ def _assembled(
     models = [(entry, knob) for entry in given for knob in MODELS if knob.name == entry.name]
     chosen = {knob.target: _model_name(entry, knob, path) for entry, knob in models}
     used = form.model_copy(update={"system": form.system.model_copy(update=chosen)})
-    assembly = _Assembly(used, document, path)
+    assembly = _assembly(used, document, path, tuple(chosen.items()))
     defined = {name: tuple(one.settings) for name, one in form.tunings.items()}
     knobs = defined | {name: tuple(knob for knob, _ in one.settings) for name, one in ready.items()}
     overrides = {
@@ -222,6 +227,20 @@ def _exchanged(system: SystemTable, entry: Entry, knob: Knob) -> AppliedKnob:
     )
 
 
+def _assembly(
+    form: ScenarioFile, document: Document, path: FilePath, chosen: tuple[tuple[str, str], ...]
+) -> _Assembly:
+    """Put models together, or take what has been: a search loads one scenario hundreds of times."""
+    key = str(path), id(document), chosen
+    kept = _KEPT.pop(key, None)
+    if kept is None or kept.document is not document or not kept.up_to_date:
+        kept = _Assembly(form, document, path)
+    _KEPT[key] = kept
+    if len(_KEPT) > _MOST_KEPT:
+        del _KEPT[next(iter(_KEPT))]
+    return kept.copy()
+
+
 class _Assembly:
     """Puts the models of a scenario into one tree."""
 
@@ -231,7 +250,7 @@ class _Assembly:
         self.document = document
         self.path = path
         self.captured = Captured((), (), ())
-        self._read: dict[FilePath, tuple[BaseModel, Document]] = {}
+        self._read: dict[FilePath, tuple[ModelKind, BaseModel, Document]] = {}
         # what names models of parts: the scenario's [system], and models by place
         self._named: dict[str, tuple[Any, Document, FilePath]] = {"": (form.system, document, path)}
         self._host(("host",), form.system, ("system",))
@@ -302,8 +321,23 @@ class _Assembly:
         except InputError as error:
             raise document.error(error.message, key) from error
         if path not in self._read:
-            self._read[path] = library.read_model(kind, path)
-        return *self._read[path], path
+            self._read[path] = (kind, *library.read_model(kind, path))
+        _, form, written = self._read[path]
+        return form, written, path
+
+    @property
+    def up_to_date(self) -> bool:
+        """Whether the models that it was put together from are as they were."""
+        return all(
+            library.read_model(kind, path)[1] is document
+            for path, (kind, _, document) in self._read.items()
+        )
+
+    def copy(self) -> _Assembly:
+        """Return the same, for settings of its own."""
+        assembly = copy.copy(self)
+        assembly.tree, assembly.models = self.tree.copy(), self.models.copy()
+        return assembly
 
     def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
         known = (self.document, self.path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -83,7 +84,7 @@ class Settings(Table):
             "peer_cpus": (),
         }
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
-        self._given: list[Entry] = []
+        self._given: dict[str, int] = {}
         self._gone: dict[str, list[str]] = {}
         self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
 
@@ -97,7 +98,7 @@ class Settings(Table):
             InputError: an unknown name, or a value that cannot be used.
         """
         given = list({one.name: one for entry in given for one in self._each_port(entry)}.values())
-        self._given = given
+        self._given = {entry.name: number for number, entry in enumerate(given)}
         targets = [(entry, self._target(entry)) for entry in given]
         reached = self._reached(targets)
         self.interrupts.choose(given)
@@ -167,10 +168,10 @@ class Settings(Table):
 
     def _overriding(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
         """Return the parameter that is given after a knob and sets all of its places."""
-        position = self._given.index(entry)
+        position = self._given[entry.name]
         found = [self.origins.get(dotted(path)) for path in paths]
         values = [other for other in found if other is not None and other.name in self._known]
-        later = all(self._given.index(other) > position for other in values)
+        later = all(self._given[other.name] > position for other in values)
         return values[0] if paths and len(values) == len(paths) and later else None
 
     def present(self, entry: Entry) -> tuple[Spec, Any]:
@@ -216,7 +217,7 @@ class Settings(Table):
         having = [
             driver
             for driver, section in Nic.variants().items()
-            if any(plain == f"nic.{_key(path, spec)}" for path, spec in walk(section))
+            if any(plain == f"nic.{key}" for key, _, _ in _named(section))
         ]
         drivers = {
             port["nic"]["driver"]
@@ -242,12 +243,12 @@ class Settings(Table):
         """Yield name, places and spec of every scenario parameter and model value."""
         tables: tuple[tuple[str, type[Section]], ...] = (("workload", Workload), ("run", Run))
         for top, section in tables:
-            for path, spec in walk(section):
-                yield _key(path, spec), ((top, *path),), spec
+            for name, path, spec in _named(section):
+                yield name, ((top, *path),), spec
         for part in parts():
             for prefix, place in self._beside(part):
-                for path, spec in walk(part.section):
-                    yield f"{prefix}.{_key(path, spec)}", ((*place, *path),), spec
+                for name, path, spec in _named(part.section):
+                    yield f"{prefix}.{name}", ((*place, *path),), spec
         for prefix, peers in (("", False), (PEER, True)):
             hosts = self._places.hosts(peers=peers)
             found: dict[str, tuple[list[Path], Spec]] = {}
@@ -275,12 +276,15 @@ class Settings(Table):
         """Yield name, place and spec of every value of a host and of its ports' drivers."""
         values = self.tree.get(host)
         for top, section in _HOST_SECTIONS.items():
-            for path, spec in walk(section) if top in values else ():
-                if path[0] not in section.unused(values[top]):
-                    yield f"{top}.{_key(path, spec)}", (*host, top, *path), spec
+            if top not in values:
+                continue
+            unused = section.unused(values[top])
+            for name, path, spec in _named(section):
+                if path[0] not in unused:
+                    yield f"{top}.{name}", (*host, top, *path), spec
         for number, port in enumerate(values["ports"]):
-            for path, spec in walk(Nic.variants()[port["nic"]["driver"]]):
-                yield f"nic.{_key(path, spec)}", (*host, "ports", number, "nic", *path), spec
+            for name, path, spec in _named(Nic.variants()[port["nic"]["driver"]]):
+                yield f"nic.{name}", (*host, "ports", number, "nic", *path), spec
 
     def legal_names(self) -> Iterator[str]:
         """Yield every name that can be set here, those of all queues with ``*``."""
@@ -401,5 +405,10 @@ class Settings(Table):
             raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
 
 
-def _key(path: Path, spec: Spec) -> str:
-    return ".".join((*map(str, path[:-1]), spec.key(str(path[-1]))))
+@functools.cache
+def _named(section: type[Section]) -> tuple[tuple[str, Path, Spec], ...]:
+    """Key, attribute path and spec of every value of a section and its subsections."""
+    return tuple(
+        (".".join((*map(str, path[:-1]), spec.key(str(path[-1])))), path, spec)
+        for path, spec in walk(section)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from dataclasses import dataclass
@@ -50,6 +51,14 @@ class Tree:
         self.provenance: dict[str, Parameter] = {}
         self.written: dict[str, tuple[Document, KeyPath]] = {}
 
+    def copy(self) -> Tree:
+        """Return a tree of the same values, which changes apart from this one."""
+        tree = Tree()
+        tree.values = _copied(self.values)
+        tree.provenance = self.provenance.copy()
+        tree.written = self.written.copy()
+        return tree
+
     def put(self, path: Path, parameter: Parameter) -> None:
         """Set one value."""
         self.put_plain(path, parameter.value)
@@ -97,7 +106,7 @@ class Tree:
                 else:
                     self.graft(here, inner, given, there)
                 continue
-            parameter = getattr(form, key) or _default(spec, info.default)
+            parameter = getattr(form, key) or _default(section, attribute)
             if there and not parameter.source:
                 source = f"{there[0].file}:{there[0].line(there[1])}"
                 parameter = parameter.model_copy(update={"source": source})
@@ -113,7 +122,18 @@ class Tree:
         return place
 
 
-def _default(spec: Spec, value: Any) -> Parameter:
+def _copied(value: Any) -> Any:
+    """The same with containers of its own; what they hold at last is never changed."""
+    if isinstance(value, dict):
+        return {key: _copied(one) for key, one in value.items()}
+    return [_copied(one) for one in value] if isinstance(value, list) else value
+
+
+@functools.cache
+def _default(section: type[Section], attribute: str) -> Parameter:
+    spec, value = spec_of(section, attribute), section.model_fields[attribute].default
+    if spec is None:
+        raise LookupError(attribute)
     return Parameter(
         value=value,
         unit=spec.unit,
@@ -123,8 +143,13 @@ def _default(spec: Spec, value: Any) -> Parameter:
     )
 
 
-def walk(section: type[Section], path: Path = ()) -> Iterator[tuple[Path, Spec]]:
-    """Yield the attribute path and spec of every value of a section and its subsections."""
+@functools.cache
+def walk(section: type[Section]) -> tuple[tuple[Path, Spec], ...]:
+    """Return the attribute path and spec of every value of a section and its subsections."""
+    return tuple(_walked(section, ()))
+
+
+def _walked(section: type[Section], path: Path) -> Iterator[tuple[Path, Spec]]:
     for attribute, info in section.model_fields.items():
         spec = spec_of(section, attribute)
         here = (*path, attribute)
@@ -133,7 +158,7 @@ def walk(section: type[Section], path: Path = ()) -> Iterator[tuple[Path, Spec]]
         else:
             inner = section_in(info.annotation)
             if inner is not None and get_origin(info.annotation) is not tuple:
-                yield from walk(inner, here)
+                yield from _walked(inner, here)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.subject import subjects
-from simnet.study.screen.factors import OFF_ON, Factor, chosen_of, factors
+from simnet.study.screen.factors import OFF_ON, Factor, check, chosen_of, factors, names
 from simnet.study.work.cases import Case, Member
 
 if TYPE_CHECKING:
@@ -24,10 +24,21 @@ def space(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
     Raises:
         InputError: none is so named.
     """
-    known = factors(base)
+    proposed = tuple(_proposed(base))
+    own = names(base)
+    check(chosen, (*own, *(one.name for one in proposed)))
+    mine = [name for name in chosen if name in own]
+    known = factors(base, mine) if mine or not chosen else ()
+    taken = {one.name for one in known}
     every = (
         *(one for one in known if one.structure),
-        *_proposed(base, {one.name for one in known}),
+        *(
+            one
+            for one in proposed
+            if one.name not in taken
+            and (not chosen or one.name in chosen)
+            and one.goes(base, OFF_ON[1])
+        ),
         *(one for one in known if not one.structure),
     )
     if chosen:
@@ -35,10 +46,9 @@ def space(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
     return tuple(one for one in every if one.name not in _AGREED)
 
 
-def _proposed(base: Case, taken: set[str]) -> Iterator[Factor]:
+def _proposed(base: Case) -> Iterator[Factor]:
     effective = Member(base).effective()
     for subject in subjects():
         for one in subject.proposals(effective):
-            factor = Factor(one.name, one.doc, OFF_ON, proposed=one.settings)
-            if one.searched and one.name not in taken and factor.goes(base, OFF_ON[1]):
-                yield factor
+            if one.searched:
+                yield Factor(one.name, one.doc, OFF_ON, proposed=one.settings)

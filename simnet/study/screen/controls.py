@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.parameter import Parameter
 
-__all__ = ["Control", "controls"]
+__all__ = ["Control", "controls", "possible"]
 
 # from the value as it is, down and up; a network's knobs are powers of two, or nearly
 _FACTORS: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
@@ -64,11 +64,14 @@ def controls(base: Case, names: Collection[str] | None = None) -> tuple[Control,
         base: the scenario as it is.
         names: of those that are wanted; all when None.
     """
-    effective = Member(base).effective()
-    wanted = [knob for knob in KNOBS if names is None or knob.name in names]
-    found = [one for knob in wanted if (one := _control(knob, effective)) is not None]
-    within = [_within(base, one) for one in found]
+    within = [_within(base, one) for one in possible(base) if names is None or one.name in names]
     return tuple(one for one in within if len(one.values) > 1)
+
+
+def possible(base: Case) -> list[Control]:
+    """The same before anything is tried: the system may not take some of their values."""
+    effective = Member(base).effective()
+    return [one for knob in KNOBS if (one := _control(knob, effective)) is not None]
 
 
 def _control(knob: Knob, effective: Effective) -> Control | None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.scenario.core.library import find_scenario, read_scenario
 from simnet.spelling import nearest
-from simnet.study.screen.controls import Control, controls
+from simnet.study.screen.controls import Control, controls, possible
 from simnet.study.work.cases import Case, Member
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["OFF_ON", "Factor", "chosen_of", "factors", "turned"]
+    from simnet.scenario.core.files import TuningTable
+
+__all__ = ["OFF_ON", "Factor", "check", "chosen_of", "factors", "names", "turned"]
 
 OFF_ON: Final = ("off", "on")
 
@@ -85,18 +87,32 @@ def factors(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
     Raises:
         InputError: none is so named.
     """
-    found = (*_tunings(base), *map(_of_knob, controls(base)))
+    check(chosen, names(base))
+    found = (*_tunings(base, chosen), *map(_of_knob, controls(base, chosen or None)))
     return chosen_of(found, chosen) or found
+
+
+def names(base: Case) -> tuple[str, ...]:
+    """The names of tunings and knobs, before it is tried whether the system takes them."""
+    return (*_defined(base), *(one.name for one in possible(base)))
+
+
+def check(chosen: Sequence[str], known: Collection[str]) -> None:
+    """Refuse a name that is not among them, with the nearest.
+
+    Raises:
+        InputError: there is one.
+    """
+    for name in chosen:
+        if name not in known:
+            message = f"no tuning or knob that can be turned here{nearest(name, known)}"
+            raise InputError(message, file="--knobs", key=name)
 
 
 def chosen_of(every: Sequence[Factor], chosen: Sequence[str]) -> tuple[Factor, ...]:
     """Those with the names, in their order; InputError for another name."""
     found = {one.name: one for one in every}
-    for name in chosen:
-        if name not in found:
-            hint = nearest(name, found)
-            message = f"no tuning or knob that can be turned here{hint}"
-            raise InputError(message, file="--knobs", key=name)
+    check(chosen, found)
     return tuple(found[name] for name in dict.fromkeys(chosen))
 
 
@@ -108,12 +124,17 @@ def turned(base: Case, every: Sequence[Factor], values: Sequence[str]) -> Case |
     return case if _goes(case) else None
 
 
-def _tunings(base: Case) -> Iterator[Factor]:
-    known = read_scenario(find_scenario(base.scenario))[0].tunings
-    for name, tuning in known.items():
+def _tunings(base: Case, chosen: Sequence[str]) -> Iterator[Factor]:
+    for name, tuning in _defined(base).items():
         factor = Factor(name, tuning.description, OFF_ON)
-        if name not in base.tunings and factor.goes(base, OFF_ON[1]):
+        if (not chosen or name in chosen) and factor.goes(base, OFF_ON[1]):
             yield factor
+
+
+def _defined(base: Case) -> dict[str, TuningTable]:
+    """What the scenario defines and what is does not have."""
+    known = read_scenario(find_scenario(base.scenario))[0].tunings
+    return {name: one for name, one in known.items() if name not in base.tunings}
 
 
 def _of_knob(knob: Control) -> Factor:
