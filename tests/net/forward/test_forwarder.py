@@ -190,12 +190,12 @@ def test_without_xps_the_number_of_its_queue_is_that_of_the_other_port(
 
 
 def test_with_xps_each_cpu_has_its_queue_and_the_others_keep_theirs() -> None:
-    router = Router(cpus=3, xps=XpsMap(3, [[1], [0]]))
+    router = Router(cpus=3, number=1, xps=XpsMap(3, [[1], [0]]))
     sent = []
     for cpu in range(3):
         router.take(0, cpu)
         sent.append([len(on_wire(nic)) for nic in router.out])
-    assert sent == [[0, 1], [1, 0], [1, 0]]
+    assert sent == [[0, 1], [1, 0], [0, 1]]
 
 
 def test_a_queue_that_two_cpus_send_by_is_taken_in_turn() -> None:
@@ -206,6 +206,10 @@ def test_a_queue_that_two_cpus_send_by_is_taken_in_turn() -> None:
     # held while the first sends; then the lock's line comes over
     assert router.take(0, 1) >= alone + XMIT + MOVE
     assert router.counts() == {"forwarded": 2}
+
+
+def test_raw_filter_and_nowhere_are_three_places() -> None:
+    assert len({DROP_NOWHERE, DROP_IN_RAW, DROP_IN_FILTER}) == 3
 
 
 def test_who_is_disconnected_keeps_no_queue() -> None:
