@@ -1,74 +1,63 @@
-"""What stands before the page: what a request names, how many look, what is said of errors."""
+"""What stands before the page: what a request names, how many there are, what is said of others.
+
+A page of somebody else, whose name is made to stand for this machine, names its own host (DNS
+rebinding), and what it sends says where it is from. The page's address has a token that nobody can
+guess, so other users of the machine cannot find it.
+"""
 
 from __future__ import annotations
 
-import logging
+import hmac
 import os
+import sys
 import traceback
-from collections.abc import Callable
-from typing import Any, Final
-
-import panel as pn
-from tornado.routing import HostMatches, Rule, RuleRouter
-from tornado.websocket import WebSocketClosedError
+from threading import BoundedSemaphore
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import lines, one_line
 
-__all__ = ["MOST_SESSIONS", "bounded", "guard", "pass_over_closed", "say_in_lines"]
+if TYPE_CHECKING:
+    from email.message import Message
 
-MOST_SESSIONS: Final = 16
-"""Pages that may be open at once: each has the CPUs for its answers."""
-_TOO_MANY: Final = f"<p>{MOST_SESSIONS} pages are open, the most there may be: close one first.</p>"
+__all__ = ["MOST_BYTES", "MOST_REQUESTS", "failed", "places", "refused", "say"]
+
+MOST_REQUESTS: Final = 16
+"""Requests that may be answered at once: each has the CPUs for its answer."""
+MOST_BYTES: Final = 65536
+"""Of a question."""
 
 
-def guard(server: Any, host: str) -> None:
-    """Let a server answer only what names it by its address, and say nothing else to others.
+def places() -> BoundedSemaphore:
+    """One for each request that may be answered at once."""
+    return BoundedSemaphore(MOST_REQUESTS)
 
-    A page of somebody else, whose name is made to stand for this machine, names its own host (DNS
-    rebinding).
+
+def refused(path: str, headers: Message, own: str, host: str) -> bool:
+    """Whether a request is none of the page's own.
+
+    Args:
+        path: what it asks for.
+        headers: what it says of itself.
+        own: what it may ask for, with the token.
+        host: the address of the page, with the port.
     """
-    server._http.request_callback = RuleRouter(  # noqa: SLF001 (Bokeh has no way of its own)
-        [Rule(HostMatches(host.replace(".", r"\.")), server._tornado)]  # noqa: SLF001
-    )
+    named, origin = headers.get("Host", ""), headers.get("Origin")
+    away = named != host or origin not in (None, f"http://{host}")
+    return away or not hmac.compare_digest(path.encode("utf-8", "replace"), own.encode())
 
 
-def bounded(shown: Callable[[], Any], server: Callable[[], Any]) -> Callable[[], Any]:
-    """Show what is shown, unless as many look at it as may."""
-
-    def show() -> Any:
-        full = len(server().get_sessions()) >= MOST_SESSIONS
-        return pn.pane.HTML(_TOO_MANY) if full else shown()
-
-    return show
+def say(text: str) -> None:
+    """One line for the person at the terminal."""
+    sys.stderr.write(f"{one_line(f'simnet: page: {text}')}\n")
 
 
-def say_in_lines(*loggers: str) -> None:
-    """Say of what goes wrong one line on stderr, and the traceback only where it is asked for."""
-    handler = logging.StreamHandler()
-    handler.setLevel(logging.WARNING)
-    handler.setFormatter(_OneLine())
-    for name in loggers:
-        logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
-
-
-def pass_over_closed(*loggers: str) -> None:
-    """Say nothing of a browser that leaves while an answer is on its way to it: it is no error."""
-    for name in loggers:
-        logging.getLogger(name).addFilter(_not_closed)
-
-
-class _OneLine(logging.Formatter):
-    def format(self, record: logging.LogRecord) -> str:
-        said = f"simnet: page: {' '.join(record.getMessage().split())}"
-        if not record.exc_info:
-            return one_line(said)
-        if os.environ.get("SIMNET_DEBUG") != "1":
-            return one_line(f"{said} (SIMNET_DEBUG=1 shows where)")
-        where = "".join(traceback.format_exception(*record.exc_info)).rstrip()
-        return f"{one_line(said)}\n{lines(where)}"
-
-
-def _not_closed(record: logging.LogRecord) -> bool:
-    error = record.exc_info[1] if record.exc_info else None
-    return not isinstance(error, WebSocketClosedError)
+def failed(error: BaseException) -> str:
+    """Say of what goes wrong one line, and the traceback only where it is asked for."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    if os.environ.get("SIMNET_DEBUG") == "1":
+        where = "".join(traceback.format_exception(error)).rstrip()
+        sys.stderr.write(f"{lines(where)}\n")
+    else:
+        text += " (SIMNET_DEBUG=1 shows where)"
+    say(text)
+    return text

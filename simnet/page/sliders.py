@@ -1,12 +1,13 @@
 """Sliders in a notebook: the page's controls and its answer, of some knobs of a scenario.
 
-In a running kernel that has Panel they move. Anywhere else, as in a notebook that is read on the
-web, what is shown is the answer for the scenario as it is.
+In a running kernel they move. Anywhere else, as in a notebook that is read on the web, what is
+shown is the answer for an example.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -17,50 +18,40 @@ from typing import Any
 from markupsafe import Markup
 
 from simnet.errors import InputError
-from simnet.page.answers import Question, first_answer
+from simnet.page.answers import first
+from simnet.page.offer import Offer
 from simnet.scenario.core.library import find_scenario, read_scenario
 from simnet.spelling import nearest
 from simnet.study.run.arguments import Names, Settings, names_of
-from simnet.study.screen.controls import Control, controls
+from simnet.study.screen.controls import controls
 from simnet.study.work.cases import Case, case_of
 
 __all__ = ["Sliders", "sliders"]
 
 # as wide as the notebook; high enough for a table and CPUs of a few nodes
 _FRAME = '<iframe src="{}" width="100%" height="720" style="border: 0"></iframe>'
-_HOW = "pip install 'simnet-hostpath[page]'"
 
 
 @dataclass(frozen=True, repr=False)
 class Sliders:
-    """What `sliders` returns: Jupyter shows it, and Panel takes it as one of its objects.
+    """What `sliders` returns: Jupyter shows it.
 
     Attributes:
-        base: the scenario as it is.
-        controls: one for each knob.
-        tunings: what can be switched on.
+        offer: the scenario as it is, and what can be moved of it.
     """
 
-    base: Case
-    controls: tuple[Control, ...]
-    tunings: tuple[str, ...]
-
-    def __panel__(self) -> Any:
-        """The controls and the answer, which follows them."""
-        from simnet.page.view import View
-
-        return View(self.base, self.controls, self.tunings).layout()
+    offer: Offer
 
     def __repr__(self) -> str:
-        return f"{self.base.scenario}: {self._movable}"
+        return f"{self.offer.base.scenario}: {self._movable}"
 
     def _repr_html_(self) -> str:
-        """The answer for the scenario as it is, and what could be moved."""
+        """The answer for an example of a change, and what could be moved."""
         return str(Markup("{}<p>{}</p>").format(self._first, self._movable))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:  # noqa: ARG002 (the protocol)
         """The page within the notebook, in a kernel; elsewhere `_repr_html_` says all."""
-        if not _in_a_kernel() or find_spec("panel") is None:
+        if not _in_a_kernel():
             return {}
         return {"text/html": _FRAME.format(self._address), "text/plain": repr(self)}
 
@@ -68,18 +59,44 @@ class Sliders:
     def _address(self) -> str:
         from simnet.page.serve import served
 
-        return served(self.__panel__)
+        return served(self.offer)
 
     @cached_property
     def _first(self) -> Markup:
-        return Markup(first_answer(Question(self.base, (), ())))  # noqa: S704 (escaped there)
+        kept = _Kept()
+        first(self.offer, self._example, kept)
+        return Markup("").join(Markup(one["answer"]) for one in kept.told if "answer" in one)  # noqa: S704 (escaped there)
+
+    @property
+    def _example(self) -> dict[str, Any]:
+        """The first tuning, else the first knob at one end."""
+        for tuning in self.offer.tunings:
+            return {"tunings": [tuning]}
+        for one in self.offer.controls:
+            return {"settings": {one.name: next(v for v in one.values[::-1] if v != one.value)}}
+        return {}
 
     @property
     def _movable(self) -> str:
-        knobs = [f"{one.name} ({one.value} of {', '.join(one.values)})" for one in self.controls]
-        missing = "" if find_spec("panel") else f"; it needs Panel: {_HOW}"
-        movable = "; ".join((*knobs, *(f"tuning {name}" for name in self.tunings)))
-        return f"In a running notebook these can be moved{missing}: {movable}."
+        knobs = [
+            f"{one.name} ({one.value} of {', '.join(one.values)})" for one in self.offer.controls
+        ]
+        movable = "; ".join((*knobs, *(f"tuning {name}" for name in self.offer.tunings)))
+        return f"In a running notebook these can be moved: {movable}."
+
+
+class _Kept:
+    """Who waits for an answer: a reader."""
+
+    def __init__(self) -> None:
+        self.told: list[Mapping[str, Any]] = []
+
+    def say(self, what: Mapping[str, Any], /) -> None:
+        self.told.append(what)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        yield
 
 
 def sliders(
@@ -94,7 +111,7 @@ def sliders(
     """Sliders and selectors for knobs of a scenario, with the answer below, for a notebook.
 
     A change is answered from a short run each of before and after, then better and better, as on
-    `simnet page`. Needs the extra `page`; without it, and on the web, it stands still.
+    `simnet page`. On the web it stands still.
 
     Args:
         scenario: a scenario's name, or the path of its file.
@@ -119,7 +136,7 @@ def sliders(
     for name in switched:
         if name not in defined:
             raise _unknown(base, name, defined, "choices")
-    return Sliders(base, tuple(found[name] for name in wanted), switched)
+    return Sliders(Offer(base, switched, wanted))
 
 
 def _unknown(base: Case, name: str, known: Sequence[str], key: str) -> InputError:

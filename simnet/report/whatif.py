@@ -108,12 +108,13 @@ def change_heading(*, intervals: bool = False) -> tuple[str, ...]:
 def change_rows(found: WhatIf, judged: Judged, *, intervals: bool = False) -> list[tuple[str, ...]]:
     """What a tuning does to each metric, under `change_heading`."""
     changes = [change for change in judged.changes if change.before is not None]
-    return [_row(found, change, intervals=intervals) for change in changes]
+    return [change_row(found.cpus, change, intervals=intervals) for change in changes]
 
 
-def _row(found: WhatIf, change: Change, *, intervals: bool) -> tuple[str, ...]:
+def change_row(cpus: int, change: Change, *, intervals: bool = False) -> tuple[str, ...]:
+    """One of `change_rows`, of a system with so many logical CPUs."""
     measure = METRICS[change.metric]
-    unit = f"% of all {found.cpus}" if change.metric == "cpu_of_all" else ""
+    unit = f"% of all {cpus}" if change.metric == "cpu_of_all" else ""
     if change.unit == "us":
         unit, factor = in_unit((change.before, change.after))
         measure = replace(measure, scale=factor)

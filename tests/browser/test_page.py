@@ -1,59 +1,155 @@
-"""The local page in a real browser: sliders, pin, copy buttons; no request to another host."""
+"""The local page in a real browser: knobs, undo, link, curve, report; wide, narrow, light, dark."""
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 import pytest
 
+from simnet.page.offer import Offer
+from simnet.page.serve import served
+from simnet.study.work.cases import Case
 from tests.browser.conftest import Seen
 
-pytest.importorskip("panel")
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+expect = pytest.importorskip("playwright.sync_api").expect
+USECS = "ethtool -C {port} rx-usecs"
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A page of one node of the x460."""
-    command = [sys.executable, "-m", "simnet", "page", "x460-out-of-box", "--set", "nodes=1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-        server.terminate()
+def address() -> str:
+    """A page of one node of the x460, and two of its knobs."""
+    base = Case("x460-out-of-box", (("nodes", "1"),))
+    return served(Offer(base, ("numactl", "affinity"), (USECS, "vm.dirty_ratio")))
+
+
+@pytest.fixture
+def page(seen: Seen, address: str) -> Iterator[Page]:
+    """The page, whose knobs are there; in the end it asked nobody else."""
+    opened(seen.page, address)
+    yield seen.page
+    hosts = {urlsplit(one).hostname for one in seen.requests if one.startswith(("http", "ws"))}
+    assert hosts == {"127.0.0.1"}
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.get_by_role("slider", name=USECS)).to_be_visible()
+    expect(page.locator("#state")).to_have_class("still")
+
+
+def moved(page: Page, key: str) -> None:
+    """One position further, and the first impression of it; what would come then is stopped."""
+    page.get_by_role("slider", name=USECS).press(key)
+    answered(page)
+
+
+def answered(page: Page) -> None:
+    expect(page.locator("#said")).to_contain_text("first impression")
+    page.locator("#stop").click(timeout=2000)
+    expect(page.locator("#said")).to_contain_text("Stopped")
+
+
+@pytest.mark.compiled
+def test_what_is_changed_is_on_top_and_goes_back(page: Page, address: str) -> None:
+    box = page.get_by_role("checkbox", name="affinity")
+    box.check()
+    answered(page)
+    moved(page, "ArrowRight")
+    listed = page.locator("#changed li > span")
+    assert listed.all_text_contents() == ["affinity", f"{USECS}: 20 µs → 40 µs"]
+    assert page.locator("#answer .verdict strong").text_content() == (
+        f"affinity+{USECS}=40 µs: first impression"
+    )
+    linked = page.url
+    assert linked.startswith(f"{address}#tuning=affinity&set=")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(listed).to_have_text(["affinity"])
+    expect(page.locator("output").first).to_have_text("20 µs")
+    page.get_by_role("button", name="Reset").click()
+    expect(listed).to_have_count(0)
+    expect(page.locator("#answer .verdict strong")).to_have_text("As it is")
+    assert not box.is_checked()
+    page.evaluate(f"location.hash = {urlsplit(linked).fragment!r}")
+    expect(listed).to_have_text(["affinity", f"{USECS}: 20 µs → 40 µs"])
+    assert box.is_checked()
+    page.get_by_role("button", name="Pin as before").click()
+    expect(page.locator("#pinned li")).to_have_count(2)
+    expect(page.locator("#answer .verdict strong")).to_have_text("As it is")
+
+
+@pytest.mark.compiled
+def test_positions_stay_as_points_of_a_curve(page: Page) -> None:
+    moved(page, "ArrowRight")
+    assert page.locator("#drawn circle").count() == 2  # as it is, and moved
+    moved(page, "ArrowRight")
+    assert page.locator("#drawn circle").count() == 3
+    assert "one short run" in str(page.locator("#drawn circle title").last.text_content())
+    page.locator("#measure").select_option("cpu_per_byte")
+    assert page.locator("#drawn svg").get_attribute("aria-label")
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+def test_it_fits_and_is_of_one_theme(
+    page: Page, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = page.locator("#answer").bounding_box()
+    assert box is not None
+    assert box["width"] > 340
+    for place in ("body", "aside", "main", ".verdict", "select", "button"):
+        papers = page.locator(place).first.evaluate(
+            """element => {
+              const canvas = document.createElement("canvas").getContext("2d");
+              canvas.fillStyle = getComputedStyle(element).backgroundColor;
+              canvas.fillRect(0, 0, 1, 1);
+              return [...canvas.getImageData(0, 0, 1, 1).data];
+            }"""
+        )
+        light = sum(papers[:3]) / 3 > 128
+        assert papers[3] == 0 or light == (scheme == "light"), place
+
+
+def test_knobs_that_nothing_reads_are_folded_and_a_filter_finds_them(page: Page) -> None:
+    dead = page.get_by_label("vm.dirty_ratio")
+    expect(page.get_by_text("change nothing here (1)")).to_be_visible()
+    assert not dead.is_visible()
+    page.get_by_label("filter knobs").fill("dirty")
+    assert dead.is_visible()
+    assert not page.get_by_role("slider", name=USECS).is_visible()
 
 
 @pytest.mark.compiled
 @pytest.mark.nightly
-def test_a_tuning_and_a_slider_are_answered_at_once_then_better(seen: Seen, address: str) -> None:
-    page = seen.page
-    page.goto(address)
-    page.get_by_text("answer: first impression").wait_for()
-    page.get_by_label("affinity").check()
-    page.get_by_text("affinity: first impression").wait_for(timeout=5000)
-    page.get_by_text("round 1 of 3").wait_for(timeout=60000)
-    assert page.get_by_text("What to type for affinity").is_visible()
+def test_rounds_fill_one_table_up_to_commands_and_a_report(page: Page, tmp_path: Path) -> None:
+    page.get_by_role("checkbox", name="affinity").check()
+    rows = page.locator("#answer .first tbody th")
+    strong = page.locator("#answer .verdict strong")
+    expect(strong).to_have_text("affinity: first impression")
+    first, sums = rows.all_text_contents(), page.locator(".work tfoot").text_content()
+    expect(strong).to_have_text("affinity: leaning: no difference", timeout=60000)
+    assert rows.all_text_contents() == first
+    assert page.locator(".work tfoot").text_content() == sums
+    expect(strong).to_have_text("affinity: no difference", timeout=120000)
+    assert rows.all_text_contents() == first
     page.get_by_role("button", name="Copy: Apply affinity").click()
     copied = page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith("/etc/init.d/irq_balancer stop\necho ")
-    page.get_by_role("button", name="Pin as before").click()
-    page.get_by_text("as it is: first impression").wait_for()
-    slider = page.locator(".noUi-handle").first
-    slider.focus()
-    slider.press("ArrowRight")
-    page.get_by_text("affinity: ").first.wait_for(state="detached")
-    page.get_by_text("ethtool -C {port} rx-usecs=40 µs: first").wait_for(timeout=10000)
-    page.get_by_role("button", name="Pin as before").click()
-    page.get_by_text("as it is: first impression").wait_for()
-    slider.press("ArrowLeft")
-    page.get_by_text("ethtool -C {port} rx-usecs=20 µs: first").wait_for(timeout=10000)
-    hosts = {urlsplit(one).hostname for one in seen.requests if one.startswith(("http", "ws"))}
-    assert hosts == {"127.0.0.1"}
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Save report").click()
+    found.value.save_as(tmp_path / "report.html")
+    assert "affinity: no difference" in (tmp_path / "report.html").read_text("utf-8")
 
 
 @pytest.mark.compiled
@@ -65,7 +161,7 @@ def test_sliders_of_a_notebook_are_answered(seen: Seen, tmp_path: Path) -> None:
         "shown = simnet.sliders(\n"
         "    'x460-out-of-box', 'ethtool -C {port} rx-frames', settings={'nodes': '1'}\n"
         ")\n"
-        "print(served(shown.__panel__), flush=True)\n"
+        "print(served(shown.offer), flush=True)\n"
         "input()\n"
     )
     command = [sys.executable, str(tmp_path / "shown.py")]
@@ -77,34 +173,12 @@ def test_sliders_of_a_notebook_are_answered(seen: Seen, tmp_path: Path) -> None:
         page = seen.page
         page.set_content(f'<iframe src="{address}" width="1000" height="700"></iframe>')
         frame = page.frame_locator("iframe")
-        frame.get_by_text("answer: first impression").wait_for()
-        assert frame.locator(".noUi-handle").count() == 1
-        frame.locator(".noUi-handle").press("ArrowRight")
-        frame.get_by_text("ethtool -C {port} rx-frames=10: first impression").wait_for()
-        frame.get_by_text("round 1 of 3").wait_for(timeout=60000)
-        frame.locator(".noUi-handle").press("ArrowLeft")
-        frame.get_by_text("as it is: first impression").wait_for()
-        hosts = {urlsplit(one).hostname for one in seen.requests if one.startswith(("http", "ws"))}
-        assert hosts == {"127.0.0.1"}
+        knob = frame.get_by_role("slider")
+        expect(knob).to_have_count(1)
+        knob.press("ArrowRight")
+        strong = frame.locator("#answer .verdict strong")
+        expect(strong).to_have_text("ethtool -C {port} rx-frames=10: first impression")
+        knob.press("ArrowLeft")
+        expect(strong).to_have_text("As it is")
         kernel.stdin.close()
         kernel.wait(timeout=60)
-
-
-def test_without_the_token_there_is_nothing(address: str) -> None:
-    parts = urlsplit(address)
-    assert len(parts.path) > 30
-    for path in ("/", "/simnet", f"{parts.path[:-1]}"):
-        with pytest.raises(urllib.error.HTTPError) as caught:
-            urllib.request.urlopen(f"http://{parts.netloc}{path}", timeout=10)
-        assert caught.value.code == 404
-        caught.value.close()
-
-
-def test_it_listens_on_this_machine_alone(address: str) -> None:
-    port = urlsplit(address).port
-    with socket.socket(socket.AF_INET6) as six, pytest.raises(OSError, match=r"refused|assign"):
-        six.connect(("::1", port))
-    own = socket.gethostbyname(socket.gethostname())
-    if not own.startswith("127."):
-        with socket.socket() as four, pytest.raises(OSError, match="refused"):
-            four.connect((own, port))

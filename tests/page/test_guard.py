@@ -2,122 +2,144 @@
 
 from __future__ import annotations
 
-import base64
-import logging
+import json
 import re
 import socket
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from threading import Event, Thread
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 import pytest
 
-pn = pytest.importorskip("panel")
+from simnet.page import answers
+from simnet.page.guard import MOST_BYTES, MOST_REQUESTS
+from simnet.page.offer import Offer
+from simnet.page.serve import served
+from simnet.study.work.cases import Case
 
-from simnet.page.guard import MOST_SESSIONS  # noqa: E402 (needs Panel)
-from simnet.page.serve import served  # noqa: E402
-
-MALFORMED = {
-    "unknown type": ('{"msgtype":"x","msgid":"1"}', "{}", "{}"),
-    "no type": ("[]", "[]", "[]"),
-    "unknown event": (
-        '{"msgtype":"PATCH-DOC","msgid":"1"}',
-        "{}",
-        '{"events":[{"kind":"z\\u001b[2J\\u202e"}]}',
-    ),
-    "no events": ('{"msgtype":"PATCH-DOC","msgid":"1"}', "{}", '{"events":5}'),
-}
-SHOWN: list[str] = []
+WANTED = cast("dict[str, Any]", answers.WANTED)
+OFFER = Offer(Case("x460-out-of-box", (("nodes", "1"),)), ("affinity",), ())
 
 
 @pytest.fixture(scope="module")
 def address() -> str:
-    def shown() -> object:
-        SHOWN.append("")
-        return pn.pane.HTML("<p>hello</p>")
-
-    return served(shown)
+    return served(OFFER)
 
 
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Iterator[list[str]]:
-    """What the page's loggers print."""
-    found: list[str] = []
-
-    class Kept(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            formatter = logging.getLogger("bokeh").handlers[0].formatter
-            assert formatter is not None
-            found.append(formatter.format(record))
-
-    handler = Kept()
-    logging.getLogger("bokeh").addHandler(handler)
-    yield found
-    logging.getLogger("bokeh").removeHandler(handler)
-    capsys.readouterr()
-
-
-def asked(address: str, host: str) -> int:
-    request = urllib.request.Request(address, headers={"Host": host})  # noqa: S310 (seen to be http)
+def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str, Any]:
+    request = urllib.request.Request(address, body, headers)  # noqa: S310 (seen to be http)
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310
-            return int(answer.status)
+            return int(answer.status), answer.read().decode(), answer.headers
     except urllib.error.HTTPError as error:
-        return error.code
+        with error:
+            return error.code, error.read().decode(), error.headers
 
 
-def socket_of(address: str, host: str, token: str = "") -> tuple[socket.socket, bytes]:
-    """A websocket, and the status of its answer."""
-    _, _, place, path = address.split("/")
-    name, port = place.split(":")
-    found = socket.create_connection((name, int(port)), timeout=30)
-    lines = (
-        f"GET /{path}/ws HTTP/1.1",
-        f"Host: {host}",
-        "Upgrade: websocket",
-        "Connection: Upgrade",
-        f"Sec-WebSocket-Key: {base64.b64encode(bytes(16)).decode()}",
-        "Sec-WebSocket-Version: 13",
-        f"Sec-WebSocket-Protocol: bokeh, {token}",
-        f"Origin: http://{host}",
-    )
-    found.sendall("\r\n".join((*lines, "", "")).encode())
-    return found, found.recv(4096).split(b"\r\n")[0]
+def question(want: str, **told: Any) -> bytes:
+    return json.dumps({"want": want, **told}).encode()
 
 
-def test_a_host_of_another_name_reaches_nothing(address: str) -> None:
-    place = address.split("/")[2]
-    before = len(SHOWN)
-    for host in ("evil.com", "127.0.0.1.evil.com", "127x0.0.1", place.replace("127", "128")):
-        assert asked(address, host) == 404
-        channel, answer = socket_of(address, host)
-        channel.close()
-        assert answer.startswith(b"HTTP/1.1 404")
-    assert len(SHOWN) == before
-    assert asked(address, place) == 200
+def test_a_host_of_another_name_and_another_origin_reach_nothing(address: str) -> None:
+    place = urlsplit(address).netloc
+    for host in ("evil.com", "127.0.0.1.evil.com", "127x0.0.1", "127.0.0.1", f"{place}0"):
+        assert asked(address, Host=host)[:2] == (404, "")
+        assert asked(f"{address}/ask", question("knobs"), Host=host)[:2] == (404, "")
+    assert asked(f"{address}/ask", question("knobs"), Origin="http://evil.com")[0] == 404
+    assert asked(f"{address}/ask", question("knobs"), Origin=f"http://{place}")[0] == 200
 
 
-def test_a_malformed_frame_is_one_line(address: str, said: list[str]) -> None:
-    place = address.split("/")[2]
-    with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310 (seen to be http)
-        (token,) = re.findall(r'"token":"([^"]+)"', answer.read().decode())
-    for parts in MALFORMED.values():
-        channel, status = socket_of(address, place, token)
-        assert status.startswith(b"HTTP/1.1 101")
-        time.sleep(0.2)
-        before = len(said)
-        for part in parts:
-            channel.sendall(bytes((0x81, 0x80 | len(part), 0, 0, 0, 0)) + part.encode())
-        until_s = time.monotonic() + 10
-        while len(said) == before and time.monotonic() < until_s:
-            time.sleep(0.05)
-        channel.close()
-        assert len(said) > before
-    assert all(line.isprintable() and line.startswith("simnet: page: ") for line in said)
+def test_without_the_token_there_is_nothing(address: str) -> None:
+    parts = urlsplit(address)
+    assert len(parts.path) > 30
+    for path in ("/", "/ask", parts.path[:-1], f"{parts.path}x", f"{parts.path}/ask"):
+        assert asked(f"http://{parts.netloc}{path}")[0] == 404
 
 
-def test_so_many_pages_are_open_and_no_more(address: str) -> None:
-    for _ in range(MOST_SESSIONS + 5):
-        assert asked(address, address.split("/")[2]) == 200
-    assert len(SHOWN) <= MOST_SESSIONS
+def test_the_page_runs_its_own_script_alone_and_asks_itself_alone(address: str) -> None:
+    status, text, headers = asked(address)
+    assert status == 200
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "connect-src 'self'" in policy
+    assert headers["Referrer-Policy"] == "no-referrer"  # the address is a secret
+    assert "<title>x460-out-of-box - simnet</title>" in text
+    loaded = re.findall(r"""(?:src|href)=["']([^"']*)""", text)
+    assert loaded == ["data:,"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"x", b"[]", b"5", b'{"want": "x"}', b'{"want": []}', b"[" * MOST_BYTES, b"\xff\x1b"],
+)
+def test_a_malformed_question_is_refused_in_one_line(
+    address: str, body: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert asked(f"{address}/ask", body)[0] == 400
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert line.startswith("simnet: page: 400 for ")
+
+
+def test_what_is_no_request_is_one_line(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = urlsplit(address)
+    assert parts.port
+    with socket.create_connection(("127.0.0.1", parts.port), timeout=30) as found:
+        found.sendall(b"\x1b[2J \xe2\x80\xae x y\r\n\r\n")
+        while found.recv(4096):
+            pass
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert line.startswith("simnet: page: ")
+
+
+def test_what_is_not_offered_is_answered_with_an_error(address: str) -> None:
+    body = question("first", tunings=["<b>"])
+    status, text, _ = asked(f"{address}/ask", body)
+    assert status == 200
+    assert json.loads(text) == {"error": "page: <b>: no tuning of this page"}
+
+
+def test_so_many_are_answered_at_once_and_no_more(
+    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun, end = Event(), Event()
+    count = []
+
+    def waits(*_: Any) -> None:
+        count.append(1)
+        if len(count) == MOST_REQUESTS:
+            begun.set()
+        end.wait(30)
+
+    monkeypatch.setitem(WANTED, "first", waits)
+    threads = [
+        Thread(target=asked, args=(f"{address}/ask", question("first")))
+        for _ in range(MOST_REQUESTS)
+    ]
+    for thread in threads:
+        thread.start()
+    assert begun.wait(30)
+    assert asked(f"{address}/ask", question("first"))[0] == 503
+    assert asked(address)[0] == 200  # the page itself is cheap
+    end.set()
+    for thread in threads:
+        thread.join()
+    assert asked(f"{address}/ask", question("first"))[0] == 200
+    assert "503" in capsys.readouterr().err
+
+
+def test_what_goes_wrong_is_said_on_the_page_and_in_one_line(
+    address: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def breaks(*_: Any) -> None:
+        raise ZeroDivisionError("a\nb\x1b")
+
+    monkeypatch.setitem(WANTED, "first", breaks)
+    told = json.loads(asked(f"{address}/ask", question("first"))[1])
+    assert told["error"].startswith("ZeroDivisionError: a b")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.isprintable()
+    assert "SIMNET_DEBUG=1" in line

@@ -10,39 +10,36 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.page import sliders as module
-
-pytest.importorskip("panel")
+from simnet.page.offer import Offer
 
 USECS = "ethtool -C {port} rx-usecs"
 ONE_NODE = {"nodes": "1"}
 
 
-def test_what_is_read_on_the_web_is_the_answer_and_what_could_be_moved() -> None:
+@pytest.mark.compiled
+def test_what_is_read_on_the_web_is_an_example_and_what_could_be_moved() -> None:
     shown = simnet.sliders("x460-out-of-box", USECS, choices="affinity", settings=ONE_NODE)
     html = shown._repr_html_()
-    assert "as it is: first impression" in html
+    assert "affinity: first impression" in html
     assert f"{USECS} (20 us of 2 us, 5 us, 10 us, 20 us, 40 us, 80 us, 160 us)" in html
     assert "tuning affinity" in html
     assert shown._repr_mimebundle_() == {}
     assert repr(shown).startswith("x460-out-of-box: In a running notebook")
+    moved = simnet.sliders("x460-out-of-box", USECS, settings=ONE_NODE)._repr_html_()
+    assert f"{USECS}=160 µs: first impression" in moved
 
 
 def test_text_of_strangers_is_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "first_answer", lambda _question: "<p>first</p>")
-    base = simnet.sliders("x460-out-of-box", settings=ONE_NODE).base
-    shown = module.Sliders(base, (), ("<script>",))._repr_html_()
-    assert "<p>first</p>" in shown
+    monkeypatch.setattr(module, "first", lambda *_: None)
+    base = simnet.sliders("x460-out-of-box", settings=ONE_NODE).offer.base
+    shown = module.Sliders(Offer(base, ("<script>",), ()))._repr_html_()
     assert "&lt;script&gt;" in shown
 
 
-@pytest.fixture
-def kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_shows_a_page_of_this_machine_behind_a_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(module, "_in_a_kernel", lambda: True)
-
-
-@pytest.mark.usefixtures("kernel")
-@pytest.mark.compiled
-def test_a_kernel_shows_a_page_of_this_machine_behind_a_token() -> None:
     shown = simnet.sliders("x460-out-of-box", USECS, settings=ONE_NODE)
     html = shown._repr_mimebundle_()["text/html"]
     address = html.split('src="')[1].split('"')[0]
@@ -50,16 +47,7 @@ def test_a_kernel_shows_a_page_of_this_machine_behind_a_token() -> None:
     assert len(address.rsplit("/", 1)[1]) > 30
     assert shown._repr_mimebundle_()["text/html"] == html  # served once
     with urllib.request.urlopen(address, timeout=30) as answer:  # noqa: S310 (seen to be http)
-        assert b"<title>simnet</title>" in answer.read()
-
-
-@pytest.mark.usefixtures("kernel")
-def test_without_panel_a_kernel_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find_spec", lambda _name: None)
-    monkeypatch.setattr(module, "first_answer", lambda _question: "")
-    shown = simnet.sliders("x460-out-of-box", USECS, settings=ONE_NODE)
-    assert shown._repr_mimebundle_() == {}
-    assert "pip install &#39;simnet-hostpath[page]&#39;" in shown._repr_html_()
+        assert b"<title>x460-out-of-box - simnet</title>" in answer.read()
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 
 import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, apply_option, set_option, settings_of, tuning_option
 from simnet.cli.output import answer, message
-from simnet.errors import InputError
 
 __all__ = ["page_command"]
 
@@ -33,15 +31,14 @@ def page_command(
     A change is answered at once from a short run, and then better and better: verdict, intervals
     and commands as `whatif` gives them. The page is on 127.0.0.1, behind a token; Ctrl-C ends it.
     """
-    if find_spec("panel") is None:
-        raise InputError("needs Panel: pip install 'simnet-hostpath[page]'", key="page")
+    from simnet.page.offer import offer_of
     from simnet.page.serve import serve
     from simnet.study.work.cases import Member, case_of
 
     base = case_of(scenario, settings_of(assignments), tunings, apply)
     for remark in Member(base).effective().remarks:
         message(remark)
-    serve(base, port=port, opened=_opened)
+    serve(offer_of(base), port=port, opened=_opened)
 
 
 def _opened(address: str) -> None:

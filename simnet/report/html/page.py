@@ -19,7 +19,7 @@ from simnet.report.html.numbers import counted, written
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["MOST_BYTES", "fragment", "page", "style"]
+__all__ = ["MOST_BYTES", "copying", "digest", "environment", "fragment", "page", "style"]
 
 MOST_BYTES: Final = 2_000_000
 
@@ -30,17 +30,16 @@ def page(parts: Sequence[Part]) -> str:
     Raises:
         InputError: it would be larger than a report may be.
     """
-    script = _environment().get_template("copy.js").render()
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    script = copying()
     text = (
-        _environment()
+        environment()
         .get_template("report.html")
         .render(
             parts=parts,
             title=parts[0].question,
             version=simnet.__version__,
             script=script,
-            script_digest=digest,
+            script_digest=digest(script),
         )
     )
     if len(text.encode()) > MOST_BYTES:
@@ -51,21 +50,32 @@ def page(parts: Sequence[Part]) -> str:
 
 def fragment(part: Part, name: str) -> str:
     """One part as a piece of a page that has `style`; `name` begins its ids."""
-    return _environment().get_template("fragment.html").render(part=part, name=name)
+    return environment().get_template("fragment.html").render(part=part, name=name)
 
 
 def style() -> str:
     """The style sheet of reports."""
-    return _environment().get_template("report.css").render()
+    return environment().get_template("report.css").render()
+
+
+def copying() -> str:
+    """The script of the buttons that copy."""
+    return environment().get_template("copy.js").render()
+
+
+def digest(script: str) -> str:
+    """How a policy names a script that may run: its SHA-256, in base64."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 @cache
-def _environment() -> Environment:
+def environment(package: str = "simnet.report.html") -> Environment:
+    """The templates of a package, which escape what they show."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     made = Environment(
         autoescape=True,
-        loader=PackageLoader("simnet.report.html"),
+        loader=PackageLoader(package),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

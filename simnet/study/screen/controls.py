@@ -16,9 +16,9 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.parameter import Parameter
+    from simnet.scenario.core.parameter import Parameter, Spec
 
-__all__ = ["Control", "controls", "possible"]
+__all__ = ["Control", "controls", "possible", "present"]
 
 # from the value as it is, down and up; a network's knobs are powers of two, or nearly
 _FACTORS: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
@@ -40,6 +40,7 @@ class Control:
         ordered: whether the values are numbers, ascending: a slider.
         of_kernel: whether it is a value of the kernel, not of the ports' NIC.
         target: the attribute that it is.
+        spec: form of its values.
     """
 
     name: str
@@ -50,6 +51,21 @@ class Control:
     ordered: bool
     of_kernel: bool
     target: str
+    spec: Spec
+
+    @property
+    def place(self) -> str:
+        """Where its value stands in a configuration."""
+        return f"{'host.kernel' if self.of_kernel else 'host.ports[0].nic'}.{self.target}"
+
+    def taking(self, value: str) -> Control:
+        """The same with one more value, in its place."""
+        if value in self.values:
+            return self
+        values = [*self.values, value]
+        if self.ordered:
+            values.sort(key=self.spec.parse)
+        return replace(self, values=tuple(values))
 
     def settings(self, value: str) -> Iterator[tuple[str, str]]:
         """What setting it means, knob by knob; nothing where it is as it was."""
@@ -74,6 +90,12 @@ def possible(base: Case) -> list[Control]:
     return [one for knob in KNOBS if (one := _control(knob, effective)) is not None]
 
 
+def present(case: Case, found: Collection[Control]) -> dict[str, str]:
+    """The values that knobs have in a case, by name; of none that its system lacks."""
+    provenance = Member(case).effective().provenance
+    return {one.name: provenance[one.place].text for one in found if one.place in provenance}
+
+
 def _control(knob: Knob, effective: Effective) -> Control | None:
     if not knob.modelled or knob.compile_time or knob.system != effective.kernel.system:
         return None
@@ -92,10 +114,11 @@ def _control(knob: Knob, effective: Effective) -> Control | None:
     values = () if parameter is None else _values(knob, parameter)
     if parameter is None or len(values) < 2:  # noqa: PLR2004 (one value cannot be changed)
         return None
-    ordered = isinstance(knob.spec, Quantity)
+    spec = knob.spec
+    ordered = isinstance(spec, Quantity)
     of_kernel = knob.scope == "kernel"
     return Control(
-        knob.name, knob.doc, names, parameter.text, values, ordered, of_kernel, knob.target
+        knob.name, knob.doc, names, parameter.text, values, ordered, of_kernel, knob.target, spec
     )
 
 

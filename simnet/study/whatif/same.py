@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Reads
     from simnet.study.run.result import Result
 
-__all__ = ["AS_IT_IS", "same", "values_read", "why_same"]
+__all__ = ["AS_IT_IS", "is_read", "same", "values_read", "why_same"]
 
 AS_IT_IS: Final = "that is how the system is already"
 _NOT_READ: Final = "nothing of this system reads it"
@@ -48,7 +48,7 @@ def why_same(base: Effective, tuned: Sequence[Effective]) -> str:
     said = [text for one in tuned for text in _of_subjects(base, one)]
     if said:
         return said[0]
-    return _NOT_USED if any(_is_read(base, one) for one in tuned) else _NOT_READ
+    return _NOT_USED if any(is_read(base, one) for one in tuned) else _NOT_READ
 
 
 def values_read(effective: Effective) -> Any:
@@ -68,7 +68,7 @@ def _of_subjects(base: Effective, tuned: Effective) -> Iterator[str]:
         yield from found
 
 
-def _is_read(base: Effective, tuned: Effective) -> bool:
+def is_read(base: Effective, tuned: Effective) -> bool:
     """Whether the builder of the system reads a knob that differs; True where that is not known."""
     changed = changed_knobs(base, tuned)
     if not changed:

@@ -38,6 +38,7 @@ __all__ = [
     "TONES",
     "check_metrics",
     "pair_of",
+    "typed_sections",
     "whatif_part",
     "whatif_sections",
 ]
@@ -164,7 +165,7 @@ def whatif_sections(
         if pair is not None:
             sections.append(assumptions(pair.before))
     for judged in found.tunings:
-        sections += _typed(judged, pairs.get(judged.tuning), file)
+        sections += typed_sections(judged, pairs.get(judged.tuning), file)
     return sections
 
 
@@ -194,7 +195,7 @@ def _changes(name: str, found: WhatIf) -> Section:
     return Section("What changes, and how sure that is", [drawn, *notes, *tables, meaning])
 
 
-def _typed(judged: Judged, pair: Pair | None, file: str) -> Iterator[Section]:
+def typed_sections(judged: Judged, pair: Pair | None = None, file: str = "") -> Iterator[Section]:
     """What to type; of a file only beside what the system itself says."""
     if not judged.commands:
         return

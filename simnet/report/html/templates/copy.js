@@ -1,22 +1,22 @@
 "use strict";
-for (const button of document.querySelectorAll("button.copy")) {
-  button.addEventListener("click", async () => {
-    const code = document.getElementById(button.dataset.of);
-    let done = true;
-    try {
-      await navigator.clipboard.writeText(code.textContent);
-    } catch {
-      const range = document.createRange();
-      range.selectNodeContents(code);
-      const chosen = getSelection();
-      chosen.removeAllRanges();
-      chosen.addRange(range);
-      done = document.execCommand("copy");
-    }
-    button.textContent = done ? "Copied" : "Press Ctrl+C";
-    setTimeout(() => { button.textContent = "Copy"; }, 2000);
-  });
-}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("button.copy");
+  if (!button) return;
+  const code = document.getElementById(button.dataset.of);
+  let done = true;
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+  } catch {
+    const range = document.createRange();
+    range.selectNodeContents(code);
+    const chosen = getSelection();
+    chosen.removeAllRanges();
+    chosen.addRange(range);
+    done = document.execCommand("copy");
+  }
+  button.textContent = done ? "Copied" : "Press Ctrl+C";
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+});
 addEventListener("beforeprint", () => {
   for (const folded of document.querySelectorAll("details:not(.long)")) folded.open = true;
 });
