@@ -52,7 +52,7 @@ def moved(page: Page, key: str) -> None:
 
 
 def answered(page: Page) -> None:
-    expect(page.locator("#said")).to_contain_text("first impression")
+    expect(page.locator("#said")).to_contain_text("Answer: first impression")
     page.locator("#stop").click(timeout=2000)
     expect(page.locator("#said")).to_contain_text("Stopped")
 
@@ -86,11 +86,12 @@ def test_what_is_changed_is_on_top_and_goes_back(page: Page, address: str) -> No
 
 
 @pytest.mark.compiled
+@pytest.mark.nightly
 def test_positions_stay_as_points_of_a_curve(page: Page) -> None:
     moved(page, "ArrowRight")
-    assert page.locator("#drawn circle").count() == 2  # as it is, and moved
+    expect(page.locator("#drawn circle")).to_have_count(2)  # as it is, and moved
     moved(page, "ArrowRight")
-    assert page.locator("#drawn circle").count() == 3
+    expect(page.locator("#drawn circle")).to_have_count(3)
     assert "one short run" in str(page.locator("#drawn circle title").last.text_content())
     page.locator("#measure").select_option("cpu_per_byte")
     assert page.locator("#drawn svg").get_attribute("aria-label")
