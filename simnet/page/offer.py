@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 from simnet.scenario.core.knobs import knobs_of
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Offer", "Question", "offer_of"]
 
-_MOST: Final = 200
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,10 @@ class Offer:
         if not isinstance(tunings, Sequence) or not isinstance(settings, Mapping):
             raise InputError("expected tunings and settings", key="page")
         known = {one.name: one.values for one in self.controls} if settings else {}
-        for tuning in tunings[:_MOST]:
+        for tuning in tunings:
             if tuning not in self.tunings:
                 raise InputError(f"{tuning}: no tuning of this page", key="page")
-        for name, value in list(settings.items())[:_MOST]:
+        for name, value in settings.items():
             if value not in known.get(name, ()):
                 raise InputError(f"{name}={value}: no knob of this page, or no value", key="page")
         return tuple(dict.fromkeys(tunings)), tuple(sorted(settings.items()))

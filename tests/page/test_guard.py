@@ -95,8 +95,9 @@ def test_what_is_no_request_is_one_line(address: str, capsys: pytest.CaptureFixt
     assert line.startswith("simnet: page: ")
 
 
-def test_what_is_not_offered_is_answered_with_an_error(address: str) -> None:
-    body = question("first", tunings=["<b>"])
+@pytest.mark.parametrize("others", [0, 300])
+def test_what_is_not_offered_is_answered_with_an_error(address: str, others: int) -> None:
+    body = question("first", tunings=[*["affinity"] * others, "<b>"])
     status, text, _ = asked(f"{address}/ask", body)
     assert status == 200
     assert json.loads(text) == {"error": "page: <b>: no tuning of this page"}
