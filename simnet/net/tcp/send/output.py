@@ -233,7 +233,7 @@ class SendOutput:
         chunk: cython.longlong
         segments: cython.longlong = free
         free *= self.seq.mss
-        by_cwnd: cython.bint = free <= window
+        self.deferred_limited = free <= window
         if window < free:
             free = window
         if (
@@ -254,10 +254,8 @@ class SendOutput:
                 if free < chunk // self.tso_win_divisor:
                     if self.deferred_jiffy == NONE:
                         self.deferred_jiffy = now_jiffy
-                    self.deferred_limited = by_cwnd
                     return True
             elif self.seq.write_seq - self.seq.snd_nxt > free and segments <= _MAX_BURST:
-                self.deferred_limited = by_cwnd
                 return True
         self.deferred_jiffy = NONE
         if self.seq.write_seq - self.seq.snd_nxt < free:

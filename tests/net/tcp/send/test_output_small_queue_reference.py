@@ -236,7 +236,7 @@ def test_large_segments_go_when_the_kernel_sends_them(
     output.nodelay, below.pushing, output.overhead_bytes = nodelay, pushing, HEADERS
     kernel = Kernel(tuple(map(int, version.split("."))), paces, nodelay=nodelay, pushing=pushing)
     now = 4_000_000
-    corked = 0
+    corked = stops = 0
     for what, *rest in steps:
         now += 7
         if what == "pass":
@@ -271,7 +271,9 @@ def test_large_segments_go_when_the_kernel_sends_them(
         assert [skb.wire_bytes for skb in skbs] == [
             max(LEAST_FRAME, HEADERS + end - seq) for seq, end, _ in kernel.sent
         ]
-        assert sender.validation.cwnd_limited == kernel.limited
+        stops += stopped != ""
+        if not stops:
+            assert sender.validation.cwnd_limited == kernel.limited
         if paces:
             assert [skb.arrival_ps for skb in skbs] == [its[2] for its in kernel.sent]
     assert output.retransmissions == 0
