@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 __all__ = ["Offer", "Question", "offer_of"]
 
 
-
 @dataclass(frozen=True)
 class Question:
     """What is, and what is to be: knobs and tunings of one scenario."""

@@ -41,7 +41,7 @@ def page(seen: Seen, address: str) -> Iterator[Page]:
 
 def opened(page: Page, address: str) -> None:
     page.goto(address)
-    expect(page.get_by_role("slider", name=USECS)).to_be_visible()
+    expect(page.get_by_role("slider", name=USECS)).to_be_visible(timeout=60000)
     expect(page.locator("#state")).to_have_class("still")
 
 
@@ -124,7 +124,7 @@ def test_it_fits_and_is_of_one_theme(
 
 def test_knobs_that_nothing_reads_are_folded_and_a_filter_finds_them(page: Page) -> None:
     dead = page.get_by_label("vm.dirty_ratio")
-    expect(page.get_by_text("change nothing here (1)")).to_be_visible()
+    expect(page.get_by_text("change nothing here (1)")).to_be_visible(timeout=60000)
     assert not dead.is_visible()
     page.get_by_label("filter knobs").fill("dirty")
     assert dead.is_visible()

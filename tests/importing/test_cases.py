@@ -19,6 +19,8 @@ READ: Final[dict[str, dict[str, str]]] = {
         "threads_per_core": "2",
         "cores_per_socket": "144",
         "package_cpus": "['0-287']",
+        "rx_queues": "256",
+        "ethtool -L eth0 combined": "256",
     },
     "06-i40e-xdp-irq-above-queue-count": {"cores_per_socket": "36"},
     "07-mlx5-xdp-pass-tcp": {},

@@ -7,6 +7,7 @@ import itertools
 import os
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet import _share
 from simnet.errors import InputError
 from simnet.scenario.commands.captured import Captured, captured
 from simnet.scenario.commands.ready import ready_names, ready_tuning
@@ -45,8 +46,9 @@ if TYPE_CHECKING:
 __all__ = ["load", "present", "setting_names", "unknown_tuning"]
 
 _MOST_KEPT: Final = 16
-# scenarios that were put together, by path, document and exchanged models; the last used is last
-_KEPT: dict[tuple[str, int, tuple[tuple[str, str], ...]], _Assembly] = {}
+# scenarios that were put together, by path, document, exchanged models and the folder of models;
+# the last used is last
+_KEPT: dict[tuple[str, int, tuple[tuple[str, str], ...], FilePath], _Assembly] = {}
 
 
 def load(
@@ -231,7 +233,7 @@ def _assembly(
     form: ScenarioFile, document: Document, path: FilePath, chosen: tuple[tuple[str, str], ...]
 ) -> _Assembly:
     """Put models together, or take what has been: a search loads one scenario hundreds of times."""
-    key = str(path), id(document), chosen
+    key = str(path), id(document), chosen, _share.folder("models")
     kept = _KEPT.pop(key, None)
     if kept is None or kept.document is not document or not kept.up_to_date:
         kept = _Assembly(form, document, path)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from simnet import _engine
 from simnet.host.machine import Machine
 from simnet.host.scheduler import Task
 from simnet.kernel.simulator import Simulator
@@ -143,6 +145,7 @@ def test_a_task_is_woken_where_the_kernel_wakes_it(
 QUEUES = st.lists(st.tuples(st.integers(-20, 19), st.booleans()), min_size=1, max_size=12)
 
 
+@pytest.mark.skipif(_engine.active() != "interpreted", reason="it sets a C field")
 @settings(max_examples=15)
 @given(queue=QUEUES)
 def test_the_best_of_the_active_array_runs_first_and_then_the_arrays_change(

@@ -221,7 +221,7 @@ def test_a_spoilt_document_is_shown_or_refused_in_one_line(
     draw = random.Random(1)  # noqa: S311 (the same damage every time)
     file = tmp_path / "spoilt.json"
     refused = 0
-    for _ in range(5):
+    for _ in range(12):
         tree = _spoilt(json.loads(documents[kind].read_text("utf-8")), draw)
         file.write_text(json.dumps(tree), encoding="utf-8")
         message = _refusal(file)
