@@ -82,7 +82,8 @@ def find_model(kind: ModelKind, name: str, beside: Path | None = None) -> Path:
     if name.endswith(".toml"):
         return (beside.parent if beside else Path()) / name
     found = _share.folder("models") / MODEL_FOLDERS[kind] / f"{name}.toml"
-    if found.stem == name and found.is_file():
+    # `Path.is_file` raises for a name that is too long
+    if found.stem == name and os.path.isfile(found):  # noqa: PTH113
         return found
     raise InputError(f"unknown {kind} model {name!r}{nearest(name, model_names(kind))}")
 

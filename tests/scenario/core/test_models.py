@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from simnet import _share
+from simnet.errors import InputError
 from simnet.scenario.core import jsonschema as schemas
 from simnet.scenario.core.library import (
     MODEL_FOLDERS,
@@ -137,3 +138,9 @@ def test_an_editor_marks_what_the_loader_refuses(old: str, new: str) -> None:
     assert not jsonschema.Draft202012Validator(_committed("cpu")).is_valid(data)
     with pytest.raises(ValueError, match="validation error"):
         file_model(MODELS["cpu"], "cpu").model_validate(data)
+
+
+@pytest.mark.parametrize("name", ["", "ibm-x46O", "a" * 300, "../servers/ibm-x460", "a\0b"])
+def test_what_no_model_is_called_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match="^unknown server model "):
+        find_model("server", name)
