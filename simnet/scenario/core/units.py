@@ -120,15 +120,15 @@ _NEAR: Final[Mapping[str, tuple[str, ...]]] = {
 """By base unit, those that a slip may have meant."""
 
 
-def _factor(unit: str, base: str) -> Fraction | None:
-    """Return base units per ``unit``, or None when they measure different things.
+def _factor(unit: str, kind: Kind) -> Fraction | None:
+    """Return units of ``kind`` per ``unit``, or None when they measure different things.
 
     Raises:
         UnitError: no such unit.
     """
-    found, wanted = _measured(unit), _measured(base) or ("", Fraction(1))
+    found, wanted = _measured(unit), _measured(kind.unit) or ("", Fraction(1))
     if found is None:
-        raise UnitError(_unknown_unit(unit, base))
+        raise UnitError(_unknown_unit(unit, kind))
     return found[1] / wanted[1] if found[0] == wanted[0] else None
 
 
@@ -148,15 +148,14 @@ def _measured(unit: str) -> tuple[str, Fraction] | None:
     return None
 
 
-def _unknown_unit(unit: str, base: str) -> str:
+def _unknown_unit(unit: str, kind: Kind) -> str:
     if unit in {"KB", "K"}:
         return f"unknown unit {unit!r}: write KiB (1024 bytes) or kB (1000 bytes)"
     if re.fullmatch(r"[kMGT]?b(/s|ps)?", unit):
         return f"unknown unit {unit!r}: write bit or B (byte)"
-    near = closest(unit, _NEAR[base]) if _UNIT.fullmatch(unit) else None
+    near = closest(unit, _NEAR[kind.unit]) if _UNIT.fullmatch(unit) else None
     if near:
         return f"unknown unit {unit!r}; did you mean {near!r}?"
-    kind = next(one for one in KINDS.values() if one.unit == base)
     return f"unknown unit {unit!r}: expected {kind.name} such as {kind.example!r}"
 
 
@@ -182,7 +181,7 @@ def parse_quantity(text: str | float, kind: Kind) -> int:
     number, unit = Fraction(match["number"].replace("_", "")), match["unit"]
     if not unit and kind.unit:
         raise UnitError(f"missing unit in {text!r}: expected {kind.name} such as {kind.example!r}")
-    factor = _factor(unit, kind.unit) if unit else Fraction(1)
+    factor = _factor(unit, kind) if unit else Fraction(1)
     if factor is None:
         raise UnitError(
             f"wrong kind of unit in {text!r}: expected {kind.name} such as {kind.example!r}"
@@ -210,7 +209,7 @@ def format_quantity(value: int, kind: Kind) -> str:
 
 
 def _factor_of(unit: str, kind: Kind) -> Fraction:
-    return (_factor(unit, kind.unit) if unit else None) or Fraction(1)
+    return (_factor(unit, kind) if unit else None) or Fraction(1)
 
 
 def _decimal(number: Fraction) -> str:
