@@ -119,6 +119,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         raise InputError("its jobs run to their end: too long for a search", file=str(scenario))
     load = load_of(plain.workload.test)
     goals = [GOALS[goal]] if goal else goals_of(load)
+    # refused before anything is tried
     limits = limits_of(typed, goals[0], most_p99, load)
     bench = Bench(
         base,

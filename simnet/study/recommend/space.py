@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.subject import subjects
-from simnet.study.screen.factors import OFF_ON, Factor, check, chosen_of, factors, names
+from simnet.study.screen.factors import OFF_ON, Factor, check, chosen_of, names, taken
 from simnet.study.work.cases import Case, Member
 
 if TYPE_CHECKING:
@@ -25,20 +25,14 @@ def space(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
         InputError: none is so named.
     """
     proposed = tuple(_proposed(base))
-    own = names(base)
-    check(chosen, (*own, *(one.name for one in proposed)))
-    mine = [name for name in chosen if name in own]
-    known = factors(base, mine) if mine or not chosen else ()
-    taken = {one.name for one in known}
+    if chosen:
+        check(chosen, (*names(base), *(one.name for one in proposed)))
+        proposed = tuple(one for one in proposed if one.name in chosen)
+    known = taken(base, chosen)
+    others = {one.name for one in known}
     every = (
         *(one for one in known if one.structure),
-        *(
-            one
-            for one in proposed
-            if one.name not in taken
-            and (not chosen or one.name in chosen)
-            and one.goes(base, OFF_ON[1])
-        ),
+        *(one for one in proposed if one.name not in others and one.goes(base, OFF_ON[1])),
         *(one for one in known if not one.structure),
     )
     if chosen:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.files import TuningTable
 
-__all__ = ["OFF_ON", "Factor", "check", "chosen_of", "factors", "names", "turned"]
+__all__ = ["OFF_ON", "Factor", "check", "chosen_of", "factors", "names", "taken", "turned"]
 
 OFF_ON: Final = ("off", "on")
 
@@ -87,9 +87,15 @@ def factors(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
     Raises:
         InputError: none is so named.
     """
+    if not chosen:
+        return taken(base)
     check(chosen, names(base))
-    found = (*_tunings(base, chosen), *map(_of_knob, controls(base, chosen or None)))
-    return chosen_of(found, chosen) or found
+    return chosen_of(taken(base, chosen), chosen)
+
+
+def taken(base: Case, chosen: Sequence[str] = ()) -> tuple[Factor, ...]:
+    """Those of the chosen that this system takes, or all that it takes; tunings, then knobs."""
+    return (*_tunings(base, chosen), *map(_of_knob, controls(base, chosen or None)))
 
 
 def names(base: Case) -> tuple[str, ...]:
