@@ -102,7 +102,7 @@ def answer(offer: Offer, told: Any, asker: Asker) -> None:
     """The answer to a question, round by round."""
     question = offer.asked(told)
     asker.say({"command": _command(question)})
-    first(offer, told, asker)
+    _first(question, asker)
     cases = {"before": question.before}
     if question.typed:
         cases["after"] = question.after
@@ -121,7 +121,10 @@ def answer(offer: Offer, told: Any, asker: Asker) -> None:
 
 def first(offer: Offer, told: Any, asker: Asker) -> None:
     """The first impression alone."""
-    question = offer.asked(told)
+    _first(offer.asked(told), asker)
+
+
+def _first(question: Question, asker: Asker) -> None:
     if question.typed:
         _tell(question, _found(question, 0, asker, jobs=1), 0, asker)
         return

@@ -88,6 +88,13 @@ class Napi(Context):
         """Go on after a piece of work."""
         raise NotImplementedError(self.path)
 
+    @cython.cfunc
+    def leave(self, softirq: SoftirqNetRx, packets: cython.int, verdict: cython.int) -> cython.int:
+        """End a poll of so many packets; return the verdict."""
+        self.quota -= packets
+        softirq.charge(packets)
+        return verdict
+
 
 @cython.cclass
 class ProcessPoll(Context):

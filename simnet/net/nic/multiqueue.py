@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["MultiqueuePort", "XpsMap", "queues_of"]
 
 _ONE: cython.longlong = 1
-# queues that one announcement of frames has gone to are bits of words
+# queues that one announcement of frames has gone to are bits of the words of `touched`
 _WORD_BITS: cython.int = 32
 
 

@@ -191,15 +191,10 @@ class Backlog(Napi):
             if self.batches:
                 self.head += 1
             elif self.done >= self.limit:
-                return self._leave(softirq, POLL_MORE)
+                return self.leave(softirq, self.done, POLL_MORE)
             elif self.sim.now // softirq.jiffy_ps != self.start_jiffy:
-                return self._leave(softirq, _STAYS)
+                return self.leave(softirq, self.done, _STAYS)
         return self._next_packet(cpu, softirq)
-
-    def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
-        self.quota -= self.done
-        softirq.charge(self.done)
-        return verdict
 
     def _next_packet(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
         """Take a packet and start on it, or leave the poll list."""
@@ -207,7 +202,7 @@ class Backlog(Napi):
         lines_ps: cython.longlong = 0
         work: cython.longlong
         if self.batches and self.done >= self.limit:
-            return self._leave(softirq, POLL_DONE if self.completed else POLL_MORE)
+            return self.leave(softirq, self.done, POLL_DONE if self.completed else POLL_MORE)
         if (not self.batches or self.taken.count == 0) and self.input_queue.count > 0:
             lines_ps = self.lines.touch(cpu)
             self.ledger.skb_lines += lines_ps
@@ -215,12 +210,12 @@ class Backlog(Napi):
             if self.taken.count == 0:
                 self._take_all(softirq)
                 if self.taken.count == 0:
-                    return self._leave(softirq, POLL_DONE)
+                    return self.leave(softirq, self.done, POLL_DONE)
             skb = self.taken.pop()
         else:
             if self.input_queue.count == 0:
                 softirq.complete(self)
-                return self._leave(softirq, POLL_DONE)
+                return self.leave(softirq, self.done, POLL_DONE)
             skb = self.input_queue.pop()
             self.head += 1
         if self.sim.tracer is not None:

@@ -153,10 +153,10 @@ class VethNapi(Napi):
             self.done += 1
             self.processed += 1
         if self.done >= self.limit:
-            return self._leave(softirq, POLL_MORE)
+            return self.leave(softirq, self.done, POLL_MORE)
         if self.ring.count == 0:
             softirq.complete(self)
-            return self._leave(softirq, POLL_DONE)
+            return self.leave(softirq, self.done, POLL_DONE)
         return self._take(cpu, softirq)
 
     def _take(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
@@ -171,8 +171,3 @@ class VethNapi(Napi):
         self.current = skb
         cpu.run(SOFT_LEVEL, softirq, work + lines_ps, SOFTIRQ)
         return POLL_CONTINUES
-
-    def _leave(self, softirq: SoftirqNetRx, verdict: cython.int) -> cython.int:
-        self.quota -= self.done
-        softirq.charge(self.done)
-        return verdict

@@ -10,7 +10,6 @@ from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
-from simnet.net.steering.steering import PacketSteering
 from simnet.net.veth.into_container import IntoContainer
 from simnet.net.veth.rules import RING_SIZE, uses_napi
 from simnet.net.veth.veth import Veth
@@ -19,7 +18,7 @@ from simnet.scenario.parts.container.columns import VethCounts
 from simnet.scenario.parts.container.schema import HOST
 from simnet.scenario.parts.forward.tables import tables_ps
 from simnet.scenario.parts.host.build import make_buffers, make_spread
-from simnet.scenario.parts.steering.build import HostSteering, steering_of
+from simnet.scenario.parts.steering.build import HostSteering, backlogs_of
 
 if TYPE_CHECKING:
     from simnet.net.udp.socket import UdpSocket
@@ -36,7 +35,6 @@ class ContainerBuilt:
     Attributes:
         ground: what it is built on.
         given: its configuration.
-        steering: of the machine, with the backlogs that packets pass.
         veth: from the host to it.
         conntrack: of the host; None for none.
         work_ps: of the host on a packet, without connection tracking and veth.
@@ -44,7 +42,6 @@ class ContainerBuilt:
 
     ground: Ground
     given: Container
-    steering: HostSteering
     veth: Veth
     conntrack: Conntrack | None
     work_ps: int
@@ -82,9 +79,6 @@ def container_of(ground: Ground, flows: int) -> ContainerBuilt | None:
     if given is None or given.network == HOST:
         return None
     clock_hz = host.cpu.clock_hz
-    steering = steering_of(ground, machine, host)
-    if steering is None:
-        steering = HostSteering(ground.sim, host, machine, ground.seed)
     conntrack = None
     if given.conntrack:
         conntrack = Conntrack(
@@ -102,8 +96,7 @@ def container_of(ground: Ground, flows: int) -> ContainerBuilt | None:
     return ContainerBuilt(
         ground,
         given,
-        steering,
-        _veth(ground, given, steering),
+        _veth(ground, given, backlogs_of(ground, machine, host)),
         conntrack,
         cycles_ps(cycles, clock_hz) + tables_ps(given, clock_hz, given.filter_rules),
     )
@@ -112,18 +105,11 @@ def container_of(ground: Ground, flows: int) -> ContainerBuilt | None:
 def _veth(ground: Ground, given: Container, steering: HostSteering) -> Veth:
     """The pair, with RPS and the NAPI instance of the container's end."""
     host, machine = ground.effective.host, ground.machine
+    path = "container.eth0"
     rps, napi = None, None
     if given.rps_cpus and host.kernel.rps:
-        rps = PacketSteering(
-            steering.rules,
-            steering.backlogs,
-            steering.costs,
-            cpus=given.rps_cpus,
-            seed=steering.hash_seed,
-        )
-        rps.spread = make_spread(host, "container.eth0.steering", ground.seed)
+        rps = steering.steers(path, given.rps_cpus, ground.seed)
     if uses_napi(host.kernel.version, gro=given.gro, tso=given.tso):
-        path = "container.eth0"
         napi = VethNapi(
             ground.sim,
             path,

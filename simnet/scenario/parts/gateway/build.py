@@ -17,7 +17,12 @@ from simnet.net.steering.steering import PacketSteering
 from simnet.scenario.parts.gateway.columns import GatewayCounts
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
+from simnet.scenario.parts.steering.build import (
+    HostSteering,
+    backlog_drops,
+    backlogs_of,
+    steering_of,
+)
 from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
@@ -133,20 +138,10 @@ def _steering(
 ) -> tuple[HostSteering | None, PacketSteering | None]:
     """RPS of the machine, and of what comes from the bridge."""
     host, machine = ground.effective.host, ground.machine
-    steering = steering_of(ground, machine, host)
     if not given.bridge_rps_cpus or not host.kernel.rps:
-        return steering, None
-    if steering is None:
-        steering = HostSteering(ground.sim, host, machine, ground.seed)
-    bridge = PacketSteering(
-        steering.rules,
-        steering.backlogs,
-        steering.costs,
-        cpus=given.bridge_rps_cpus,
-        seed=steering.hash_seed,
-    )
-    bridge.spread = make_spread(host, "br-lan.steering", ground.seed)
-    return steering, bridge
+        return steering_of(ground, machine, host), None
+    steering = backlogs_of(ground, machine, host)
+    return steering, steering.steers("br-lan", given.bridge_rps_cpus, ground.seed)
 
 
 def _streams(

@@ -49,7 +49,7 @@ __all__ = [
     "Slot",
 ]
 
-# more vectors than a port of today's cards has
+# as many vectors as a port of today's cards has
 MOST_QUEUES: Final = 256
 # napi_defer_hard_irqs came with it; threaded NAPI
 _DEFERRAL: Final = (5, 8)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simnet.host.buffers import Buffers
 from simnet.host.memory import SharedLines
@@ -17,6 +17,8 @@ from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.system.system import DropCount
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
     from simnet.net.nic.port import Nic
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["HostSteering", "backlog_drops", "steer_host", "steering_of"]
+__all__ = ["HostSteering", "backlog_drops", "backlogs_of", "steer_host", "steering_of"]
 
 
 def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
@@ -42,7 +44,7 @@ def steering_of(ground: Ground, machine: Machine, host: Host) -> HostSteering | 
 
     Those of the system under test are attached already.
     """
-    name = f"steering of {machine.path}"
+    name = _kept_as(machine)
     if name not in ground.kept:
         made = ground.kept[name] = steer_host(ground.sim, host, machine, seed=ground.seed)
         if made and machine is ground.machine:
@@ -50,6 +52,20 @@ def steering_of(ground: Ground, machine: Machine, host: Host) -> HostSteering | 
                 made.attach_port(nic, port, ground.seed)
     found: HostSteering | None = ground.kept[name]
     return found
+
+
+def backlogs_of(ground: Ground, machine: Machine, host: Host) -> HostSteering:
+    """The same of a machine whose packets pass backlogs in any case: it is never None from now."""
+    found = steering_of(ground, machine, host)
+    if found is None:
+        found = ground.kept[_kept_as(machine)] = HostSteering(
+            ground.sim, host, machine, ground.seed
+        )
+    return found
+
+
+def _kept_as(machine: Machine) -> str:
+    return f"steering of {machine.path}"
 
 
 class HostSteering:
@@ -112,18 +128,24 @@ class HostSteering:
         entries = port.rps_flow_cnt[number] if number < len(port.rps_flow_cnt) else 0
         if not cpus and not entries:
             return
-        steering = PacketSteering(
-            self.rules,
-            self.backlogs,
-            self.costs,
-            cpus=cpus,
-            flow_entries=entries,
-            sockets=self.sockets,
-            seed=self.hash_seed,
-        )
-        steering.spread = make_spread(self.host, f"{queue.path}.steering", seed)
+        steering = self.steers(queue.path, cpus, seed, flow_entries=entries, sockets=self.sockets)
         queue.steering = steering
         self.queues.append(steering)
+
+    def steers(self, path: str, cpus: Sequence[int], seed: int, **flows: Any) -> PacketSteering:
+        """RPS of a device or queue, to some CPUs, by the hash that all of the host's use.
+
+        Args:
+            path: component path of the device or queue.
+            cpus: that packets are spread over; empty for none.
+            seed: of all random streams.
+            flows: tables of flows, see `PacketSteering`.
+        """
+        made = PacketSteering(
+            self.rules, self.backlogs, self.costs, cpus=cpus, seed=self.hash_seed, **flows
+        )
+        made.spread = make_spread(self.host, f"{path}.steering", seed)
+        return made
 
     def attach_port(self, made: Nic | MultiqueuePort, port: Port, seed: int) -> None:
         """Steer what each queue of a port gets; see `attach`."""

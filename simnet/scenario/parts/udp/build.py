@@ -129,7 +129,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         _readers(ground, given, sockets),
         _sources(ground, given, sockets, far, container),
         ground.ports[0],
-        container.steering if container is not None else steering,
+        steering,
         container,
     )
     path = NetworkPath(effective, ground.machine, ground.ports)
