@@ -142,5 +142,5 @@ def test_an_editor_marks_what_the_loader_refuses(old: str, new: str) -> None:
 
 @pytest.mark.parametrize("name", ["", "ibm-x46O", "a" * 300, "../servers/ibm-x460", "a\0b"])
 def test_what_no_model_is_called_is_refused(name: str) -> None:
-    with pytest.raises(InputError, match="^unknown server model "):
+    with pytest.raises(InputError, match=r"^unknown server model "):
         find_model("server", name)
