@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -11,6 +12,7 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
 from simnet.study.recommend.document import Recommendation, schema
 from simnet.study.recommend.goals import GOALS, goals_of, limits_of
@@ -93,6 +95,14 @@ def test_the_path_is_known_without_a_tuning_that_names_it() -> None:
     found = recommended("interrupts-on-node", "processes-on-node")
     assert [one.change for one in found.steps] == ["interrupts-on-node"]
     assert found.steps[0].settings["irqbalance"] == "off"
+
+
+def test_a_proposal_stands_in_for_a_tuning_of_its_name_that_does_not_go(tmp_path: Path) -> None:
+    name, file = "interrupts-on-node", tmp_path / "own.toml"
+    own = f'\n[tunings.{name}]\ndescription = "no such queue"\n"ethtool -L eth0 rx" = 99\n'
+    file.write_text(find_scenario(SCENARIO).read_text("utf-8") + own, "utf-8")
+    (found,) = space(Case(str(file)), [name])
+    assert (found.name, found.is_tuning) == (name, False)
 
 
 def test_each_stage_has_seeds_of_its_own(asked: list[Effective]) -> None:
