@@ -126,7 +126,7 @@ class VethNapi(Napi):
     ) -> cython.int:
         """`veth_poll`: start on the first packet."""
         work: cython.longlong = work_ps + self.costs.poll_ps
-        self.limit = self.quota if self.quota < budget else budget
+        self.limit = budget
         self.done = 0
         self.ledger.softirq += work
         cpu.run(SOFT_LEVEL, softirq, work, SOFTIRQ)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.host.costs import Spread
+from simnet.host.ledger import MECHANISMS
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
@@ -37,9 +40,10 @@ class Pair:
         rps_cpus: tuple[int, ...] = (),
         conntrack: bool = False,
         ring_lines: int = 0,
+        skb_lines: int = 0,
         **options: Any,
     ) -> None:
-        self.host = host = Host(**options)
+        self.host = host = Host(skb_lines=skb_lines, **options)
         self.sim = host.sim
         costs = host.machine.costs
         steering, ring = None, None
@@ -51,7 +55,7 @@ class Pair:
                 "ring",
                 size=size,
                 costs=costs,
-                buffers=make_buffers(host.machine),
+                buffers=make_buffers(host.machine, skb_lines),
                 lines=SharedLines(host.machine.memory, ring_lines),
                 receive_ps=RECEIVE * NS,
                 steering=steering,
@@ -112,6 +116,15 @@ class Pair:
             skb.header = self.flows[number].header
             nic.incoming.append(skb)
         nic.frames_added()
+
+    def unbooked_ps(self) -> int:
+        """What the CPUs have done more than the ledger says, and than sockets take."""
+        times = [cpu.times() for cpu in self.host.cpus]
+        done = sum(one["softirq_ps"] + one["irq_ps"] for one in times)
+        ledger = self.host.machine.costs.ledger
+        sockets = sum(len(flow.log) * flow.work_ps for flow in self.flows)
+        booked = int(sum(getattr(ledger, name) for name in MECHANISMS))
+        return int(done) - booked - sockets
 
     def softirq_ns(self, cpu: int = 0) -> int:
         """Time of a CPU in softirqs."""
@@ -183,6 +196,26 @@ def test_a_poll_takes_as_many_as_its_weight_and_others_have_their_turn() -> None
     pair.feed(second, 1)
     pair.sim.run_until(2 * MS)
     assert len(pair.flows[second].log) == 1
+
+
+def test_a_ring_holds_256_packets() -> None:
+    """`VETH_RING_SIZE`."""
+    pair = Pair(napi=True)
+    flow, cpu = pair.flows[pair.flow()], pair.host.cpus[0]
+    for seq in range(300):
+        pair.ring.enqueue(frame(flow, seq, 0), cpu)
+    assert (pair.ring.waiting, pair.ring.drops) == (256, 44)
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 65, 130])
+def test_a_poll_takes_64_packets_one_after_another(count: int) -> None:
+    pair = Pair(napi=True)
+    pair.feed(pair.flow(), count)
+    pair.sim.run_until(5 * MS)
+    log = [time_ps for time_ps, _, _ in pair.flows[0].log]
+    # then the port has its turn
+    gaps = [after - before > (RECEIVE + 500 + 900) * NS for before, after in pairwise(log)]
+    assert gaps == [place % 64 == 0 for place in range(1, count)]
 
 
 def test_rps_of_the_pair_moves_a_container_and_leaves_the_host_where_it_is() -> None:
@@ -261,20 +294,34 @@ def test_when_packets_go_by_the_ring() -> None:
     st.sampled_from([3, 1000]),
     st.sampled_from([1, 20, 256]),
     st.lists(st.tuples(st.integers(0, 1), st.integers(1, 150), st.integers(0, 3000)), max_size=4),
+    st.booleans(),
 )
-def test_every_packet_is_received_or_dropped_under_a_name(
+def test_every_packet_is_received_or_dropped_under_a_name_and_all_work_is_booked(
     queue_of_pair: str,
     rps_cpus: tuple[int, ...],
     limit: int,
     size: int,
     loads: list[tuple[int, int, int]],
+    conntrack: bool,  # noqa: FBT001
 ) -> None:
     napi = queue_of_pair == "ring"
-    pair = Pair(napi=napi, size=size, rps_cpus=rps_cpus, limit=limit, queues=2, rx_buffers=200)
+    pair = Pair(
+        napi=napi,
+        size=size,
+        rps_cpus=rps_cpus,
+        conntrack=conntrack,
+        ring_lines=3,
+        skb_lines=2,
+        latency_ps=40 * NS,
+        limit=limit,
+        queues=2,
+        rx_buffers=200,
+    )
     for queue, count, spacing_ns in loads:
         pair.feed(pair.flow(), count, queue=queue, spacing_ps=spacing_ns * NS)
         pair.sim.run_until(pair.sim.now + MS)
     pair.sim.run_until(pair.sim.now + 10 * MS)
+    assert pair.unbooked_ps() == 0
     received = sum(len(flow.log) for flow in pair.flows)
     backlogs = sum(backlog.drops for backlog in pair.host.backlogs)
     rings = sum(nic.drops for nic in pair.host.nics)
