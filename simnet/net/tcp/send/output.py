@@ -233,7 +233,7 @@ class SendOutput:
         chunk: cython.longlong
         segments: cython.longlong = free
         free *= self.seq.mss
-        self.deferred_limited = free <= window
+        by_cwnd: cython.bint = free < window
         if window < free:
             free = window
         if (
@@ -254,14 +254,20 @@ class SendOutput:
                 if free < chunk // self.tso_win_divisor:
                     if self.deferred_jiffy == NONE:
                         self.deferred_jiffy = now_jiffy
+                    self.deferred_limited = by_cwnd and free <= self._head_bytes()
                     return True
             elif self.seq.write_seq - self.seq.snd_nxt > free and segments <= _MAX_BURST:
+                self.deferred_limited = by_cwnd and free <= self._head_bytes()
                 return True
         self.deferred_jiffy = NONE
         if self.seq.write_seq - self.seq.snd_nxt < free:
             free = self.seq.write_seq - self.seq.snd_nxt
         self.burst_left = min(free // self.seq.mss, self._goal_segments()) - 1
         return False
+
+    def _head_bytes(self) -> cython.longlong:
+        """Payload of the first large segment that waits (`tcp_send_head`)."""
+        return min(self.seq.write_seq - self.seq.snd_nxt, self._goal_segments() * self.seq.mss)
 
     def _acks_late(self) -> cython.bint:
         """Nothing was sent in the last millisecond, or the next ACK is far away."""
