@@ -29,6 +29,7 @@ __all__ = [
     "iperf",
     "mpstat",
     "netperf",
+    "prometheus",
     "sar",
     "text",
     "vmstat",
@@ -48,6 +49,13 @@ def compare(result: Result, capture: Capture | None = None) -> str:
     return _compare(beside_listing(result))
 
 
+def prometheus(result: Result) -> str:
+    """Every measure in the text exposition format of Prometheus."""
+    from simnet.report.tools.prometheus import run  # with verdicts, which no other format needs
+
+    return run(result)
+
+
 def _json(result: Result) -> str:
     return result.to_json() + "\n"
 
@@ -64,5 +72,6 @@ FORMATS: dict[str, Callable[[Result], str]] = {
     "iperf": iperf,
     "fio": fio,
     "fio-json": fio_json,
+    "prometheus": prometheus,
     "compare": compare,
 }

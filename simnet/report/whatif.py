@@ -46,10 +46,10 @@ def whatif(found: WhatIf, *, all_commands: bool = False, intervals: bool = False
     return answer_last("\n".join(parts), "\n".join(typed))
 
 
-def answer_of(found: WhatIf) -> str:
-    """The answer in one line."""
+def answer_of(found: WhatIf, one: Judged | None = None) -> str:
+    """The answer in one line; of one tuning, or of the best-ranked."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
-    best = found.tunings[0]
+    best = one or found.tunings[0]
     return printable(f"{best.tuning} on {title}: {best.verdict}: {best.reason}")
 
 

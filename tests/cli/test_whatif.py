@@ -53,6 +53,21 @@ def test_a_goal_of_ones_own_decides(simnet: Simnet) -> None:
     assert (status, out, err) == (2, "", f"simnet: --goal: {expected}\n")
 
 
+def test_an_answer_for_other_tools(simnet: Simnet) -> None:
+    given = ("whatif", SCENARIO, "numactl", "affinity", *QUICK, "--format")
+    status, out, err = simnet(*given, "markdown")
+    assert (status, err) == (0, "")
+    cards = [line for line in out.splitlines() if line.startswith("**")]
+    assert [line.split()[0] for line in cards] == ["**affinity", "**numactl"]
+    status, out, err = simnet(*given, "prometheus")
+    assert (status, err) == (0, "")
+    verdict = f'simnet_verdict{{scenario="{SCENARIO}",tuning="affinity",verdict="yes"}} 1'
+    assert verdict in out.splitlines()
+    assert simnet(*given, "json").out == simnet(*given[:-1], "--json").out
+    status, out, err = simnet(*given, "text", "--json")
+    assert (status, out, err) == (2, "", "simnet: --format: give it or --json, not both\n")
+
+
 def test_commands_of_every_tuning_on_demand(simnet: Simnet) -> None:
     out = simnet("whatif", SCENARIO, "numactl", "affinity", *QUICK, "--commands").out
     assert "# affinity on ibm-x460" in out

@@ -27,7 +27,7 @@ __all__ = ["run_command"]
     metavar="LIST",
     shell_complete=format_names,
     help="One or more of text, json, sar, mpstat, interrupts, vmstat, netperf, iperf, fio,"
-    " fio-json, iostat, compare; commas between.",
+    " fio-json, iostat, prometheus, compare; commas between.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.option(

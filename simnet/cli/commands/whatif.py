@@ -9,9 +9,12 @@ import click
 from simnet.cli.completion import scenarios, tunings
 from simnet.cli.options import WholeNumber, jobs_option, scenario_options, settings_of
 from simnet.cli.output import answer, card_option, message, out_option, write_card, write_out
+from simnet.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from simnet.study.whatif.whatif import WhatIf
 
 __all__ = ["whatif_command"]
 
@@ -46,7 +49,13 @@ __all__ = ["whatif_command"]
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
 @card_option
 @out_option("the changes with their intervals")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "prometheus"]),
+    help="How to print it; markdown is a card of each tuning.",
+)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
 def whatif_command(
     context: click.Context,
@@ -83,8 +92,10 @@ def whatif_command(
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
+    form = options.pop("form")
+    if as_json and form:
+        raise InputError("give it or --json, not both", key="--format")
     from simnet.report.progress import progress, terminal
-    from simnet.report.whatif import whatif as text
     from simnet.study.whatif.whatif import whatif
 
     card = options.pop("card")
@@ -107,8 +118,25 @@ def whatif_command(
         settings, applied = settings_of(assignments), options["apply"]
         base = case_of(scenario, settings, given["base_tunings"], applied)
         write_card(card, judged(found, base))
-    answer(
-        found.to_json() if as_json else text(found, all_commands=commands, intervals=intervals),
-        nl=as_json,
-    )
+    form = "json" if as_json else form or "text"
+    answer(_printed(found, form, commands=commands, intervals=intervals), nl=False)
     context.exit(found.exit_status)
+
+
+def _printed(found: WhatIf, form: str, *, commands: bool, intervals: bool) -> str:
+    """Return an answer as `--format` says."""
+    match form:
+        case "json":
+            return f"{found.to_json()}\n"
+        case "prometheus":
+            from simnet.report.tools.prometheus import whatif
+
+            return whatif(found)
+        case "markdown":
+            from simnet.report.card.card import as_markdown, judged
+
+            return "\n".join(as_markdown(judged(found, None, one)) for one in found.tunings)
+        case _:
+            from simnet.report.whatif import whatif as text
+
+            return text(found, all_commands=commands, intervals=intervals)

@@ -57,12 +57,13 @@ class Card:
     after: Effective | None = field(default=None, repr=False)
 
 
-def judged(found: WhatIf, base: Case | None) -> Card:
-    """The card of the best-ranked tuning of a what-if; `base` is what it is compared with.
+def judged(found: WhatIf, base: Case | None, one: Judged | None = None) -> Card:
+    """The card of a tuning of a what-if, the best-ranked by default.
 
-    None where that is not known: what the answer says of the machine is all there is then.
+    `base` is what it is compared with. None where that is not known: what the answer says of the
+    machine is all there is then.
     """
-    return _card(answer_of(found), found, base)
+    return _card(answer_of(found, one), found, base, one)
 
 
 def recommended(found: Recommendation, base: Case | None) -> Card:
@@ -109,8 +110,8 @@ def _machine(found: WhatIf | Recommendation, base: Case | None) -> tuple[str, ..
     return machine(Member(base).effective()) if base else tuple(map(printable, found.machine))
 
 
-def _card(sentence: str, found: WhatIf, base: Case | None) -> Card:
-    best = found.tunings[0]
+def _card(sentence: str, found: WhatIf, base: Case | None, one: Judged | None = None) -> Card:
+    best = one or found.tunings[0]
     before = after = None
     if base is not None:
         tuned = read_tuning(base.scenario, best.tuning).on(base)
