@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 EXECUTED = frozenset({"sh", "python"})
-LANGUAGES = EXECUTED | {"toml", "cython", "text"}
+LANGUAGES = EXECUTED | {"toml", "yaml", "cython", "text"}
 
 _FENCE = "```"
 _WORD = re.compile(r'(?P<key>\w+)(?:=(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+)))?')

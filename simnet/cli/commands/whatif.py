@@ -9,9 +9,12 @@ import click
 from simnet.cli.completion import scenarios, tunings
 from simnet.cli.options import WholeNumber, jobs_option, scenario_options, settings_of
 from simnet.cli.output import answer, card_option, message, out_option, write_card, write_out
+from simnet.cli.status import Status
 from simnet.errors import InputError
+from simnet.printable import markdown, printable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from simnet.study.whatif.whatif import WhatIf
@@ -45,6 +48,11 @@ __all__ = ["whatif_command"]
     help="What decides: throughput, p99, cpu or loss; by default what counts for the load.",
 )
 @jobs_option
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Ask whether a TUNING makes anything worse that counts; see the exit status.",
+)
 @click.option("--intervals", is_flag=True, help="Show what each interval is made of.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
 @card_option
@@ -74,8 +82,8 @@ def whatif_command(
 
     A TUNING is a name that the scenario defines or its system has ready (affinity, rps, queues=4),
     several with + between, KNOB=VALUE, several with commas between, or a command such as
-    "ethtool -G eth0 rx 4096", which is read and not executed. --set and --tuning change what is.
-    Simulations end when every verdict is clear.
+    "ethtool -G eth0 rx 4096" or "sysctl -p FILE", which is read and not executed. --set and
+    --tuning change what is. Simulations end when every verdict is clear.
 
     What counts follows from the load: the rate of bulk streams, then CPU time; rate and p99 of
     requests; p99, then CPU time, where what is offered is carried; the time of jobs. A --goal
@@ -87,14 +95,22 @@ def whatif_command(
     --max-p99).
 
     The exit status is 0 when the best-ranked tuning is recommended, 1 when none is, and 3 when
-    the intervals are too wide to tell.
+    the intervals are too wide to tell; with --check 0 when no tuning makes it worse, 1 when one
+    does, and 3 when that cannot be told.
     """
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
-    form = options.pop("form")
+    form, check = options.pop("form"), options.pop("check")
     if as_json and form:
         raise InputError("give it or --json, not both", key="--format")
+    asked, left_out = _loaded(wanted)
+    if not asked:
+        sentence = f"simnet does not know {', '.join(left_out)}"
+        if not check:
+            raise InputError(sentence, key="TUNING")
+        answer(f"cannot tell: {sentence}")
+        context.exit(Status.NO_ANSWER)
     from simnet.report.progress import progress, terminal
     from simnet.study.whatif.whatif import whatif
 
@@ -106,7 +122,7 @@ def whatif_command(
         given["looked"] = console.out
     with progress("simulating", console) as callback:
         found = whatif(
-            scenario, wanted, settings=settings_of(assignments), progress=callback, **given
+            scenario, asked, settings=settings_of(assignments), progress=callback, **given
         )
     for remark in found.remarks:
         message(remark)
@@ -119,8 +135,44 @@ def whatif_command(
         base = case_of(scenario, settings, given["base_tunings"], applied)
         write_card(card, judged(found, base))
     form = "json" if as_json else form or "text"
-    answer(_printed(found, form, commands=commands, intervals=intervals), nl=False)
-    context.exit(found.exit_status)
+    printed = _printed(found, form, commands=commands, intervals=intervals)
+    status = found.exit_status
+    if check:
+        from simnet.study.whatif.harm import harm
+
+        status, sentence = harm(found, left_out)
+        printed = _checked(printed, form, printable(sentence))
+    answer(printed, nl=False)
+    context.exit(status)
+
+
+def _loaded(wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the tunings, files of sysctls as what they set, and names that nobody simulates."""
+    from simnet.scenario.commands.sysctl_file import files_loaded, read_sysctl_files
+
+    found: list[str] = []
+    left_out: list[str] = []
+    for text in wanted:
+        files = files_loaded(text)
+        if files is None:
+            found.append(text)
+            continue
+        loaded = read_sysctl_files(files)
+        if not loaded.settings and not loaded.others:
+            raise InputError("the file sets nothing", key=text)
+        if loaded.settings:
+            found.append(",".join(f"{name}={value}" for name, value in loaded.settings.items()))
+            if loaded.others:
+                message(f"{text}: not known, left out: {', '.join(loaded.others)}")
+        left_out += loaded.others
+    return found, left_out
+
+
+def _checked(printed: str, form: str, sentence: str) -> str:
+    """Return an answer with what a check says of it, where the format has a place for that."""
+    if form == "text":
+        return f"{printed}\n{sentence}\n"
+    return f"{markdown(sentence)}\n\n{printed}" if form == "markdown" else printed
 
 
 def _printed(found: WhatIf, form: str, *, commands: bool, intervals: bool) -> str:
