@@ -103,7 +103,8 @@ def screen_heading(found: Screen) -> tuple[str, ...]:
 def screen_rows(found: Screen) -> list[tuple[str, ...]]:
     """What changed something: its effects, and whether they are more than chance."""
     some = [one for one in found.factors if one.turns and not one.idle]
-    return [(*_row(one), "yes" if found.matters(one) else "within chance") for one in some]
+    otherwise = "within chance" if found.tells else "cannot tell"
+    return [(*_row(one), "yes" if found.matters(one) else otherwise) for one in some]
 
 
 def _row(one: Screened) -> tuple[str, ...]:

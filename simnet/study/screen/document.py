@@ -92,9 +92,14 @@ class Screen(Study):
         description="what matters and is not in that sample: too many, or they do not go together",
     )
 
+    @property
+    def tells(self) -> bool:
+        """Whether it is known what chance does to the metric."""
+        return self.metric in self.chance
+
     def matters(self, one: Screened) -> bool:
         """Whether a factor changes the metric by more than two standard deviations of chance."""
-        return one.effect(self.metric).size > WITHIN * self.chance.get(self.metric, 0.0)
+        return self.tells and one.effect(self.metric).size > WITHIN * self.chance[self.metric]
 
     def to_frame(self) -> pd.DataFrame:
         """One row a factor and metric, with the effect's numbers."""

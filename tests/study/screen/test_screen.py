@@ -15,6 +15,7 @@ import pytest
 
 from simnet import _share
 from simnet.errors import InputError
+from simnet.report.search.screen import screen_rows
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
 from simnet.study.screen import shares as shares_module
@@ -67,6 +68,14 @@ def test_what_matters_most_comes_first(asked: list[Effective]) -> None:
     assert (found.matters(sack), sack.idle) == (False, True)
     assert {one.run.seed for one in asked[3:]} == {1}
     assert found.runs == len(asked)
+
+
+def test_without_chance_nothing_is_said_to_matter(asked: list[Effective]) -> None:
+    """A seed delivered nothing: what chance does is not known, so no change is more than chance."""
+    found = screened("affinity").model_copy(update={"chance": {"cpu_per_byte": 0.0}})
+    assert asked
+    assert not found.matters(found.factors[0])
+    assert [row[-1] for row in screen_rows(found)] == ["cannot tell"]
 
 
 @pytest.mark.parametrize(

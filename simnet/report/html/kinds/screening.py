@@ -66,7 +66,10 @@ def _part(name: str, file: str, found: Screen) -> Part:
     most = [
         f"{one.name} by up to {_most(found, one)}" for one in found.factors if found.matters(one)
     ]
-    said = f"Most: {', '.join(most[:_NAMED])}." if most else "All that changed may be chance."
+    chance = (
+        "may be chance" if found.tells else "cannot be told from chance: a run delivered nothing"
+    )
+    said = f"Most: {', '.join(most[:_NAMED])}." if most else f"All that changed {chance}."
     return Part(
         f"Which knobs matter on {title}?",
         [Verdict(many, said)],
