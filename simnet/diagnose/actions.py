@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.rule import Action
+from simnet.importing.lookup import nearest_nic
 from simnet.printable import typed
+from simnet.scenario.core.library import find_model, read_model
 
 if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
@@ -16,8 +18,18 @@ __all__ = ["PORT", "look", "named", "sysctl", "tool", "wider_ring"]
 
 PORT: Final = "eth0"
 """What stands in a command for a port that no file names."""
+_NEUTRAL: Final = 4096
+# drivers/net/ethernet/realtek/r8169_main.c: rtl8169_ethtool_ops have no set_ringparam
+_OF_ONE_SIZE: Final = frozenset({"r8169"})
 # dev_valid_name, and nothing that a knob or a shell would take apart
 _NAME: Final = re.compile(r"(?!-)[\w.-]{1,15}")
+
+
+def _size_of(driver: str, side: str) -> int:
+    """Return the largest ring that the model of a driver's card has."""
+    model = read_model("nic", find_model("nic", nearest_nic(driver)[0]))[0]
+    size = getattr(model, f"{side}_ring", None)
+    return _NEUTRAL if size is None else int(size.value)
 
 
 def named(port: str) -> str:
@@ -36,16 +48,22 @@ def tool(flag: str, port: str, name: str, value: object, before: str = "") -> Ac
 
 
 def wider_ring(side: str = "rx") -> Act:
-    """Return what makes the command for the largest ring of a port."""
+    """Return what gives a port the largest ring, or shows how large it may be."""
 
     def act(evidence: Evidence, port: str) -> tuple[Action, ...]:
         most = evidence.value("ring", f"{side} most", port)
         now = evidence.value("ring", side, port)
-        if most is not None and now is not None and now >= most:
+        if most is None:
+            # no file says how large it may be: what shows it, and what simnet can be asked
+            driver = evidence.said("driver", "driver", port)
+            if driver in _OF_ONE_SIZE:
+                return ()
+            asked = f"ethtool -G {named(port)} {side}={_size_of(driver, side)}"
+            return (Action(typed("ethtool", "-g", named(port)), "", asked),)
+        if now is not None and now >= most:
             return ()
         before = "" if now is None else f"{now:.0f}"
-        larger = 4096 if most is None else int(most)
-        return (tool("-G", port, side, larger, before),)
+        return (tool("-G", port, side, int(most), before),)
 
     return act
 

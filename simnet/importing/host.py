@@ -15,11 +15,11 @@ from simnet.importing.loose import Loose, gather
 from simnet.importing.nics import read_nics
 from simnet.importing.outputs import Outputs
 from simnet.importing.parser import parsers
-from simnet.importing.parsers.cpuinfo import cpuinfo_fields, cpuinfo_topology
+from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields, cpuinfo_topology
+from simnet.importing.parsers.cpus.lscpu import lscpu_fields, lscpu_table, lscpu_topology
+from simnet.importing.parsers.cpus.lstopo import lstopo_topology
+from simnet.importing.parsers.cpus.numactl import numactl_distances, numactl_nodes
 from simnet.importing.parsers.interrupts import queue_interrupts
-from simnet.importing.parsers.lscpu import lscpu_fields, lscpu_table, lscpu_topology
-from simnet.importing.parsers.lstopo import lstopo_topology
-from simnet.importing.parsers.numactl import numactl_distances, numactl_nodes
 from simnet.importing.parsers.pci import slot_of
 from simnet.importing.rates import NetworkTest, Rates, Use
 from simnet.importing.read_nic import Read, ReadNic
@@ -27,7 +27,7 @@ from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
 from simnet.importing.topology import Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from simnet.importing.files.files import Files
     from simnet.importing.parser import Told
@@ -39,6 +39,8 @@ __all__ = ["NOTHING", "ReadHost", "read_host"]
 
 _BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"
 _GHZ: Final = re.compile(r"@ (\d{1,2}\.\d{1,3}) ?GHz")
+# more is no rate: counters began anew in between
+_MOST_BPS: Final = 10**12
 _MHZ: Final = re.compile(r"(\d{2,6})(?:\.\d+)?")
 
 
@@ -117,6 +119,9 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
         slot = slots.get(nic.name)
         if slot is not None and slot.node in {node.number for node in topology.nodes}:
             nic.put("node", slot.node, slot.source)
+    rates = next((found for parser in parsers() if (found := tuple(parser.rates(evidence)))), ())
+    tests = tuple(test for parser in parsers() for test in parser.tests(evidence))
+    _carried(evidence.nics, rates, tests)
     return ReadHost(
         files.label,
         topology,
@@ -126,8 +131,8 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
         queue_interrupts(evidence),
         slots,
         tuple(note for parser in parsers() for note in parser.notes(evidence)),
-        next((found for parser in parsers() if (found := tuple(parser.rates(evidence)))), ()),
-        tuple(test for parser in parsers() for test in parser.tests(evidence)),
+        rates,
+        tests,
         {
             name: Use(value, source)
             for parser in parsers()
@@ -138,6 +143,19 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
         outputs.seen,
         outputs.unknown,
     )
+
+
+def _carried(nics: Sequence[ReadNic], rates: Sequence[Rates], tests: Sequence[NetworkTest]) -> None:
+    """Note what each port is seen to carry: its link cannot be slower."""
+    seen = [(one.port, one.wire_bps, one.source) for one in rates]
+    if len(nics) == 1:
+        seen += [(nics[0].name, one.rate_bps, one.source) for one in tests]
+    for nic in nics:
+        most = max(
+            (one for one in seen if one[0] == nic.name), key=lambda one: one[1], default=None
+        )
+        if most is not None and most[1] < _MOST_BPS:
+            nic.put("carried_bps", round(most[1]) or None, most[2])
 
 
 NOTHING: Final = (

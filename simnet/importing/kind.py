@@ -89,13 +89,12 @@ class Told:
 
 @functools.cache
 def announced() -> tuple[Any, ...]:
-    """Return the `PARSER` of each module of :mod:`simnet.importing.parsers`, by their names."""
+    """Return the `PARSER` of each module below :mod:`simnet.importing.parsers`, by their names."""
     from simnet.importing import parsers as folder
 
-    modules = (
-        import_module(f"{folder.__name__}.{found.name}")
-        for found in pkgutil.iter_modules(folder.__path__)
-    )
+    below = pkgutil.walk_packages(folder.__path__, f"{folder.__name__}.")
+    names = sorted((one.name.rpartition(".")[2], one.name) for one in below if not one.ispkg)
+    modules = (import_module(name) for _, name in names)
     return tuple(module.PARSER for module in modules if hasattr(module, "PARSER"))
 
 

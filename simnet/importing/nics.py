@@ -24,8 +24,9 @@ from simnet.importing.parsers.ethtool import (
     speed_bps,
 )
 from simnet.importing.parsers.interrupts import named_queues
+from simnet.importing.parsers.kernel_log import logged_ports
 from simnet.importing.parsers.links import bond_rates, mtus
-from simnet.importing.parsers.pci import called
+from simnet.importing.parsers.pci import called, driver_in_use
 from simnet.importing.read_nic import ReadNic
 
 if TYPE_CHECKING:
@@ -83,15 +84,27 @@ def _from_listings(
         for name, mtu in mtus(links.text).items() if links is not None else ():
             if name in found and links is not None:
                 found[name].put("mtu_bytes", mtu, links.name)
+    _from_log(found, outputs)
     pci, lines = outputs.one("lspci -vv"), outputs.one("interrupts")
     for nic in found.values():
         if pci is not None:
+            if nic.text("slot") or len(found) == 1:
+                nic.put("driver", driver_in_use(pci.text, nic.text("slot")), pci.name)
             nic.put("called", called(pci.text, nic.text("slot")), pci.name)
         if nic.name in named:
             _from_names(nic, files)
         if nic.name in named and lines is not None:
             queues, why = named_queues(lines.text, nic.name, cpus)
             nic.put("rx_queues", queues or None, lines.name, why)
+
+
+def _from_log(found: dict[str, ReadNic], outputs: Outputs) -> None:
+    log = outputs.one("dmesg")
+    for port in logged_ports(log.text) if log is not None else ():
+        if log is not None and (nic := found.get(port.name)) is not None:
+            nic.put("driver", port.driver, log.name)
+            nic.put("slot", port.slot, log.name)
+            nic.put("link_bps", link_bps(port.link_mbps) or None, log.name)
 
 
 def _is_port(driver: dict[str, str]) -> bool:

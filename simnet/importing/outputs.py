@@ -34,7 +34,12 @@ _MOST_IN_ONE: Final = 200
 # a name of a file ends with that of an interface: eth0, enp3s0f1np1, ib0, p1p1, dsl0
 _NUMBERED: Final = re.compile(r"[a-z][a-z0-9]{0,11}\d[a-z0-9]{0,6}(?:\.\d{1,4})?")
 _PLAIN: Final = frozenset({"wan", "lan", "dmz"})
-_RINGS: Final = re.compile(r" with (\d{1,4}) RX ring")
+_QUEUES: Final = {
+    "ethtool -x": re.compile(r" with (\d{1,4}) RX ring"),
+    "ethtool -l": re.compile(
+        r"Current hardware settings:[\s\S]*?^Combined:\s*(\d{1,4})$", re.MULTILINE
+    ),
+}
 _GREP: Final = r"[ef]?grep(?: -\S+)* (?:'[^'\n]*'|\"[^\"\n]*\"|[^\s'\"]+)"
 _SUFFIX: Final = re.compile(r"\.(?:txt|log|out|text)$")
 
@@ -217,8 +222,12 @@ class Outputs:
 
     def queues(self) -> int:
         """Return the most queues that ethtool tells of a port; 0 if it tells none."""
-        texts = (told.text for (kind, _), told in self._found.items() if kind == "ethtool -x")
-        return max((int(m[1]) for text in texts if (m := _RINGS.search(text))), default=0)
+        found = [
+            int(matched[1])
+            for (kind, _), told in self._found.items()
+            if (pattern := _QUEUES.get(kind)) and (matched := pattern.search(told.text))
+        ]
+        return max(found, default=0)
 
     def of_interfaces(self) -> list[tuple[str, Output]]:
         """Return what ethtool told of each interface, in the order of their names."""

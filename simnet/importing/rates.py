@@ -68,6 +68,7 @@ class NetworkTest:
         connections: at once.
         message_bytes: of a send(), or of a request.
         source: the file.
+        rate_bps: that it measured; 0 if its output does not say it.
     """
 
     tool: str
@@ -75,3 +76,4 @@ class NetworkTest:
     connections: int
     message_bytes: int
     source: str
+    rate_bps: float = 0.0

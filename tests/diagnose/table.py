@@ -156,6 +156,12 @@ SLAVES: Final = (
     "Slave Interface: eth0\nMII Status: up\nAggregator ID: 1\n"
     "Slave Interface: eth1\nMII Status: {}\nAggregator ID: {}\n"
 )
+HASHED: Final = (
+    "$ cat /proc/net/bonding/bond0\nBonding Mode: load balancing (xor)\n"
+    "Transmit Hash Policy: layer2 (0)\nSlave Interface: eth0\nSlave Interface: eth1\n$ ip -s link\n"
+    "2: eth0: <UP> mtu 1500\n    TX: bytes packets\n    {} 9000\n"
+    "3: eth1: <UP> mtu 1500\n    TX: bytes packets\n    {} 900\n"
+)
 SWITCH: Final = (
     "GigabitEthernet0/1 is up, line protocol is up (connected)\n  Total output drops: {}\n"
     "  9000000 packets input, 5 bytes\n  {} input errors, 0 CRC\n  9000000 packets output, 5"
@@ -207,6 +213,7 @@ RULES: Final[dict[str, Pair]] = {
         "CA 'mlx4_0'\n\t\tState: Down\n", "CA 'mlx4_0'\n\t\tState: Active\n\t\tRate: 40\n"
     ),
     "bond-port-down": Pair(SLAVES.format("down", 1), SLAVES.format("up", 1)),
+    "bond-uneven": Pair(HASHED.format(9_000_000, 90_000), HASHED.format(9_000_000, 8_000_000)),
     "bond-apart": Pair(SLAVES.format("up", 2), SLAVES.format("up", 1)),
     "switch-drops": Pair(SWITCH.format(90_000, 0), SWITCH.format(3, 0)),
     "switch-errors": Pair(SWITCH.format(0, 900), SWITCH.format(0, 3)),

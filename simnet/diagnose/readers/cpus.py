@@ -32,6 +32,7 @@ _PROCESS: Final = re.compile(
     r"\s+\d+[.,]\d+\s+\S+\s+(?P<name>ksoftirqd/\d+|\S+)"
 )
 
+_IOSTAT: Final = "avg-cpu:"
 _BUSYBOX: Final = re.compile(rf"CPU(?P<cpu>\d*):\s+(?P<rest>{_NUMBER}% usr .*)")
 _SHARE: Final = re.compile(rf"({_NUMBER})% (usr|sys|nic|idle|io|irq|sirq)\b")
 
@@ -57,7 +58,11 @@ def read(page: Page) -> Iterator[Fact]:
             name, text = process["name"], f"{process['cpu']} %"
             yield Fact("process", name, "cpu", number(process["cpu"]), page.name, at, text)
         elif columns and len(cells) > 1:
-            yield from _row(page, at, columns, cells)
+            row = list(_row(page, at, columns, cells))
+            yield from row
+            # iostat has one row below its head, and a table of drives behind it
+            if not row or columns[0] == _IOSTAT:
+                columns = []
         elif vmstat and len(cells) == len(vmstat) and cells[0].isdecimal():
             for name, value in zip(vmstat, cells, strict=True):
                 if name in _VMSTAT_SHARES:

@@ -25,6 +25,8 @@ _LSCPU: Final = re.compile(
     r"(CPU\(s\)|Thread\(s\) per core|Core\(s\) per socket|Socket\(s\)|NUMA node\(s\)"
     r"|NUMA node\d+ CPU\(s\)|Model name|Hypervisor vendor|CPU max MHz|CPU MHz):\s+(\S.*)"
 )
+# what begins the texts of sysstat's tools
+_BANNER: Final = re.compile(r"Linux \d\S* \([^)]{1,80}\).*\((\d{1,5}) CPUs?\)\s*$")
 _WORDS: Final = re.compile(r"\b(XDP_REDIRECT|bpf_redirect(?:_map)?|devmap|cpumap)\b")
 
 SIGN: Final = re.compile(
@@ -41,6 +43,8 @@ def read(page: Page) -> Iterator[Fact]:
         if _BOOT.search(line):
             for option in _OPTION.finditer(line):
                 yield Fact("cmdline", "", option["name"], 0, page.name, at, option["value"])
+        if banner := _BANNER.match(line):
+            yield Fact("cpus", "", "CPU(s)", number(banner[1]), page.name, at, banner[1])
         if found := _LSCPU.match(line):
             yield Fact("cpus", "", found[1], number(found[2]), page.name, at, found[2].strip())
         for word in dict.fromkeys(_WORDS.findall(line)):

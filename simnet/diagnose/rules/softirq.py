@@ -26,6 +26,8 @@ _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 # packets that a CPU of today takes from a ring in a microsecond, at the most
 _PACKETS_A_US: Final = 1.5
 _FULL: Final = 90.0
+_HALF: Final = 50.0
+_NEARLY: Final = 0.9
 # the host's ends of pairs: of docker and containerd, of Calico, of LXC and Cilium
 _VETH: Final = re.compile(r"veth\w*|cali\w+|lxc\w+")
 _VETH_DROPPED: Final = counted("tx_dropped", side="tx", kinds=("link",))
@@ -106,13 +108,33 @@ def _full(evidence: Evidence) -> Iterator[Found]:
                 said = f"%soft {fact.shown} on {fact.subject}, {others:.0f} % on the others"
             heavy = 68 if others < fact.value / 2 and not one else 55
             yield Hit(fact.subject, (fact,), said, heavy, "likely", _relief(evidence, fact.subject))
-        else:
+        elif fact.subject != "all":
             yield Clear(fact, f"%soft at most {fact.shown} ({fact.subject})")
+        else:
+            yield from _of_one(evidence, fact)
     for fact in (one for one in evidence.of("process") if one.subject.startswith("ksoftirqd/")):
         if fact.value >= 75:  # noqa: PLR2004 - hardly anything else
             cpu = f"CPU {fact.subject.rpartition('/')[2]}"
             said = f"{fact.subject} takes {fact.shown}"
             yield Hit(cpu, (fact,), said, 66, "likely", _relief(evidence, cpu))
+
+
+def _of_one(evidence: Evidence, mean: Fact) -> Iterator[Found]:
+    """Say whether the mean of all CPUs is what one alone can do: interrupts show which one."""
+    count = cpus(evidence)
+    whole = mean.value * count
+    if not count:
+        return
+    if whole < _HALF:
+        yield Clear(mean, f"%soft {mean.shown} of {count} CPUs: less than half of one")
+        return
+    by_cpu = loads({f"{p} {v}": f for p, vs in ports(evidence).items() for v, f in vs.items()})
+    first = max(by_cpu, key=lambda cpu: by_cpu[cpu], default="")
+    if whole >= _FULL and first and by_cpu[first] >= _NEARLY * sum(by_cpu.values()):
+        cpu = f"CPU {first.removeprefix('CPU')}"
+        said = f"%soft {mean.shown} of {count} CPUs is {whole:.0f} % of one, and {first} takes"
+        said += f" {percent(by_cpu[first] / sum(by_cpu.values()))} of the interrupts of ports"
+        yield Hit(cpu, (mean,), said, 62, "likely", _relief(evidence, cpu))
 
 
 def _relief(evidence: Evidence, subject: str) -> tuple[Action, ...]:

@@ -13,6 +13,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.importing.kind import Kind
+from simnet.importing.measured.iperf3 import READER
 from simnet.importing.parser import Parser
 from simnet.importing.rates import NetworkTest
 
@@ -42,6 +43,9 @@ _TEST: Final = re.compile(_TITLE, re.MULTILINE)
 # buffer of the receiver, of the sender, and size of a message or request
 _ROW: Final = re.compile(r"^ *\d{1,12} +\d{1,12} +(\d{1,8}) +[\d.]", re.MULTILINE)
 _OF_NETPERF: Final = {"STREAM": "netperf", "SENDFILE": "netperf", "MAERTS": "netserver"}
+_BITS: Final = re.compile(r" ([\d.]{1,9}) ([KMG]?)bits/sec")
+_UNITS: Final = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
+_RATE_OF_NETPERF: Final = 4
 _MOST_STREAMS: Final = 128
 _MOST_MESSAGE: Final = 16 << 20
 
@@ -67,7 +71,11 @@ def _iperf3(told: Output) -> NetworkTest | None:
         # the client sends, unless it asked for the reverse
         client = "connecting_to" in start
         test = "netperf" if client != bool(asked.get("reverse")) else "netserver"
-    return NetworkTest(_IPERF3, test, streams, message, told.name)
+    try:
+        rate = READER.read(told.text).get("throughput_bps", 0.0)
+    except (ValueError, RecursionError):
+        rate = 0.0
+    return NetworkTest(_IPERF3, test, streams, message, told.name, rate)
 
 
 def _iperf3_text(told: Output) -> NetworkTest | None:
@@ -76,7 +84,8 @@ def _iperf3_text(told: Output) -> NetworkTest | None:
         return None
     streams = min(max(len(set(_STREAM.findall(told.text))), 1), _MOST_STREAMS)
     test = "netperf" if _SENDS.search(told.text) else "netserver"
-    return NetworkTest(_IPERF3_TEXT, test, streams, _USUAL_BYTES, told.name)
+    rate = max((float(n) * _UNITS[unit] for n, unit in _BITS.findall(told.text)), default=0.0)
+    return NetworkTest(_IPERF3_TEXT, test, streams, _USUAL_BYTES, told.name, rate)
 
 
 def _start(told: Output) -> dict[str, Any]:
@@ -96,7 +105,10 @@ def _netperf(told: Output) -> NetworkTest | None:
         return None
     streams = min(len(_TEST.findall(told.text)), _MOST_STREAMS)
     test = _OF_NETPERF.get(found[1], "tcp_rr")
-    return NetworkTest(_NETPERF, test, streams, int(row[1]), told.name)
+    words = told.text[row.start() :].partition("\n")[0].split()
+    known = test != "tcp_rr" and len(words) > _RATE_OF_NETPERF
+    rate = float(words[_RATE_OF_NETPERF]) * 1e6 if known else 0.0
+    return NetworkTest(_NETPERF, test, streams, int(row[1]), told.name, rate)
 
 
 PARSER: Final = Parser(

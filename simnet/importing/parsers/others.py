@@ -28,7 +28,6 @@ _KNOWN: Final = (
     ("fio job", r"(?:ioengine|filename|overwrite|direct)=\S", _DISK),
     ("fio", r"\S{1,60}: \(g=\d+\): rw=\w+, ", _DISK),
     ("iozone", r"[ \t]*Children see throughput for +\d+ ", "a load of a file system"),
-    ("dmesg", r"(?:\[ *\d+\.\d{6}\] |kernel: |\w{3} +\d+ [\d:]{8} \S+ kernel: )", HAPPENED),
     ("cmdline", r"(?:BOOT_IMAGE=|root=|(?:intel|amd)_iommu=|iommu=|quiet |ro )", NOT_MODELLED),
     ("pf_ring info", r"Polling Mode: +NAPI", "packets are captured, and no protocol receives them"),
     ("pfcount", r"Absolute Stats: \[", "packets are captured, and no protocol receives them"),

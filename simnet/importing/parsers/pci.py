@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["PARSER", "Slot", "called", "slot_of"]
+__all__ = ["PARSER", "Slot", "called", "driver_in_use", "slot_of"]
 
 _DEVICE: Final = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ", re.MULTILINE)
 _CALLED: Final = re.compile(
@@ -24,6 +24,7 @@ _CALLED: Final = re.compile(
 )
 _ETHERNET: Final = re.compile(r"(?:Ethernet|Network) controller")
 _LINK: Final = re.compile(r"LnkSta:\s*Speed ([\d.]{1,5})GT/s(?: \([a-z]+\))?, Width x(\d{1,2})\b")
+_IN_USE: Final = re.compile(r"^\s+Kernel driver in use: ([\w-]{1,30})\s*$", re.MULTILINE)
 _NODE: Final = re.compile(r"NUMA node: (\d{1,5})")
 _SPEED: Final = re.compile(r"([\d.]{1,5}) GT/s")
 _OLD_CODING_GT: Final = 5.0
@@ -72,6 +73,18 @@ def called(text: str, address: str) -> str:
         return found or ""
     ethernet = {name for name in names.values() if _ETHERNET.match(name)}
     return ethernet.pop() if len(ethernet) == 1 else ""
+
+
+def driver_in_use(text: str, address: str) -> str:
+    """Return the driver of an address, or of the only Ethernet device, that `lspci -k` prints."""
+    parts = _DEVICE.split(text)
+    blocks = dict(zip(parts[1::2], parts[2::2], strict=True))
+    if not address:
+        ethernet = [slot for slot, block in blocks.items() if _ETHERNET.match(block)]
+        address = ethernet[0] if len(ethernet) == 1 else ""
+    block = blocks.get(address) or blocks.get(address.removeprefix("0000:")) or ""
+    matched = _IN_USE.search(block)
+    return matched[1] if matched else ""
 
 
 def _rate(speed: str, width: int) -> int:

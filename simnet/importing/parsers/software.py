@@ -44,6 +44,26 @@ _DISTRIBUTIONS: Final = (
     ("version", re.compile(r"\b(Debian|Ubuntu|Red Hat)\b")),
     ("uname -a", re.compile(r"\b(Debian|Ubuntu)\b")),
 )
+# how distributions end the name of their kernels
+_BUILT: Final = (
+    (re.compile(r"-\d+-(?:generic|lowlatency|oracle|azure|gcp|kvm)\b"), "Ubuntu"),
+    (re.compile(r"-(?:amd64|arm64|686-pae)\b"), "Debian"),
+    (re.compile(r"-pve\b"), "Debian (Proxmox)"),
+    (re.compile(r"\.amzn(20\d\d|\d)\b"), r"Amazon Linux \1"),
+    (re.compile(r"\.fc(\d{1,2})\b"), r"Fedora \1"),
+    (
+        re.compile(r"-\d{4,6}\.[\d.]+-default\b|\b[34]\.\d+\.\d+-[\d.]+-default\b"),
+        "SUSE Linux Enterprise",
+    ),
+)
+# since 5.7 ethtool prints the kernel's release as the version of drivers without one of their own
+_PRINTED: Final = re.compile(
+    r"^(?:version: |Ethernet Channel Bonding Driver: v)(\S{1,80})$", re.MULTILINE
+)
+_FLAVOUR: Final = re.compile(
+    r"[3-9]\.\d+\.\d+-[\w.+~-]*?(?:generic|amd64|arm64|pve|default|lowlatency|\.el\d\w*\.\w+"
+    r"|\.fc\d+\.\w+|\.amzn\d+\.\w+)"
+)
 _OS: Final = re.compile(
     r"^(ID|VERSION_ID|PRETTY_NAME|NAME|VERSION)=[\"']?([^\"'\n]*)", re.MULTILINE
 )
@@ -55,6 +75,7 @@ _STATUS: Final = re.compile(
     r"|irqbalance[^\n]{0,40} is (?:running|stopped)",
     re.MULTILINE,
 )
+_BONDS: Final = "proc/net/bonding"
 _RUNNING: Final = ("active",)
 _MOST_PROCESSES: Final = 100_000
 
@@ -98,6 +119,10 @@ def _distributions(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         if told is not None and (matched := pattern.search(told.text)):
             name = matched.expand(r"Debian \1") if kind == "debian_version" else matched[1]
             yield "distribution", name.strip(), told.name
+    for _, release, source in _kernel(evidence):
+        for pattern, name in _BUILT:
+            if matched := pattern.search(release):
+                yield "distribution", matched.expand(name), source
 
 
 def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
@@ -120,6 +145,17 @@ def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     for name, text in places:
         if matched := _VERSION.search(text):
             yield "kernel", f"{matched[1]}{matched[2]}", name
+    for name, text in _drivers(evidence):
+        if (matched := _PRINTED.search(text)) and _FLAVOUR.fullmatch(matched[1]):
+            yield "kernel", matched[1], name
+
+
+def _drivers(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Yield the texts in which drivers print their version."""
+    for _, told in evidence.of_ports("ethtool -i"):
+        yield told.name, told.text
+    for bond in evidence.files.names(_BONDS):
+        yield f"{_BONDS}/{bond}", evidence.files.text(f"{_BONDS}/{bond}") or ""
 
 
 def _irqbalance(evidence: Evidence) -> Iterator[tuple[str, str, str]]:

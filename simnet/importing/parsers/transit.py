@@ -158,7 +158,10 @@ PARSER: Final = Parser(
         ),
         Kind(
             "iptables",
-            line=r"Chain (?:INPUT|FORWARD|OUTPUT|P(?:RE|OST)ROUTING) \(|\*(?:nat|filter|mangle)$",
+            line=(
+                r"Chain (?:INPUT|FORWARD|OUTPUT|P(?:RE|OST)ROUTING) \(|\*(?:nat|filter|mangle)$"
+                r"|-[PAN] (?:INPUT|FORWARD|OUTPUT|P(?:RE|OST)ROUTING) "
+            ),
             idle=NOT_MODELLED,
         ),
         Kind("ip -br link", _HEAD, line=_HEAD),

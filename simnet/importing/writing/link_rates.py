@@ -20,6 +20,8 @@ __all__ = ["UNKNOWN_LINK_BPS", "link_of"]
 UNKNOWN_LINK_BPS: Final = 10 * 10**9
 """What a port is assumed to have of which nothing is known."""
 _G: Final = 10**9
+# of IEEE 802.3, that servers have
+_SPEEDS: Final = (_G, 5 * _G // 2, 10 * _G, 25 * _G, 40 * _G, 50 * _G, 100 * _G, 200 * _G, 400 * _G)
 _CALLED: Final = (
     (re.compile(r"\bXXV710|E810-XXV|\b25 ?G(?:b|igabit)"), 25 * _G),
     (re.compile(r"\b100 ?G(?:b|igabit)|E810-C\b|100GbE"), 100 * _G),
@@ -59,6 +61,16 @@ def link_of(nic: ReadNic) -> tuple[int, str]:
     read = nic.facts.get("link_bps")
     if read is not None:
         return int(read.value), read.why
+    rate, why = _assumed(nic)
+    carried = nic.facts.get("carried_bps")
+    if carried is None or int(carried.value) <= rate:
+        return rate, why
+    faster = next((one for one in _SPEEDS if one >= int(carried.value)), rate)
+    return faster, f"no file says it: {carried.source} shows {int(carried.value) / _G:.3g} Gbit/s"
+
+
+def _assumed(nic: ReadNic) -> tuple[int, str]:
+    """Return what a port is taken for by its name or its driver, and why."""
     called, driver = nic.text("called"), nic.text("driver")
     for pattern, rate in _CALLED:
         if matched := pattern.search(called):

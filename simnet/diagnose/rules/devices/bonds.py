@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.actions import named
+from simnet.diagnose.families import percent
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.printable import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 _BONDING: Final = "Linux Documentation/networking/bonding.rst"
+_HASHING: Final = re.compile(r"802\.3ad|\(xor\)|balance-xor")
+_BY_ADDRESS: Final = ("layer2", "layer2+3", "encap2+3", "vlan+srcmac")
+_ENOUGH: Final = 100_000
+_TIMES_EVEN: Final = 1.6
+_NEARLY_ALL: Final = 0.9
 _NOBODY: Final = "00:00:00:00:00:00"
 
 
@@ -52,7 +61,60 @@ def _apart(evidence: Evidence) -> Iterator[Found]:
         yield Hit(bond, tuple(facts), said, 64, "certain")
 
 
+def _uneven(evidence: Evidence) -> Iterator[Found]:
+    """Ports of a bond that hashes: one of them sends nearly everything."""
+    bonds: dict[str, list[str]] = {}
+    for one in evidence.of("bond", "of"):
+        if one.subject not in bonds.setdefault(one.text, []):
+            bonds[one.text].append(one.subject)
+    for bond, slaves in bonds.items():
+        mode = evidence.last("bond", "Bonding Mode", bond)
+        if mode is None or not _HASHING.search(mode.text) or len(slaves) < 2:  # noqa: PLR2004 - of several
+            continue
+        sent = [fact for name in slaves if (fact := _sent(evidence, name)) is not None]
+        total = sum(one.value for one in sent)
+        if len(sent) < len(slaves) or total < _ENOUGH:
+            continue
+        most = max(sent, key=lambda one: one.value)
+        share = most.value / total
+        if share * len(sent) < _TIMES_EVEN and share < _NEARLY_ALL:
+            yield Clear(most, f"the ports of {bond} send alike: {percent(share)} at most")
+            continue
+        policy = evidence.last("bond", "Transmit Hash Policy", bond)
+        said = f"{most.subject} sends {percent(share)} of what {len(sent)} ports of {bond} send"
+        facts: tuple[Fact, ...] = (most,)
+        actions: tuple[Action, ...] = ()
+        if policy is not None:
+            word = policy.text.split()[0]
+            said += f"; it hashes by {word}"
+            facts = (most, policy)
+            if word in _BY_ADDRESS:
+                file = f"/sys/class/net/{named(bond)}/bonding/xmit_hash_policy"
+                actions = (Action(f"echo layer3+4 > {file}", f"echo {typed(word)} > {file}"),)
+        yield Hit(bond, facts, said, 52, "likely", actions)
+
+
+def _sent(evidence: Evidence, port: str) -> Fact | None:
+    """Return the bytes that a port has sent, or its packets."""
+    for kind, name in (("link", "tx_bytes"), ("stat", "tx_bytes"), ("link", "tx_packets")):
+        if (found := evidence.last(kind, name, port)) is not None:
+            return found
+    return None
+
+
 RULES: Final = (
+    Rule(
+        "bond-uneven",
+        "card",
+        "One port of {subject} sends nearly all of its packets",
+        "Transmit Hash Policy of /proc/net/bonding, tx bytes of ip -s link",
+        "1.6 times an even share, or 9 of 10 packets",
+        "The bond chooses a port by a hash of addresses: with one gateway or few partners all"
+        " hashes are alike, and one flow never has more than one port.",
+        "Let the hash see ports of TCP and UDP (layer3+4); what comes in is the switch's hash.",
+        f"{_BONDING}, xmit_hash_policy",
+        _uneven,
+    ),
     Rule(
         "bond-port-down",
         "cable",

@@ -1,0 +1,1 @@
+"""CPUs, cores, packages and nodes, as each tool lists them."""

@@ -1,0 +1,125 @@
+"""Posts of forums are imported with what they say: each value compared with its text by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from simnet.importing.import_host import import_host
+from simnet.importing.parsers.kernel_log import logged_ports
+from simnet.importing.writing.folder_out import Imported
+
+PASTES: Final = Path(__file__).parents[1] / "diagnose" / "pastes"
+# host, kernel, distribution, CPUs, and of each port driver, queues and the rate of its link
+POSTS: Final[dict[str, tuple[str, str, str, int, dict[str, tuple[str, int, str]]]]] = {
+    "proxmox-r8169": (
+        "pve",
+        "6.8.12-4-pve",
+        "Debian (Proxmox)",
+        12,
+        {"enp4s0": ("r8169", 1, "1000 Mbit/s")},
+    ),
+    "ixgbe-missed-twice": (
+        "ingest01",
+        "5.10.0-21-amd64",
+        "Debian",
+        16,
+        {"eno1": ("ixgbe", 16, "10000 Mbit/s")},
+    ),
+    "ena-packets": (
+        "ip-10-0-3-17",
+        "5.10.184-175.731.amzn2.x86_64",
+        "Amazon Linux 2",
+        16,
+        {"eth0": ("ena", 8, "10 Gbit/s")},
+    ),
+    "conntrack-gateway": (
+        "gw2",
+        "3.10.0-957.5.1.el7.x86_64",
+        "",
+        8,
+        {"em1": ("", 0, "10 Gbit/s"), "em2": ("", 0, "10 Gbit/s")},
+    ),
+    "docker-one-core": (
+        "dock3",
+        "5.15.0-105-generic",
+        "Ubuntu",
+        8,
+        {"ens3f0": ("", 4, "10 Gbit/s")},
+    ),
+    "nvme-stalls": ("pg1", "5.4.0-150-generic", "Ubuntu", 16, {}),
+    "bond-one-port": (
+        "nas1",
+        "5.14.21-150400.24.63-default",
+        "SUSE Linux Enterprise",
+        8,
+        {"eth2": ("", 0, "10000 Mbit/s"), "eth3": ("", 0, "10000 Mbit/s")},
+    ),
+    "rhel7-ring": (
+        "app12.example.com",
+        "3.10.0-1160.el7.x86_64",
+        "",
+        32,
+        {"em1": ("", 0, "10 Gbit/s")},
+    ),
+}
+
+
+def rate(found: Imported, port: str) -> str:
+    return next(
+        row["value"]
+        for row in found.values()
+        if (row["file"], row["name"]) == (f"models/nic-{port}.toml", "link_rate")
+    )
+
+
+@pytest.mark.parametrize("name", POSTS)
+def test_a_post_is_read_as_it_says(name: str) -> None:
+    found = import_host(PASTES / f"{name}.txt")
+    hostname, kernel, distribution, cpus, ports = POSTS[name]
+    facts = {key: str(one.value) for key, one in found.host.facts.items()}
+    assert found.name == hostname
+    assert facts["kernel"] == kernel
+    assert facts.get("distribution", "") == distribution
+    assert len(found.host.topology.cpus) == cpus
+    told = {
+        nic.name: (nic.text("driver"), nic.number("rx_queues", 0), rate(found, nic.name))
+        for nic in found.host.nics
+    }
+    assert told == ports
+
+
+def test_a_link_is_as_fast_as_what_it_carried(tmp_path: Path) -> None:
+    text = """$ ip link show eth7
+7: eth7: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP
+$ netperf -H peer
+MIGRATED TCP STREAM TEST from 0.0.0.0 () port 0 AF_INET to peer () port 0 AF_INET
+Recv   Send    Send
+Socket Socket  Message  Elapsed
+Size   Size    Size     Time     Throughput
+bytes  bytes   bytes    secs.    10^6bits/sec
+
+ 87380  16384  16384    10.00    35801.94
+"""
+    (tmp_path / "paste.txt").write_text(text, encoding="utf-8")
+    found = import_host(tmp_path / "paste.txt")
+    assert rate(found, "eth7") == "40000 Mbit/s"
+    assert any("paste.txt:4 shows 35.8 Gbit/s" in note for note in found.notes)
+
+
+def test_a_log_knows_a_port_by_its_last_name_and_its_last_link() -> None:
+    log = """[ 1.1] igb 0000:03:00.0 eth0: igb: eth0 NIC Link is Up 1000 Mbps Full Duplex
+[ 1.2] igb 0000:03:00.0 eno1: renamed from eth0
+[ 2.2] igb 0000:03:00.0 eno1: igb: eno1 NIC Link is Down
+[ 3.1] igb 0000:03:00.0 eno1: igb: eno1 NIC Link is Up 100 Mbps Full Duplex
+Nov  6 10:00:00 pve kernel: mtk_soc_eth 1e100000.ethernet lan1: Link is Up - 2.5Gbps/Full
+[ 4.0] nvme nvme0: 16/0/0 default/read/poll queues
+[ 5.0] ixgbe 0000:01:00.0: Multiqueue Enabled
+"""
+    found = [(one.name, one.driver, one.slot, one.link_mbps, one.line) for one in logged_ports(log)]
+    assert found == [
+        ("eno1", "igb", "0000:03:00.0", 100, 4),
+        ("lan1", "mtk_soc_eth", "", 2500, 5),
+    ]
