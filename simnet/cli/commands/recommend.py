@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios, turned
+from simnet.cli.machines import machine_options, write_machines
 from simnet.cli.options import WholeNumber, settings_of
 from simnet.cli.output import card_option, write_card
 from simnet.cli.searched import search_options, show
@@ -47,6 +48,7 @@ __all__ = ["recommend_command"]
 @click.option("--runs", type=WholeNumber(1, 10_000), help="Lists of changes to try; 90 by default.")
 @click.option("--commands", is_flag=True, help="Show also what keeps the changes over a reboot.")
 @card_option
+@machine_options
 @search_options("all that was tried")
 @click.pass_context
 def recommend_command(
@@ -78,6 +80,7 @@ def recommend_command(
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend
 
+    ansible, tuned = options.pop("ansible"), options.pop("tuned")
     given = {name: value for name, value in options.items() if value is not None}
     with progress("recommend:") as callback:
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
@@ -88,5 +91,6 @@ def recommend_command(
         settings, applied = settings_of(assignments), options["apply"]
         base = case_of(scenario, settings, options["tunings"], applied)
         write_card(card, recommended(found, base))
+    write_machines(found.confirmed, ansible, tuned)
     show(found, recommendation(found, every=commands), out=out, as_json=as_json)
     context.exit(found.exit_status)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios, tunings
+from simnet.cli.machines import machine_options, write_machines
 from simnet.cli.options import WholeNumber, jobs_option, scenario_options, settings_of
 from simnet.cli.output import answer, card_option, message, out_option, write_card, write_out
 from simnet.cli.status import Status
@@ -56,6 +57,7 @@ __all__ = ["whatif_command"]
 @click.option("--intervals", is_flag=True, help="Show what each interval is made of.")
 @click.option("--commands", is_flag=True, help="Show what to type for every tuning.")
 @card_option
+@machine_options
 @out_option("the changes with their intervals")
 @click.option(
     "--format",
@@ -101,6 +103,7 @@ def whatif_command(
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
+    ansible, tuned = options.pop("ansible"), options.pop("tuned")
     form, check = options.pop("form"), options.pop("check")
     if as_json and form:
         raise InputError("give it or --json, not both", key="--format")
@@ -134,6 +137,7 @@ def whatif_command(
         settings, applied = settings_of(assignments), options["apply"]
         base = case_of(scenario, settings, given["base_tunings"], applied)
         write_card(card, judged(found, base))
+    write_machines(found, ansible, tuned)
     form = "json" if as_json else form or "text"
     printed = _printed(found, form, commands=commands, intervals=intervals)
     status = found.exit_status

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.core.knob import AppliedKnob, Knob
 
-__all__ = ["ChangedKnob", "Commands", "changed_knobs", "commands"]
+__all__ = ["EACH_PEER", "ChangedKnob", "Commands", "changed_knobs", "commands"]
 
+EACH_PEER: Final = "each peer"
+"""How commands for all peers begin to say where they are for."""
 _PEER: Final = "peer:"
 
 
@@ -149,7 +151,7 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
         found.append(_for_host(tuned.host, tuned.host.name, own, together))
     if theirs:
         names = ", ".join(sorted({peer.name for peer in tuned.peers}))
-        where = f"each peer ({names})"
+        where = f"{EACH_PEER} ({names})"
         found.append(_for_host(tuned.peers[0], where, theirs))
     return found
 

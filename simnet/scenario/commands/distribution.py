@@ -17,9 +17,10 @@ from simnet.host.release import release
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["STYLES", "Distribution", "distribution_of"]
+__all__ = ["OWN_NAME", "STYLES", "Distribution", "distribution_of"]
 
-_NAME: Final = "simnet-tuning"
+OWN_NAME: Final = "simnet-tuning"
+"""What files of simnet's own are called on a machine."""
 # kernels of RHEL 7 and SLES 12; of others the first that may be a distribution with systemd
 _FIRST_WITH_SYSTEMD: Final = {
     "rhel": (3, 10),
@@ -105,7 +106,7 @@ class Distribution:
     disable: str
     states: tuple[str, str] = ("on", "off")
     sysctl_boot: str = ""
-    script: str = f"/etc/init.d/{_NAME}"
+    script: str = f"/etc/init.d/{OWN_NAME}"
     own_files: bool = False
     unit: str = ""
     network: str = ""
@@ -138,7 +139,7 @@ class Distribution:
             return []
         indented = {"start": "\n".join(start), "stop": "\n".join(stop)}
         form = _SCRIPT if self.unit else _INIT_SCRIPT
-        content = form.format(name=_NAME, **indented).splitlines()
+        content = form.format(name=OWN_NAME, **indented).splitlines()
         lines = [f"cat > {self.script} <<'END'", *content, "END", f"chmod 755 {self.script}"]
         if self.unit:
             unit = _UNIT.format(script=self.script).splitlines()
@@ -159,26 +160,26 @@ _SLES: Final = Distribution(
     sysctl_file="/etc/sysctl.conf",
     sysctl_boot="chkconfig boot.sysctl on",
     modprobe_file="/etc/modprobe.conf.local",
-    enable=f"insserv {_NAME}",
-    disable=f"insserv -r {_NAME}",
+    enable=f"insserv {OWN_NAME}",
+    disable=f"insserv -r {OWN_NAME}",
 )
 _RHEL: Final = Distribution(
     irqbalance="service irqbalance {verb}",
     at_boot="chkconfig irqbalance {state}",
     sysctl_file="/etc/sysctl.conf",
     modprobe_file="/etc/modprobe.conf",
-    enable=f"chkconfig --add {_NAME}",
-    disable=f"chkconfig --del {_NAME}",
+    enable=f"chkconfig --add {OWN_NAME}",
+    disable=f"chkconfig --del {OWN_NAME}",
     network="ifcfg",
 )
 _DEBIAN: Final = Distribution(
     irqbalance="service irqbalance {verb}",
     at_boot="update-rc.d irqbalance {state}",
     states=("enable", "disable"),
-    sysctl_file=f"/etc/sysctl.d/90-{_NAME}.conf",
-    modprobe_file=f"/etc/modprobe.d/{_NAME}.conf",
-    enable=f"update-rc.d {_NAME} defaults",
-    disable=f"update-rc.d {_NAME} remove",
+    sysctl_file=f"/etc/sysctl.d/90-{OWN_NAME}.conf",
+    modprobe_file=f"/etc/modprobe.d/{OWN_NAME}.conf",
+    enable=f"update-rc.d {OWN_NAME} defaults",
+    disable=f"update-rc.d {OWN_NAME} remove",
     own_files=True,
     network="interfaces",
 )
@@ -186,13 +187,13 @@ _SYSTEMD: Final = Distribution(
     irqbalance="systemctl {verb} irqbalance",
     at_boot="systemctl {state} irqbalance",
     states=("enable", "disable"),
-    sysctl_file=f"/etc/sysctl.d/90-{_NAME}.conf",
-    modprobe_file=f"/etc/modprobe.d/{_NAME}.conf",
-    script=f"/usr/local/sbin/{_NAME}",
-    enable=f"systemctl enable {_NAME}.service",
-    disable=f"systemctl disable {_NAME}.service",
+    sysctl_file=f"/etc/sysctl.d/90-{OWN_NAME}.conf",
+    modprobe_file=f"/etc/modprobe.d/{OWN_NAME}.conf",
+    script=f"/usr/local/sbin/{OWN_NAME}",
+    enable=f"systemctl enable {OWN_NAME}.service",
+    disable=f"systemctl disable {OWN_NAME}.service",
     own_files=True,
-    unit=f"/etc/systemd/system/{_NAME}.service",
+    unit=f"/etc/systemd/system/{OWN_NAME}.service",
 )
 _BY_NAME: Final = {
     "sles": _SLES,

@@ -18,6 +18,8 @@ _MOST_VARIABLE: Final = 2
 _PIECES: Final = re.compile(r"([ /=]+)")
 # nothing that the shell reads otherwise inside of a loop
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./ >,+@%-]+")
+# its name says what it is, and other tools have a way of their own to set it
+_BY_ITSELF: Final = "sysctl "
 _WORD: Final = re.compile(r"[A-Za-z0-9_.,+@%-]+")
 
 
@@ -57,7 +59,7 @@ def _differ(lines: Sequence[str]) -> list[int]:
 
 def _shape(line: str) -> tuple[str, ...]:
     """What lines of one loop have in common: program, and where words begin; empty for no loop."""
-    if not _PLAIN.fullmatch(line):
+    if line.startswith(_BY_ITSELF) or not _PLAIN.fullmatch(line):
         return ()
     pieces = _PIECES.split(line)
     return (pieces[0], *pieces[1::2])
