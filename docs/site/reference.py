@@ -1,7 +1,8 @@
 """The pages to look things up: each is made of what it describes, as it is declared.
 
 Knobs of what subjects announce, measures of what results have, scenarios and models of their own
-headings, exit statuses of what the command ends with, fields of results of their schema.
+headings, exit statuses of what the command ends with, messages of where they are raised, fields of
+results of their schema.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 from click.testing import CliRunner
 from markupsafe import Markup
+from messages import OPEN
+from messages import messages as raised
 
 import simnet
 from simnet.cli import _simnet
@@ -173,6 +176,25 @@ def statuses() -> str:
     return "\n".join(text)
 
 
+def messages() -> str:
+    """What simnet says where something is wrong, by the exit status and by what is wrong."""
+    text = [
+        "# Messages",
+        "",
+        f"What is said where something is wrong, with `{OPEN}` for what differs from case to case.",
+        "In front of it stand the file with its line, or the option, and the key at fault.",
+        "A message says what was expected: that is what to write instead.",
+        "",
+        _FILTER,
+    ]
+    for status, several in sorted(raised().items()):
+        text += ["", f"## Exit status {int(status)}", "", _sentence(status.meaning)]
+        for name, said in sorted(several.items()):
+            if said:
+                text += ["", f"### `{name}`", "", *(f"- {_text(one)}" for one in sorted(said))]
+    return "\n".join(text)
+
+
 def results() -> str:
     """Fields of what `simnet run --json` prints."""
     found = schema()
@@ -246,5 +268,5 @@ def _anchor(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-REFERENCES = (commands, python, knobs, measures, library, cards, statuses, results)
+REFERENCES = (commands, python, knobs, measures, library, cards, statuses, messages, results)
 """The pages, called as these functions are."""

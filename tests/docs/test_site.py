@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from click import Option
 
 import simnet
 from simnet.cli import _simnet
+from simnet.faults import SENTENCES
 from simnet.scenario.core.knobs import KNOBS
 from simnet.study.run.measures import MEASURES
 from tests.house.trees import ROOT, run
@@ -43,6 +45,20 @@ def test_references_are_of_all_commands_and_names(site: Path) -> None:
     assert [name for name in MEASURES if f'id="{name.replace("_", "-")}"' not in measures] == []
     python = (site / "reference" / "python.html").read_text(encoding="utf-8")
     assert [name for name in simnet.__all__ if f'id="simnet.{name}"' not in python] == []
+
+
+def test_messages_are_those_that_are_raised(site: Path) -> None:
+    messages = unescape((site / "reference" / "messages.html").read_text(encoding="utf-8"))
+    raised = {
+        "expected KNOB=VALUE": "study/whatif/tuning.py",
+        "expected a hexadecimal CPU mask such as '4' or 'ff', got ": "scenario/core/knob.py",
+        "no job has a process": "scenario/parts/fio/checks.py",
+    }
+    for said, file in raised.items():
+        assert said in (ROOT / "simnet" / file).read_text(encoding="utf-8")
+        assert said in messages
+    fixed = [re.split(r"\{\w+\}", one)[0] for one in SENTENCES.values()]
+    assert [one for one in fixed if one not in messages] == []
 
 
 def test_files_outside_of_the_folder_come_along_when_a_page_links_to_them(site: Path) -> None:
