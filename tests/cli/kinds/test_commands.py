@@ -77,7 +77,10 @@ KINDS = {
     "xdp-firewall": Kind("throughput-profile", refused=_NO_RATE),
 }
 
-_MANY_RUNS = frozenset({"calibrate", "capacity", "compare", "recommend", "screen", "whatif"})
+# what simulates many runs, or prints runs that other commands print for every kind, too
+_NIGHTLY = frozenset(
+    {"calibrate", "capacity", "compare", "recommend", "report", "screen", "sweep", "whatif"}
+)
 _QUICK = frozenset({"media-udp", "nvme-local"})
 
 
@@ -162,11 +165,11 @@ COMMANDS = sorted(name for name in vars(Asked) if not name.startswith("_") and n
 
 
 def _cases() -> Iterator[ParameterSet]:
-    """Each command on each kind; every night those that simulate much, but for two quick kinds."""
+    """Each command on each kind; many only every night, but for two quick kinds."""
     for name, kind in KINDS.items():
         for command in COMMANDS:
             asked = name in _QUICK or command in kind.refused
-            long = command in _MANY_RUNS and not asked
+            long = command in _NIGHTLY and not asked
             yield pytest.param(name, command, marks=[pytest.mark.nightly] if long else [])
 
 

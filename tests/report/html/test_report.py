@@ -214,7 +214,13 @@ def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
             yield from _places(value)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+def _each() -> Iterator[Any]:
+    """All kinds: the one that most people share for every change, the others every night."""
+    for kind in KINDS:
+        yield pytest.param(kind, marks=[] if kind == "whatif" else [pytest.mark.nightly])
+
+
+@pytest.mark.parametrize("kind", list(_each()))
 def test_a_spoilt_document_is_shown_or_refused_in_one_line(
     documents: dict[str, Path], tmp_path: Path, kind: str
 ) -> None:
