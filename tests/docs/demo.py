@@ -41,6 +41,8 @@ net.core.rmem_max = 212992
 _COLUMNS: Final = 80
 # higher than any answer, whose verdict is said again where it has left the screen
 _ROWS: Final = 60
+# what the terminal from which this is started has set
+_OF_ANOTHER: Final = {"COLUMNS", "LINES", "NO_COLOR"}
 
 # The library's own loads fonts from another host.
 _SVG: Final = """\
@@ -90,7 +92,7 @@ def _terminal(command: str, folder: str) -> str:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    plain = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    plain = {name: value for name, value in os.environ.items() if name not in _OF_ANOTHER}
     running = subprocess.Popen(
         command.split(),
         stdin=subprocess.DEVNULL,

@@ -117,14 +117,14 @@ def test_what_is_known_of_the_model_s_errors_costs_no_simulation(
 @pytest.mark.usefixtures("formula")
 @pytest.mark.nightly
 def test_an_answer_of_many_cases_has_a_smaller_ensemble() -> None:
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[int, int, str]] = []
     rows = validate(
         ["x460.table1.netserver"], members=6, jobs=1, progress=lambda *counts: seen.append(counts)
     ).rows
     assert len(rows) == 6
     # 45 predictions; 12 cases show what two members move, and one the anchor's six: each beside
     # the parameters of the prediction
-    assert seen[-1] == (45 + 12 * 3 + 7, 45 + 12 * 3 + 7)
+    assert seen[-1] == (45 + 12 * 3 + 7, 45 + 12 * 3 + 7, "")
 
 
 @pytest.mark.usefixtures("formula")
