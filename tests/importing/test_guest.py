@@ -82,7 +82,7 @@ def test_a_guest_pays_for_its_host(tmp_path: Path) -> None:
 def test_others_are_no_guests(tmp_path: Path, files: dict[str, str]) -> None:
     found = read(tmp_path, files)
     assert "kvm" not in found.scenario
-    assert "peer.toml" not in found.drafts
+    assert "peer-nic.toml" not in found.drafts
 
 
 def test_what_guests_cannot_have_is_simulated_without_the_host_below(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -191,6 +191,30 @@ def test_the_peer_has_the_queues_that_its_card_can_have(
     loaded = load(str(tmp_path / "out" / "scenario.toml"))
     counts = [host.ports[0].nic.rx_queues for host in (loaded.host, *loaded.peers)]  # type: ignore[attr-defined]
     assert counts == [1, queues]
+
+
+SMALL_RINGS = (
+    "$ nproc\n8\n$ ethtool -i eth0\ndriver: {driver}\n$ ethtool -g eth0\n"
+    "Ring parameters for eth0:\nPre-set maximums:\nRX:\t2048\nTX:\t2048\n"
+    "Current hardware settings:\nRX:\t64\nTX:\t64\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("driver", "peer", "rings"),
+    [
+        ("mlx5_core", "healthy", [(64, 64), (1023, 1023)]),
+        ("mlx5_core", "same", [(64, 64), (64, 64)]),
+        ("ixgbe", "healthy", [(64, 64), (512, 512)]),
+    ],
+)
+def test_the_peer_has_the_rings_of_its_driver(
+    tmp_path: Path, driver: str, peer: str, rings: list[tuple[int, int]]
+) -> None:
+    taken(tmp_path, {"p.txt": SMALL_RINGS.format(driver=driver)}, peer=peer)
+    loaded = load(str(tmp_path / "out" / "scenario.toml"))
+    nics: Any = [host.ports[0].nic for host in (loaded.host, *loaded.peers)]
+    assert [(nic.rx_buffers_posted, nic.tx_ring) for nic in nics] == rings
 
 
 def test_a_part_that_nobody_knows_is_listed(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from simnet.importing.lookup import nearest_kernel
 from simnet.importing.named_ports import not_simulated
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing import bonding, guest, neutral
+from simnet.importing.writing import peer as peers
 from simnet.importing.writing.file_list import FILES, files_of
 from simnet.importing.writing.idle_states import set_idle_states
 from simnet.importing.writing.lines import number_interrupts, place_interrupts, spread
@@ -45,13 +46,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from simnet.importing.host import ReadHost
+    from simnet.importing.writing.lines import PortLines
 
 __all__ = ["HEALTHY", "PEERS", "Imported", "imported"]
 
 HEALTHY: Final = "healthy"
 PEERS: Final[Mapping[str, str]] = {
-    HEALTHY: "the peer is assumed to be a machine like this one, with its interrupts spread over"
-    " the CPUs of the port's node: --peer same makes it a twin",
+    HEALTHY: "the peer is assumed to be a machine like this one, with the defaults of its kernel"
+    " and drivers, and its interrupts spread over the CPUs of the port's node: --peer same makes"
+    " it a twin",
     "same": "the peer is a machine like this one: nothing says what it is",
 }
 """What a user may take for the machine at the other end, with what is said of it."""
@@ -349,13 +352,11 @@ def _imported(
     balanced = place_interrupts(host, tuning, lines, near)
     kvm = table = ""
     # a peer without a fault has all the queues that its card can have
-    far_server, far = "server.toml", {n: replace(p, queues=p.most) for n, p in lines.items()}
-    named: tuple[str, ...] = ()
+    far_server = "server.toml"
+    far: Mapping[str, PortLines] = {n: replace(p, queues=p.most) for n, p in lines.items()}
     if peer == HEALTHY and not below and not simulated:
-        named = neutral.of_one_queue(chosen, lines)
-        if named:
-            far_server, far = neutral.PEER_SERVER, neutral.with_peer(drafts, named, far, near)
-            notes.append(neutral.PEER_HAS_QUEUES.format(few(named)))
+        far_server, far, said = peers.healthy(drafts, chosen, lines, far, near)
+        notes += said
     if below:
         guest.above_host(drafts, host, lines[first])
         guest.outside(drafts, first, lines[first].numbers[0], rate)
@@ -372,7 +373,7 @@ def _imported(
         irqbalance=balanced,
     )
     healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
-    lacks = bonding.lacking(lines) if simulated else neutral.lacking(named)
+    lacks = bonding.lacking(lines) if simulated else _lacks_nothing
     tuning.twin(lacks, healthy)
     found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source, load.called)
     try:
@@ -492,6 +493,11 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[str]:
         found.insert(0, f"NUMA nodes are assumed: {topology.guessed['nodes']}")
     found.append(PEERS[peer])
     return found
+
+
+def _lacks_nothing(_name: str) -> bool:
+    """Whether the peer is without what a setting is of: its ports are those of the host."""
+    return False
 
 
 _SPREAD: Final = "assumed of the peer: a CPU of the port's node for each queue"

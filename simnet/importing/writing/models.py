@@ -132,6 +132,10 @@ class Draft:
         self.refused.append((key, str(read["value"]), str(read["source"]), why))
         return True
 
+    def default(self, key: str) -> Any:
+        """Return what the base has where something else was read; None if nothing was read."""
+        return self._before[key]["value"] if key in self._before else None
+
     @cached_property
     def _specs(self) -> dict[str, Spec]:
         """What each value of the model may be."""

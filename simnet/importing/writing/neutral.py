@@ -7,49 +7,33 @@ drivers/net/usb of Linux 6.12); `netif_get_num_default_rss_queues` with DEFAULT_
 
 from __future__ import annotations
 
-import itertools
 import re
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-import tomlkit
-
 from simnet.importing.lookup import nearest_nic
 from simnet.importing.read_nic import Read
-from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
-from simnet.importing.writing.tuning import LIKE
 from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.parts.nic.drivers.neutral import DRIVER
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simnet.importing.parser import Told
     from simnet.importing.read_nic import ReadNic
 
 __all__ = [
-    "PEER_HAS_QUEUES",
-    "PEER_SERVER",
-    "lacking",
     "odd_of",
     "of_cards",
-    "of_one_queue",
     "remarks",
-    "with_peer",
     "with_queues",
 ]
 
-PEER_SERVER: Final = "peer.toml"
-
 _QUEUES: Final = "rx_queues"
 _MOST: Final = 8
-PEER_HAS_QUEUES: Final = (
-    "{}: the peer's port is assumed to have a queue for each CPU of its node, at most"
-    f" {_MOST}, so that the peer is not what the host waits for"
-)
 _ONE_QUEUE: Final = (
     "r8169 8139too 8139cp r8152 ax88179_178a cdc_ether cdc_ncm lan78xx smsc95xx asix"
     " e100 3c59x natsemi ns83820 sis190 sis900 pcnet32 ne2k-pci tulip via-rhine via_velocity"
@@ -156,70 +140,3 @@ def remarks(nic: ReadNic) -> Iterator[str]:
     if not queues.source:
         number = "one queue is" if queues.value == 1 else f"{queues.value} queues are"
         yield f"{nic.name}: {number} assumed: {queues.why}: ethtool -l {nic.name}"
-
-
-def of_one_queue(nics: Iterable[ReadNic], lines: Mapping[str, PortLines]) -> tuple[str, ...]:
-    """Return the names of the ports with one queue and without rules of their driver."""
-    return tuple(
-        nic.name
-        for nic in nics
-        if lines[nic.name].queues == 1 and not nearest_nic(nic.text("driver"))[1]
-    )
-
-
-def with_peer(
-    drafts: dict[str, Draft],
-    names: Sequence[str],
-    lines: Mapping[str, PortLines],
-    near: Mapping[str, frozenset[int]],
-) -> dict[str, PortLines]:
-    """Add a peer that is like the host, with more queues: one that does not hold it up.
-
-    Args:
-        drafts: the models, by file.
-        names: the ports that have one queue.
-        lines: the interrupts of the host's ports.
-        near: the CPUs of the node of each port.
-
-    Returns:
-        The interrupts of the peer's ports.
-    """
-    found = dict(lines)
-    taken = {number for own in lines.values() for number in own.numbers}
-    free = (one for one in itertools.count(max(taken) + 1) if one not in taken)
-    peer = _likened(drafts["server.toml"], "the peer, like the host but for queues of its ports")
-    tables = tomlkit.aot()
-    for port in drafts["server.toml"].document["ports"]:
-        table = tomlkit.table()
-        table.update(port)
-        name = str(port["name"])
-        if name in names:
-            count = min(len(near[name]), _MOST)
-            nic = _likened(drafts[f"nic-{name}.toml"], f"{name} of the peer, with more queues")
-            for key in ("rx_queues", "tx_queues"):
-                nic.assume(key, count, "assumed of the peer: one for each CPU of the port's node")
-            drafts[f"peer-nic-{name}.toml"] = nic
-            numbers = tuple(itertools.islice(free, count))
-            found[name] = PortLines(numbers, count)
-            table.update({"irq": numbers[0], "next_irqs": list(numbers[1:])})
-            table["nic"] = f"peer-nic-{name}.toml"
-        tables.append(table)
-    peer.document["ports"] = tables
-    drafts[PEER_SERVER] = peer
-    return found
-
-
-def _likened(draft: Draft, description: str) -> Draft:
-    """Return the same of the peer, where nothing is read; ports are left out."""
-    made = Draft(draft.document["kind"], description)
-    for key, value in draft.document.items():
-        if isinstance(value, dict) and value.get("state") == "measured":
-            made.assume(key, value["value"], LIKE)
-        elif key not in {"kind", "description", "ports"}:
-            made.document[key] = value
-    return made
-
-
-def lacking(names: Sequence[str]) -> Callable[[str], bool]:
-    """Return what says that a setting is not one of a peer: the number of queues of some ports."""
-    return lambda setting: any(setting.startswith(f"ethtool -L {name} ") for name in names)

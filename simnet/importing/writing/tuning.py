@@ -42,8 +42,6 @@ _OWN: Final = ("flows", "irqbalance")
 _TABLES: Final = ("rps_flow_cnt", "rps_sock_flow_entries")
 # a feature that only RFS uses, as far as rules are read
 _OF_RFS: Final = "ntuple"
-# where packets are served on the host, which is what may be wrong with it
-_STEERS: Final = re.compile(r"/smp_affinity|/rps_|/xps_|rps_sock_flow|ethtool -[XL] ")
 _QUEUE: Final = re.compile(r"(?<=-)\d+(?=/)")
 
 
@@ -133,27 +131,19 @@ class Tuning:
         return True
 
     def twin(self, lacks: Callable[[str], bool], healthy: Iterable[Told] | None = None) -> None:
-        """Give the peers the same settings, as far as peers have them.
+        """Give the peers the same settings, or a healthy host's, as far as peers have them.
 
         Args:
             lacks: whether a peer is without what a setting is of.
-            healthy: where its interrupts are instead of where the host's are, and without the
-                host's steering of packets; None for a twin of the host.
+            healthy: where its interrupts are, all else being the defaults of its kernel and of its
+                drivers; None for a twin of the host.
         """
-        placed = list(self.placed if healthy is None else healthy)
-        for one in (*self.settings.values(), *placed):
+        every = (*self.settings.values(), *self.placed) if healthy is None else tuple(healthy)
+        for one in every:
             name, found = one.name, knob_of(one.name)
-            if healthy is not None and one not in placed and self._may_be_wrong(one):
-                continue
             if found is not None and found[0].scope not in _OWN and not lacks(name):
-                why = LIKE if healthy is None or one not in placed else one.source
+                why = LIKE if healthy is None else one.source
                 self.settings[PEER + name] = Told(PEER + name, one.raw, why, "assumed")
-
-    def _may_be_wrong(self, one: Told) -> bool:
-        """Whether a setting steers packets, takes queues, or makes an interrupt wait for ever."""
-        timer = self.settings.get(one.name.replace("x-frames", "x-usecs"))
-        waits = timer is not None and timer is not one and timer.raw == "0"
-        return bool(_STEERS.search(one.name)) or (waits and one.raw not in {"0", "1"})
 
     def text(self) -> str:
         """Return the table `[tuning]` of the scenario's file."""
