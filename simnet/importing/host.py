@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simnet.importing.files.files import Files
+    from simnet.importing.outputs import Part
     from simnet.importing.parser import Told
     from simnet.importing.parsers.interrupts import QueueInterrupt
     from simnet.importing.parsers.pci import Slot
@@ -64,6 +65,7 @@ class ReadHost:
         roles: what it does with its packets, where it is no end of TCP's streams.
         loose: what was collected by hand.
         seen: the kinds of output that each file of it holds, with the interface each is of.
+        parts: each of these outputs.
         unknown: what was typed for the parts of it whose format nobody knows, by file and line.
     """
 
@@ -81,6 +83,7 @@ class ReadHost:
     roles: tuple[Role, ...]
     loose: Loose
     seen: dict[str, list[tuple[str, str]]]
+    parts: tuple[Part, ...]
     unknown: dict[str, str]
 
 
@@ -141,6 +144,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
         tuple(role for parser in parsers() for role in parser.roles(evidence)),
         gathered,
         outputs.seen,
+        tuple(outputs.parts),
         outputs.unknown,
     )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from simnet.importing.kind import Kind
     from simnet.importing.loose import Piece
 
-__all__ = ["INTERFACE", "Output", "Outputs"]
+__all__ = ["INTERFACE", "Output", "Outputs", "Part"]
 
 # dev_valid_name: at most 15 characters, no slash, colon or space; a dash begins an option
 _NAME: Final = r"(?!-|\.{1,2}$)[^\s/:]{1,15}"
@@ -110,6 +110,25 @@ class Output:
     headed: bool = False
 
 
+@dataclass(frozen=True)
+class Part:
+    """An output among the pieces.
+
+    Attributes:
+        file: that it stands in.
+        name: the file, with the line where it begins if there are several.
+        kind: of output.
+        interface: that it is of; empty if it is of none.
+        first: no output before it is of the same kind and interface.
+    """
+
+    file: str
+    name: str
+    kind: str
+    interface: str
+    first: bool
+
+
 class Outputs:
     """The outputs among a host's files.
 
@@ -120,6 +139,7 @@ class Outputs:
     Attributes:
         seen: the kinds of output of each file that was collected, by its name.
         unknown: what was typed for each part of a text whose format nobody knows, by file and line.
+        parts: each output that was known among the pieces.
         prompted: the host that the first prompt with one names, and the file; empty if none does.
     """
 
@@ -135,6 +155,7 @@ class Outputs:
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
         self.prompted = ("", "")
         self.unknown: dict[str, str] = {}
+        self.parts: list[Part] = []
         for piece in pieces:
             if piece.host and not self.prompted[0]:
                 self.prompted = (piece.host, piece.name)
@@ -173,8 +194,8 @@ class Outputs:
             if not matches:
                 return
             matched, kind = min(matches, key=lambda one: one[0].start())
-            place = self._next(piece, matched.end(), kind)
-            self._put(kinds()[kind], matched, piece, piece.text[matched.start() : place])
+            begin, place = matched.start(), self._next(piece, matched.end(), kind)
+            self._put(kinds()[kind], matched, piece, piece.text[begin:place], begin)
 
     def _next(self, piece: Piece, place: int, kind: str) -> int:
         """Return where an output of another kind, or of another port, begins."""
@@ -189,7 +210,14 @@ class Outputs:
             found.append(matched.start())
         return min(found, default=len(piece.text))
 
-    def _put(self, kind: Kind, matched: re.Match[str], piece: Piece, text: str) -> None:
+    def _put(
+        self, kind: Kind, matched: re.Match[str], piece: Piece, text: str, begin: int = 0
+    ) -> None:
+        name = piece.name
+        lines = piece.text.count("\n", 0, begin)
+        if lines and self.seen[piece.file]:
+            first = piece.name.removeprefix(f"{piece.file}:")
+            name = f"{piece.file}:{lines + (int(first) if first.isdecimal() else 1)}"
         again = LATER if piece.file.startswith(LATER) else ""
         interface = matched.groupdict().get("interface") or ""
         if kind.many:
@@ -198,7 +226,9 @@ class Outputs:
         if not interface and kind.of_port:
             interface = _interface(piece)
         self.seen[piece.file].append((kind.name, interface))
-        self._found.setdefault((again + kind.name, interface), Output(piece.name, text, headed))
+        output = Output(name, text, headed)
+        kept = self._found.setdefault((again + kind.name, interface), output)
+        self.parts.append(Part(piece.file, name, kind.name, interface, kept is output))
 
     def one(self, kind: str, interface: str = "", *, later: bool = False) -> Output | None:
         """Return the output of a command, the first or the one taken later; None if none is."""

@@ -63,8 +63,9 @@ def taken(tmp_path: Path, files: Mapping[str, str], **options: int | str) -> Imp
 
 
 def states(found: Imported) -> dict[str, tuple[str, str]]:
-    """Value and state of each value, by its name."""
-    return {one["name"]: (one["value"], one["state"]) for one in found.values()}
+    """Value and state of each value of the host, by its name."""
+    own = (one for one in found.values() if not one["file"].startswith("models/peer"))
+    return {one["name"]: (one["value"], one["state"]) for one in own}
 
 
 def told(found: Imported, file: str) -> str:

@@ -123,3 +123,51 @@ Nov  6 10:00:00 pve kernel: mtk_soc_eth 1e100000.ethernet lan1: Link is Up - 2.5
         ("eno1", "igb", "0000:03:00.0", 100, 4),
         ("lan1", "mtk_soc_eth", "", 2500, 5),
     ]
+
+
+def test_each_part_of_a_post_says_what_became_of_it() -> None:
+    found = import_host(PASTES / "proxmox-r8169.txt")
+    told = {row["output"]: (row["part"].partition(":")[2], row["state"]) for row in found.parts()}
+    assert told == {
+        "uname -a": ("5", "read"),
+        "lspci -vv": ("7", "read"),
+        "ip link": ("12", "read"),
+        "ethtool -S of enp4s0": ("19", "read, not used"),
+        "dmesg": ("34", "read"),
+        "lscpu": ("40", "read"),
+        "interrupts": ("59", "read"),
+    }
+    values = {row["output"]: row["values"] for row in found.parts()}
+    assert values["dmesg"] == "link_rate, enp4s0 driver, enp4s0 slot"
+    assert values["uname -a"] == "kernel, hostname, distribution"
+    assert "| proxmox-r8169.txt:34 | dmesg | read |" in found.report()
+    assert found.summary()["parts"] == found.parts()
+
+
+def test_what_was_understood_and_is_not_used_is_said_value_by_value(tmp_path: Path) -> None:
+    text = """$ nproc
+4
+$ mpstat -P ALL 1 1
+10:00:01 AM  CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
+10:00:02 AM  all    1.00    0.00    1.00    0.00    0.00    8.00    0.00    0.00    0.00   90.00
+10:00:02 AM    0    1.00    0.00    1.00    0.00    0.00   18.00    0.00    0.00    0.00   80.00
+$ tuned-adm active
+Current active profile: throughput-performance
+$ cat /sys/class/net/eth0/queues/rx-0/rps_flow_cnt
+0
+$ ethtool -g eth1
+Ring parameters for eth1:
+Current hardware settings:
+RX:             512
+$ sar -n DEV 1 1
+10:00:01 AM     IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s
+Average:         eth0  40000.00  30000.00  50000.00   2000.00      0.00      0.00      0.00
+"""
+    (tmp_path / "paste.txt").write_text(text, encoding="utf-8")
+    found = import_host(tmp_path / "paste.txt")
+    why = {row["name"]: row["why"] for row in found.unused()}
+    assert why["tuned_profile"] == "what the profile has set is read by itself"
+    assert why["cpu.all.softirq"].startswith("it was observed, and is no setting")
+    assert why["eth1 rx_ring"] == "the port is not in the model"
+    assert why["/sys/class/net/eth0/queues/rx-*/rps_flow_cnt"] == "it only says that RFS is off"
+    assert not any("rps_flow_cnt" in note for note in found.notes)

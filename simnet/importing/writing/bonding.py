@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.writing.ranked import Note, Rank
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -56,15 +58,15 @@ def refused(bonded: Sequence[Told], ports: Collection[str], test: str, *, below:
     return ""
 
 
-def describe(bonded: Sequence[Told], why: str) -> list[str]:
+def describe(bonded: Sequence[Told], why: str) -> list[Note]:
     """Return the notes of an import about a bond."""
     slaves = slaves_of(bonded)
     mode = next((one.raw for one in bonded if one.name == _MODE), "")
     what = f"{bonded[0].source.rpartition('/')[2]}, {mode}, of {', '.join(slaves)}"
     if why:
-        return [f"{what}: read, not used: {why}"]
+        return [Note(f"{what}: read, not used: {why}", Rank.NOT_SIMULATED)]
     assumed = "a switch that chooses ports by src-dst-ip, and a peer for each port of the host"
-    return [f"{what}: simulated as bond0; assumed are {assumed}"]
+    return [Note(f"{what}: simulated as bond0; assumed are {assumed}", Rank.PORTS)]
 
 
 def lacking(lines: Mapping[str, PortLines]) -> Callable[[str], bool]:

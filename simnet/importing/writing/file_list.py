@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
 
-__all__ = ["FILES", "NOT_UNDERSTOOD", "READ", "READ_NOT_USED", "files_of"]
+__all__ = ["FILES", "NOT_UNDERSTOOD", "PARTS", "READ", "READ_NOT_USED", "files_of", "parts_of"]
 
 FILES: Final = ("file", "state", "why")
+PARTS: Final = ("part", "output", "state", "values", "why")
 READ: Final = "read"
 READ_NOT_USED: Final = "read, not used"
 NOT_UNDERSTOOD: Final = "not understood"
@@ -68,6 +69,48 @@ def files_of(
         if name not in host.seen
     ]
     return [dict(zip(FILES, one, strict=True)) for one in sorted(found)]
+
+
+def parts_of(
+    host: ReadHost, values: Iterable[Mapping[str, str]], unused: Iterable[Mapping[str, str]]
+) -> list[dict[str, str]]:
+    """Return part, output, state, values and why of each output in files with several.
+
+    Args:
+        host: as it was read.
+        values: of the models, with where each is from.
+        unused: what was read and is not used.
+    """
+    several = {name for name, seen in host.seen.items() if len(seen) > 1}
+    others = {word.strip(",:;()") for one in _sources(host) for word in (one, *one.split()) if word}
+    used: dict[str, list[str]] = {}
+    for row in values:
+        for word in dict.fromkeys(row["source"].removeprefix(_FROM).split()):
+            used.setdefault(word.strip(",:;()"), []).append(row["name"])
+    for key, read in host.facts.items():
+        used.setdefault(read.source, []).append(key)
+    for nic in host.nics:
+        for key in _OF_PORTS:
+            if key in nic.facts:
+                used.setdefault(nic.facts[key].source, []).append(f"{nic.name} {key}")
+    left: dict[str, list[Mapping[str, str]]] = {}
+    for row in unused:
+        left.setdefault(row["source"].removeprefix(_FROM), []).append(row)
+    found = []
+    for part in host.parts:
+        if part.file not in several:
+            continue
+        names, rows = used.get(part.name, []), left.get(part.name, [])
+        why = "; ".join(dict.fromkeys(f"{row['name']}: {row['why']}" for row in rows))
+        if names or part.name in others:
+            state = READ
+        else:
+            state = READ_NOT_USED
+            idle = kinds()[part.kind].idle or _OTHERS
+            why = why or (idle if part.first else "an output of the same kind stands before it")
+        listed = ", ".join(dict.fromkeys(names))
+        found.append((part.name, _title(part.kind, part.interface), state, listed, why))
+    return [dict(zip(PARTS, one, strict=True)) for one in found[:_MOST]]
 
 
 def _title(kind: str, interface: str) -> str:

@@ -17,8 +17,9 @@ from simnet.importing.named_ports import not_simulated
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing import bonding, guest, neutral
 from simnet.importing.writing import peer as peers
-from simnet.importing.writing.file_list import FILES, files_of
+from simnet.importing.writing.file_list import FILES, PARTS, files_of, parts_of
 from simnet.importing.writing.idle_states import set_idle_states
+from simnet.importing.writing.leftover import leftover
 from simnet.importing.writing.lines import number_interrupts, place_interrupts, spread
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import (
@@ -32,7 +33,7 @@ from simnet.importing.writing.models import (
     server_draft,
     switch_draft,
 )
-from simnet.importing.writing.ranked import ranked
+from simnet.importing.writing.ranked import Note, Rank, ranked
 from simnet.importing.writing.tuning import SCENARIO, Tuning, Unused, settle
 from simnet.importing.writing.workload import load_of, put_first
 from simnet.printable import few, markdown
@@ -81,6 +82,7 @@ class Imported:
         load: the file that shows what the host carries; empty where streams are assumed, or nothing
             can be simulated.
         role: what the host is, where it is no end of streams: `a router`; empty elsewhere.
+        leftover: what was understood and has no part in the scenario.
     """
 
     host: ReadHost
@@ -90,6 +92,7 @@ class Imported:
     notes: tuple[str, ...]
     load: str = ""
     role: str = ""
+    leftover: tuple[Unused, ...] = ()
 
     @property
     def name(self) -> str:
@@ -155,11 +158,16 @@ class Imported:
             for file, draft in self.drafts.items()
             for key, value, source, why in draft.refused
         )
-        return [asdict(one) for one in (*self.tuning.unused, *refused)]
+        told = (*self.tuning.unused, *refused)
+        return [asdict(one) for one in (*told, *self.tuning.passed, *self.leftover)]
 
     def files(self) -> list[dict[str, str]]:
         """Return what became of each file that was collected by hand: name, state, why."""
         return files_of(self.host, self.values(), self.unused())
+
+    def parts(self) -> list[dict[str, str]]:
+        """Return what became of each output in files with several: part, output, values, why."""
+        return parts_of(self.host, self.values(), self.unused())
 
     def to_frame(self) -> pd.DataFrame:
         """One row a value: what was read, looked up and assumed."""
@@ -198,6 +206,7 @@ class Imported:
             *_markdown(_UNUSED, self.unused()),
             "",
             *(["## Files", "", *_markdown(FILES, listed), ""] if (listed := self.files()) else ()),
+            *(["## Parts", "", *_markdown(PARTS, parts), ""] if (parts := self.parts()) else ()),
         ]
         return "\n".join(lines)
 
@@ -235,6 +244,7 @@ class Imported:
             "values": self.values(),
             "unused": self.unused(),
             "files": self.files(),
+            "parts": self.parts(),
             "assumed_of_cpus": dict(topology.guessed),
             "observed": {
                 "ports": [asdict(one) for one in self.host.rates],
@@ -277,14 +287,15 @@ def imported(host: ReadHost, workload: str | None = None, peer: str = HEALTHY) -
     Raises:
         InputError: it cannot be modelled.
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     chosen = _ports(host, notes)
     if guest.is_guest(host, chosen[0]):
         told = [*notes, *guest.describe(chosen[0], len(chosen) - 1)]
         try:
             return _imported(host, workload, chosen[:1], told, peer, below=True)
         except InputError as error:
-            notes.append(f"{chosen[0].name}: simulated as a port of a real host: {error.message}")
+            said = f"{chosen[0].name}: simulated as a port of a real host: {error.message}"
+            notes.append(Note(said, Rank.NOT_SIMULATED))
     return _imported(host, workload, chosen, notes, peer, below=False)
 
 
@@ -292,7 +303,7 @@ def _imported(
     host: ReadHost,
     workload: str | None,
     chosen: list[ReadNic],
-    notes: list[str],
+    notes: list[Note],
     peer: str,
     *,
     below: bool,
@@ -375,7 +386,8 @@ def _imported(
     healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
     lacks = bonding.lacking(lines) if simulated else _lacks_nothing
     tuning.twin(lacks, healthy)
-    found = Imported(host, drafts, scenario, tuning, tuple(notes), load.source, load.called)
+    left = tuple(leftover(whole, set(places), load.source, below=below))
+    found = Imported(host, drafts, scenario, tuning, (), load.source, load.called, left)
     try:
         found.settle()
     except InputError as error:
@@ -385,7 +397,7 @@ def _imported(
             raise
         refused = why if odd is None else refused
         return _imported(whole, workload, odd or given, before, peer, below=below, refused=refused)
-    return replace(found, notes=ranked((*found.notes, *_refusals(found))))
+    return replace(found, notes=ranked((*notes, *_refusals(found))))
 
 
 def _queues(nic: ReadNic, draft: Draft, known: int) -> int:
@@ -401,35 +413,40 @@ def _name(host: ReadHost) -> str:
     return _UNSAFE.sub("", str(said.value)).lstrip("_.-")[:64] if said is not None else ""
 
 
-def _refusals(found: Imported) -> Iterator[str]:
+def _refusals(found: Imported) -> Iterator[Note]:
     """Yield what was read, would have an effect, and no model takes."""
     # a parser's note says them
+    quiet = [asdict(one) for one in (*found.tuning.passed, *found.leftover)]
     noted = {NOT_MODELLED, *(one.why for one in found.host.told)} - {""}
     lines = [
         plain(f"{one['name']} = {one['value']}: read, not used: {one['why']}", 200)
         for one in found.unused()
-        if one["why"] not in noted and one["value"] not in _OFF
+        if one["why"] not in noted and one["value"] not in _OFF and one not in quiet
     ]
-    yield from lines[:_MOST_REFUSALS]
+    yield from (Note(line) for line in lines[:_MOST_REFUSALS])
     if len(lines) > _MOST_REFUSALS:
-        yield f"{len(lines) - _MOST_REFUSALS} further values are not used: see IMPORT.md"
+        yield Note(f"{len(lines) - _MOST_REFUSALS} further values are not used: see IMPORT.md")
 
 
-def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
+def _ports(host: ReadHost, notes: list[Note]) -> list[ReadNic]:
     """Return the ports of the model: those whose link is up, or the first, or one made up.
 
     The one that carried most comes first.
     """
+
+    def say(text: str, rank: Rank = Rank.PORTS) -> None:
+        notes.append(Note(text, rank))
+
     there = []
     for nic in host.nics:
         if why := not_simulated(nic.name):
-            notes.append(f"{nic.name} is left out: {why}")
+            say(f"{nic.name} is left out: {why}")
         else:
             there.append(nic)
     nics = [nic for nic in there if re.fullmatch(PORT_NAME, nic.name)]
     odd = [nic.name for nic in there if nic not in nics]
     if odd:
-        notes.append(
+        say(
             f"left out: {few(odd)}: a port of the model has a name of letters, digits, '_', '.' and"
             " '-' that begins with a letter or '_'"
         )
@@ -438,60 +455,67 @@ def _ports(host: ReadHost, notes: list[str]) -> list[ReadNic]:
     joined = {*needed, *bonding.slaves_of(host.told)}
     joined = joined if joined <= {nic.name for nic in nics} else set()
     up = [nic for nic in nics if "link_bps" in nic.facts or nic.name in joined]
-    notes += [
-        f"no port says how fast its link is: {nic.name} has {link_of(nic)[0] / 1e9:g} Gbit/s:"
-        f" {link_of(nic)[1]}"
-        for nic in up[:_MOST_PORTS]
-        if "link_bps" not in nic.facts
-    ]
+    for nic in up[:_MOST_PORTS]:
+        if "link_bps" not in nic.facts:
+            rate, why = link_of(nic)
+            say(f"no port says how fast its link is: {nic.name} has {rate / 1e9:g} Gbit/s: {why}")
     if up:
         if len(up) > _MOST_PORTS:
-            notes.append(f"only the first {_MOST_PORTS} ports with a link are in the model")
+            say(f"only the first {_MOST_PORTS} ports with a link are in the model")
         return up[:_MOST_PORTS]
     if nics:
         rate, why = link_of(nics[0])
-        notes.append(
+        say(
             f"no port says how fast its link is: {nics[0].name} is in the model, with"
             f" {rate / 1e9:g} Gbit/s: {why}"
         )
         return [nics[0]]
-    notes.append("no network port was found: eth0 is assumed, with one link of the NIC's model")
+    said = "no network port was found: eth0 is assumed, with one link of the NIC's model"
+    say(said, Rank.MACHINE)
     return [ReadNic("eth0")]
 
 
-def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[str]:
+def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[Note]:
     topology = host.topology
     found = [
-        "the processor's costs are those of a related one and not calibrated: see models/cpu.toml"
+        Note(
+            "the processor's costs are those of a related one and not calibrated: see"
+            " models/cpu.toml",
+            Rank.COSTS,
+        )
     ]
     kernel = host.facts.get("kernel")
     if kernel is not None:
         distribution = host.facts.get("distribution")
         named = str(distribution.value) if distribution is not None else ""
         nearest = nearest_kernel(str(kernel.value), named)
-        found.append(f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}")
-    found += host.notes
+        said = f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}"
+        found.append(Note(said, Rank.KERNEL))
+    found += [Note(one) for one in host.notes]
     there = {nic.name for nic in host.nics}
     found += [line for nic in chosen if nic.name in there for line in neutral.remarks(nic)]
     if topology.offline:
-        found.append(f"CPUs off line: {cpulist_text(topology.offline)}")
+        found.append(Note(f"CPUs off line: {cpulist_text(topology.offline)}"))
     if topology.disallowed:
-        found.append(
-            f"CPUs that the snapshot's process could not use: {cpulist_text(topology.disallowed)}"
-        )
+        cpus = cpulist_text(topology.disallowed)
+        found.append(Note(f"CPUs that the snapshot's process could not use: {cpus}"))
     if max(map(len, topology.cores)) > 2:  # noqa: PLR2004 - two threads are modelled
-        found.append("cores have more than two threads: that these slow each other is left out")
-    found += [
+        said = "cores have more than two threads: that these slow each other is left out"
+        found.append(Note(said, Rank.RULES))
+    many = [
         f"{nic.name} has {nic.number('rx_queues', 0)} receive queues: a port of the model has at"
         f" most {MOST_QUEUES}: the first are simulated, and each carries more than the host's"
         for nic in chosen
         if nic.number("rx_queues", 0) > MOST_QUEUES
     ]
+    found += [Note(one, Rank.MACHINE) for one in many]
     if "cpus" in topology.guessed:
-        found.insert(0, f"{len(topology.cpus)} CPUs are assumed: {topology.guessed['cpus']}")
+        said = f"{len(topology.cpus)} CPUs are assumed: {topology.guessed['cpus']}"
+        found.insert(0, Note(said, Rank.MACHINE))
     elif "nodes" in topology.guessed:
-        found.insert(0, f"NUMA nodes are assumed: {topology.guessed['nodes']}")
-    found.append(PEERS[peer])
+        said = f"NUMA nodes are assumed: {topology.guessed['nodes']}"
+        found.insert(0, Note(said, Rank.RULES))
+    found.append(Note(PEERS[peer], Rank.PEER))
     return found
 
 

@@ -14,6 +14,7 @@ import tomlkit
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS
 from simnet.importing.writing.models import Draft, nic_draft
+from simnet.importing.writing.ranked import Note, Rank
 
 if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
@@ -86,16 +87,18 @@ def guest_tables(host: ReadHost, lines: PortLines) -> tuple[str, str]:
     return 'kvm = "kvm-x86"\n', f"[system.guest]\n{table}"
 
 
-def describe(nic: ReadNic, left_out: int) -> list[str]:
+def describe(nic: ReadNic, left_out: int) -> list[Note]:
     """Return the notes of an import: what is assumed below the guest."""
     below = (
         f"{nic.name} is a virtio device: the host below is assumed to have KVM, vhost-net and a"
         " bridge, a CPU for each thread of the guest, and a port of which nothing is known"
     )
-    found = [below]
+    found = [Note(below, Rank.MACHINE)]
     if "link_bps" not in nic.facts:
         rate = UNKNOWN_LINK_BPS // 10**9
-        found.append(f"the way to the peer is assumed to carry {rate} Gbit/s: a guest sees no wire")
+        said = f"the way to the peer is assumed to carry {rate} Gbit/s: a guest sees no wire"
+        found.append(Note(said, Rank.PORTS))
     if left_out:
-        found.append(f"{left_out} further ports are left out: a guest has one in the model")
+        said = f"{left_out} further ports are left out: a guest has one in the model"
+        found.append(Note(said, Rank.PORTS))
     return found

@@ -16,6 +16,7 @@ from simnet.importing.lookup import nearest_nic
 from simnet.importing.read_nic import Read
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
+from simnet.importing.writing.ranked import Note, Rank
 from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.parts.nic.drivers.neutral import DRIVER
 
@@ -129,14 +130,16 @@ def odd_of(nics: Sequence[ReadNic], file: str | None, why: str) -> list[ReadNic]
 _OF_VERSION: Final = re.compile(r"[\w-]{1,20} of Linux [\d.]{1,12}\b")
 
 
-def remarks(nic: ReadNic) -> Iterator[str]:
+def remarks(nic: ReadNic) -> Iterator[Note]:
     """Yield what is not known of a port, one line each; nothing if its driver has rules."""
     driver = nic.text("driver")
     if nearest_nic(driver)[1]:
         return
     called = f"driver {plain(driver, 40)}" if driver else "no file says which driver it has"
-    yield f"{nic.name}: {called}: queues, rings and speed as read, moderation unknown"
+    said = f"{nic.name}: {called}: queues, rings and speed as read, moderation unknown"
+    yield Note(said, Rank.RULES)
     queues = nic.facts[_QUEUES]
     if not queues.source:
         number = "one queue is" if queues.value == 1 else f"{queues.value} queues are"
-        yield f"{nic.name}: {number} assumed: {queues.why}: ethtool -l {nic.name}"
+        said = f"{nic.name}: {number} assumed: {queues.why}: ethtool -l {nic.name}"
+        yield Note(said, Rank.PORTS)

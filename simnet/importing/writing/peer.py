@@ -14,6 +14,7 @@ import tomlkit
 from simnet.importing.lookup import nearest_nic
 from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.models import Draft
+from simnet.importing.writing.ranked import Note, Rank
 from simnet.importing.writing.tuning import LIKE
 from simnet.printable import few
 
@@ -41,7 +42,7 @@ def healthy(
     own: Mapping[str, PortLines],
     lines: Mapping[str, PortLines],
     near: Mapping[str, frozenset[int]],
-) -> tuple[str, Mapping[str, PortLines], list[str]]:
+) -> tuple[str, Mapping[str, PortLines], list[Note]]:
     """Return the peer's server, the interrupts of its ports, and what is said of it.
 
     Args:
@@ -55,7 +56,8 @@ def healthy(
     if not one_queue and not rings:
         return _SERVER, lines, []
     found = _with_peer(drafts, one_queue, rings, lines, near)
-    return _PEER_SERVER, found, [_HAS_QUEUES.format(few(one_queue))] if one_queue else []
+    said = [Note(_HAS_QUEUES.format(few(one_queue)), Rank.PEER)] if one_queue else []
+    return _PEER_SERVER, found, said
 
 
 def _of_one_queue(nics: Iterable[ReadNic], lines: Mapping[str, PortLines]) -> tuple[str, ...]:

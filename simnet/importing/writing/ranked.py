@@ -1,46 +1,56 @@
-"""The notes of an import by what they decide: the load, what is left out, what is assumed."""
+"""The notes of an import by what they decide: the load, what is left out, what is assumed.
+
+Who makes a note says what it is about; what an answer turns on most stands first.
+"""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ranked"]
-
-# what an answer turns on, the heaviest first; a note of no kind stands before what is always so
-_KINDS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"cannot be simulated|not simulated|as a port of a real host",
-        r"^workload: ",
-        (
-            r"receive queues: a port of the model|CPUs are assumed|no network port was found"
-            r"|the host below is assumed"
-        ),
-        r"no port says how fast|left out|queues are assumed|assumed to carry|are in the model",
-        r"not modelled|no file says which driver|NUMA nodes are assumed",
-    )
-)
-_ALWAYS: Final = (
-    re.compile(r"^the peer is assumed|^the peer is "),
-    re.compile(r"^the processor's costs"),
-    re.compile(r"^Linux .*: rules and constants of"),
-)
+__all__ = ["Note", "Rank", "ranked"]
 
 
-def ranked(notes: Iterable[str]) -> tuple[str, ...]:
+class Rank(IntEnum):
+    """What a note is about, the heaviest first."""
+
+    NOT_SIMULATED = 0
+    """What the host does is not what is simulated."""
+    LOAD = 1
+    """Which load is simulated."""
+    MACHINE = 2
+    """How large the host is taken to be."""
+    PORTS = 3
+    """Which ports there are, how fast, with how many queues."""
+    RULES = 4
+    """By whose rules a part works."""
+    OTHER = 5
+    """What was read and is not used, and all else."""
+    PEER = 6
+    """The machine at the other end: said of each import."""
+    COSTS = 7
+    """Whose costs there are: said of each import."""
+    KERNEL = 8
+    """Whose constants there are: said of each import."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A line for people.
+
+    Attributes:
+        text: of it.
+        rank: what it is about.
+    """
+
+    text: str
+    rank: Rank = Rank.OTHER
+
+
+def ranked(notes: Iterable[Note]) -> tuple[str, ...]:
     """Return the notes, those that decide most first; equal ones as they came."""
-    return tuple(sorted(notes, key=_rank))
-
-
-def _rank(note: str) -> int:
-    for rank, pattern in enumerate(_KINDS):
-        if pattern.search(note):
-            return rank
-    for rank, pattern in enumerate(_ALWAYS, len(_KINDS) + 1):
-        if pattern.search(note):
-            return rank
-    return len(_KINDS)
+    return tuple(one.text for one in sorted(notes, key=lambda one: one.rank))

@@ -27,7 +27,9 @@ from simnet.scenario.core.load import load
 from simnet.scenario.core.units import UnitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Container, Iterable, Mapping, Sized
+
+    from simnet.scenario.core.knob import Knob
 
 
 __all__ = ["LIKE", "SCENARIO", "Tuning", "Unused", "settle"]
@@ -70,11 +72,13 @@ class Tuning:
         settings: by name, those of peers, too.
         placed: of interrupts where irqbalance runs: the scenario's map of it has them.
         unused: the others, in the order in which they were read.
+        passed: those of these that would change nothing.
     """
 
     settings: dict[str, Told] = field(default_factory=dict)
     placed: list[Told] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
+    passed: list[Unused] = field(default_factory=list)
 
     def screen(self, told: Iterable[Told], ports: Iterable[str], online: frozenset[int]) -> None:
         """Take the settings that are knobs and have legal values.
@@ -95,11 +99,8 @@ class Tuning:
                 self.leave(one, "simnet has no such knob")
                 continue
             knob, parts = found
-            if "port" in parts and parts["port"] not in names:
-                continue
-            if one.raw == "0" and knob.target in _TABLES:
-                continue
-            if knob.target == _OF_RFS and len(tables) < len(_TABLES):
+            if why := _passed(knob, parts, one, names, tables):
+                self.passed.append(Unused(one.name, one.raw, one.source, why))
                 continue
             if not knob.modelled:
                 self.leave(one, NOT_MODELLED)
@@ -110,7 +111,10 @@ class Tuning:
             except UnitError as error:
                 self.leave(one, str(error))
             else:
-                self.settings.setdefault(there.name, there)
+                before = self.settings.setdefault(there.name, there)
+                if before is not there:
+                    why = f"{before.source} says it before"
+                    self.passed.append(Unused(one.name, one.raw, one.source, why))
 
     def leave(self, one: Told, why: str) -> None:
         """Note a setting as not used."""
@@ -183,6 +187,27 @@ def settle(
                     raise
             else:
                 return
+
+
+def _passed(
+    knob: Knob, parts: Mapping[str, str], one: Told, ports: Container[str], tables: Sized
+) -> str:
+    """Return why a setting would change nothing; empty if it may.
+
+    Args:
+        knob: of the setting.
+        parts: of its name.
+        one: the setting.
+        ports: of the model.
+        tables: of RFS that have entries.
+    """
+    if "port" in parts and parts["port"] not in ports:
+        return "its port is not in the model"
+    if one.raw == "0" and knob.target in _TABLES:
+        return "it only says that RFS is off"
+    if knob.target == _OF_RFS and len(tables) < len(_TABLES):
+        return "only RFS uses it, and that is off"
+    return ""
 
 
 def _on_line(one: Told, online: frozenset[int]) -> Told:

@@ -21,6 +21,7 @@ import tomlkit
 from simnet.importing.roles import DATAGRAMS, DISKS, FORWARD, Role, first_of
 from simnet.importing.writing import costs, media, routed
 from simnet.importing.writing.models import plain
+from simnet.importing.writing.ranked import Note, Rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,7 +61,7 @@ class Load:
     test: str = ""
     switch_bps: int = 0
     source: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     role: Role | None = None
 
     @property
@@ -149,7 +150,8 @@ def load_of(
         note = "workload: streams to the host are assumed, as nothing says what it carries"
         if host.rates:
             note = "workload: streams to the host are assumed; its ports carried next to nothing"
-        return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=(note,))
+        said = (Note(note, Rank.LOAD),)
+        return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=said)
     return _observed(host, rates, place)
 
 
@@ -193,7 +195,7 @@ def _of_role(
     return Load(
         f"{costs.workload(_NO_LOAD, _NO_LOAD, nodes)}\n{tomlkit.dumps(document)}",
         _NO_LOAD,
-        notes=(note,),
+        notes=(Note(note, Rank.NOT_SIMULATED),),
         role=role,
     )
 
@@ -201,7 +203,7 @@ def _of_role(
 def _simulated(role: Role, source: str, text: str, words: str) -> Load:
     test = "forward" if role.name == FORWARD else "udp_stream"
     note = f"workload: {role.source} shows {role.said}: this is {role.title}: {words} ({source})"
-    return Load(text, test, source=source, notes=(note,), role=role)
+    return Load(text, test, source=source, notes=(Note(note, Rank.LOAD),), role=role)
 
 
 def _said(rates: Rates) -> str:
@@ -224,7 +226,7 @@ def _repeated(one: NetworkTest, place: _Place) -> Load:
         " simnet compare says how near the simulation comes"
     )
     text = _stream(place, one.test, streams, message)
-    return Load(text, one.test, source=one.source, notes=(how,))
+    return Load(text, one.test, source=one.source, notes=(Note(how, Rank.LOAD),))
 
 
 def _cut(simulated: int, seen: int) -> str:
@@ -244,11 +246,12 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
         held = f"which the switch holds to {bps / 1e6:,.1f} Mbit/s"
         many = f"{streams} stream{'s' * (streams > 1)}{_cut(streams, count)}"
         how = f"{many} {_WORDS[bulk]}, {held}"
-        return Load(text, _TESTS[bulk], bps, rates.source, (f"workload: {said}: {how}",))
+        notes = (Note(f"workload: {said}: {how}", Rank.LOAD),)
+        return Load(text, _TESTS[bulk], bps, rates.source, notes)
     qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
     text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
     how = f"small frames: {qps:,} requests/s of memcached, with a frame each way"
-    notes = (f"workload: {said}: {how}",)
+    notes = (Note(f"workload: {said}: {how}", Rank.LOAD),)
     return Load(text, _TEST_OF["memcached"], source=rates.source, notes=notes)
 
 

@@ -1,22 +1,36 @@
-"""What decides an answer is said first."""
+"""What decides an answer is said first: who makes a note says what it is about."""
 
 from __future__ import annotations
 
-from simnet.importing.writing.ranked import ranked
+from typing import TYPE_CHECKING
+
+from simnet.importing.writing.ranked import Note, Rank, ranked
+from tests.importing.test_few_outputs import taken
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
-def test_what_decides_stands_first_and_what_is_always_so_last() -> None:
+def test_the_heaviest_stands_first_and_equal_ones_as_they_came() -> None:
     notes = [
-        "the processor's costs are those of a related one and not calibrated: see models/cpu.toml",
-        "Linux 6.8: rules and constants of linux-6.8",
-        "the peer is assumed to be a machine like this one",
-        "net.ipv4.tcp_congestion_control = bbr: read, not used: expected one of cubic",
-        "eth0: no file says which driver it has: queues, rings and speed as read",
-        "no port says how fast its link is: eth0 is in the model, with 10 Gbit/s",
-        "eth0 has 512 receive queues: a port of the model has at most 256",
-        "workload: streams to the host are assumed, as nothing says what it carries",
+        Note("d", Rank.KERNEL),
+        Note("c"),
+        Note("b", Rank.LOAD),
+        Note("c again"),
+        Note("a", Rank.NOT_SIMULATED),
     ]
-    found = ranked(notes)
-    assert found[:3] == (notes[7], notes[6], notes[5])
-    assert found[-3:] == (notes[2], notes[0], notes[1])
-    assert sorted(found) == sorted(notes)
+    assert ranked(notes) == ("a", "b", "c", "c again", "d")
+
+
+def test_an_import_says_its_load_first_and_last_what_is_always_so(tmp_path: Path) -> None:
+    text = "$ uname -r\n6.8.0-31-generic\n$ ethtool -i eth0\ndriver: r8125\n"
+    notes = taken(tmp_path, {"p.txt": text}).notes
+    begin = [note.partition(": ")[0] for note in notes]
+    assert begin[0] == "workload"
+    assert begin[1] == "8 CPUs are assumed"
+    assert begin[2] == "no port says how fast its link is"
+    assert begin[3:5] == ["eth0", "eth0"]
+    # the peer's queues, the peer, costs, constants
+    assert notes[-3].startswith("the peer is assumed")
+    assert notes[-2].startswith("the processor's costs")
+    assert notes[-1].startswith("Linux 6.8.0-31-generic")
