@@ -64,7 +64,7 @@ def limits_text(found: Capacity) -> str:
         limits.append(f"packets lost at most {_PERCENT * found.max_loss:g} %")
     if found.max_p99_us is not None:
         kind = kind_of(one.carried.latency_us.kind for one in found.loads)
-        limits.append(f"{late(kind, 'p99')} at most {latency_text(found.max_p99_us, 'g')}")
+        limits.append(f"{late(kind, 'p99')} at most {latency_text(found.max_p99_us, ',g')}")
     limits.append(f"messages piling up at most {_PERCENT * found.max_shortfall:g} %")
     return ", ".join(limits)
 

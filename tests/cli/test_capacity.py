@@ -31,7 +31,7 @@ def test_the_answer_is_an_interval_with_what_it_is_made_of(simnet: Simnet) -> No
     assert lines[0].startswith(f"{SCENARIO}: between ")
     assert lines[0].endswith(f" ({LOAD}) (95 % confidence)")
     assert lines[1].startswith(
-        "limits: packets lost at most 0.1 %, latency p99 at most 1000 us, messages"
+        "limits: packets lost at most 0.1 %, latency p99 at most 1,000 us, messages"
     )
     assert "port  rx Mbit/s  tx Mbit/s  rx pkt/s  tx pkt/s" in lines
     assert any(line.startswith("# received in all: ") for line in lines)

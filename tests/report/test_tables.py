@@ -139,7 +139,8 @@ def test_long_times_are_in_larger_units(values: list[float | None], unit: str) -
 def test_a_latency_in_a_sentence_has_its_unit() -> None:
     assert latency_text(73.66) == "73.7 us"
     assert latency_text(485_331.3) == "485.3 ms"
-    assert latency_text(1000.0, "g") == "1000 us"
+    assert latency_text(4932.51) == "4,932.5 us"
+    assert latency_text(1000.0, ",g") == "1,000 us"
 
 
 def test_a_long_latency_is_in_milliseconds(result: Result) -> None:

@@ -22,10 +22,11 @@ def repeat_section(
     words: Sequence[str],
     tunings: Sequence[str] = (),
     file: str = "",
+    name: str = "",
 ) -> Section:
     """Version, fingerprint and file of a document, and the command that makes it again.
 
-    `words` come after the command, then tunings and settings.
+    `words` come after the command, then tunings and settings; `name` tells it from others.
     """
     options = [*words, *(word for name in tunings for word in ("--tuning", name))]
     options += _settings(getattr(found, "settings", {}))
@@ -49,7 +50,7 @@ def repeat_section(
         said = f"{scenario} is no scenario of simnet's own: put the path of its file in its place"
         blocks.append(Notes((said,), warning=True))
     blocks.append(Typed("Repeat it", typed("simnet", command, *options)))
-    return Section("Fingerprint, and how to repeat this", blocks)
+    return Section(f"Fingerprint, and how to repeat {name or 'this'}", blocks)
 
 
 def _settings(settings: Mapping[str, str]) -> list[str]:

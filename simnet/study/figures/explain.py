@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import shorten
 from typing import TYPE_CHECKING, Final, cast
 
@@ -11,6 +12,8 @@ from simnet.study.explain.bottleneck import FULL
 from simnet.study.figures.titles import about
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
     from simnet.study.explain.bottleneck import Limit, ResourceUse
@@ -32,6 +35,10 @@ _WHOLE: Final = ("busy", "#56b4e9")
 _NOT_SIMULATED: Final = ("by the data sheet, nothing waits for it", "#bbbbbb")
 _MOST_BARS: Final = 16
 _LEAST: Final = 0.01
+# so many that differ by so little are one bar
+_MANY: Final = 3
+_AS_FULL: Final = 0.1
+_NUMBER: Final = re.compile(r"\d+")
 _BAR_INCHES: Final = 0.28
 _WIDTH_INCHES: Final = 10.5
 _TITLE_WIDTH: Final = 90
@@ -42,10 +49,12 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
     """Horizontal bars of utilisation in percent, the bar of a CPU split by context.
 
     The 16 fullest resources are drawn, those of the peers below the system's own; those below 1 %
-    are left out. Without `axes` a figure of its own is made, outside of pyplot, so no display is
-    needed.
+    are left out, and ports that are as full as each other have one bar. Without `axes` a figure of
+    its own is made, outside of pyplot, so no display is needed.
     """
-    shown = [one for one in found.resources if one.utilisation >= _LEAST][:_MOST_BARS]
+    used = _alike([one for one in found.resources if one.utilisation >= _LEAST])[:_MOST_BARS]
+    shown = [one for one, _ in used]
+    least = {one.name: low for one, low in used}
     groups = [[one for one in shown if _is_peer(one) == far] for far in (False, True)]
     places: dict[str, float] = {}
     top = 0.0
@@ -63,12 +72,13 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
     for one in shown:
         place = places[one.name]
         _bar(axes, place, one, labelled)
-        note = f"{100 * one.utilisation:.0f} %"
+        low, high = f"{100 * least[one.name]:.0f}", f"{100 * one.utilisation:.0f}"
+        note = f"{high} %" if low == high else f"{low} to {high} %"
         if one.drops:
             note += f", {one.drops:,} drops"
         axes.annotate(
             note,
-            (max(100.0, 100 * one.utilisation), place),
+            (100 * one.utilisation, place),
             xytext=(4, 0),
             textcoords="offset points",
             va="center",
@@ -80,12 +90,32 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
             label.set_fontweight("bold")
     axes.set_ylim(max(top, 1) - 0.4, -0.6)
     axes.set_xlim(0, max(112.0, 100 * max((one.utilisation for one in shown), default=0) + 12))
-    axes.set_xlabel("used, % of what it can (dotted: full)")
+    axes.set_xlabel(f"used, % of what it can; the dotted line at {100 * FULL:g} %: full")
     axes.set_title(_title(found), fontsize="medium", loc="left")
     if labelled:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
+
+
+def _alike(resources: Sequence[ResourceUse]) -> list[tuple[ResourceUse, float]]:
+    """Resources with the least that is used of them: many of one kind, about as full, as one."""
+    groups: dict[tuple[str, ...], list[ResourceUse]] = {}
+    for one in resources:
+        # CPUs differ in what they do
+        own = one.name if one.split else _NUMBER.sub("", one.name)
+        groups.setdefault((own, one.kind), []).append(one)
+    found: list[tuple[ResourceUse, float]] = []
+    for group in groups.values():
+        full = [one.utilisation for one in group]
+        if len(group) < _MANY or max(full) - min(full) > _AS_FULL:
+            found += [(one, one.utilisation) for one in group]
+            continue
+        fullest = max(group, key=lambda one: one.utilisation)
+        name = f"{fullest.name} and {len(group) - 1} more"
+        drops = sum(one.drops for one in group)
+        found.append((fullest.model_copy(update={"name": name, "drops": drops}), min(full)))
+    return sorted(found, key=lambda pair: -pair[0].utilisation)
 
 
 def _bar(axes: Axes, place: float, one: ResourceUse, labelled: set[str]) -> None:

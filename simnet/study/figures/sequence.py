@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from simnet.study.sequence.capture import Capture
-    from simnet.study.sequence.connections import Acked, Direction, Segment
+    from simnet.study.sequence.connections import Acked, Direction, Pause, Segment
 
 __all__ = ["time_sequence"]
 
@@ -31,6 +31,9 @@ _LEAST_S: Final = 1e-4
 _SIZE: Final = (11.0, 4.5)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _COLOURS: Final = {SENT: "#0072b2", AGAIN: "#d55e00", LATE: "#cc79a7"}
+_PAUSE: Final = "#d55e00"
+# of the time that is drawn: a pause that is worth a mark
+_LONG: Final = 0.15
 _ACK, _WINDOW, _SACK = "#009e73", "#999999", "#e69f00"
 
 
@@ -83,10 +86,34 @@ def _draw(axes: Axes, way: Direction, segments: list[Segment], scale: _Scale) ->
         if bars:
             lines = LineCollection(bars, colors=colour, linewidths=2, label=kind, zorder=3)
             axes.add_collection(lines)
+    pause = way.pause()
+    if (
+        pause is not None
+        and begin <= pause.start_s <= end
+        and pause.seconds > _LONG * (end - begin)
+    ):
+        _mark(axes, pause, way, scale)
     axes.set_xlim(scale.x(begin - spare), scale.x(end + spare))
     axes.set_ylim((low - margin) / scale.unit, (high + 4 * margin) / scale.unit)
     axes.set_xlabel("time (ms)")
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def _mark(axes: Axes, pause: Pause, way: Direction, scale: _Scale) -> None:
+    """Draw how long nothing was sent."""
+    height = max(one.end for one in way.segments if one.time_s <= pause.start_s) / scale.unit
+    first, last = scale.x(pause.start_s), scale.x(pause.start_s + pause.seconds)
+    ends = {"arrowstyle": "<->", "color": _PAUSE, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", (last, height), (first, height), arrowprops=ends)
+    axes.annotate(
+        f"{pause.seconds * _MS:.3g} ms without data",
+        ((first + last) / 2, height),
+        xytext=(0, 4),
+        textcoords="offset points",
+        ha="center",
+        fontsize="small",
+        color=_PAUSE,
+    )
 
 
 def _answers(axes: Axes, way: Direction, acked: list[Acked], scale: _Scale, top: float) -> None:

@@ -29,6 +29,8 @@ _MEANING: Final = (
 _DRAWN: Final = 0.01
 _NUMBERED: Final = 0.035
 _DARK: Final = 0.5
+_BAR: Final = 0.7
+_LITTLE_US: Final = 2.0
 _SIZE_INCHES: Final = (10.0, 6.5)
 
 
@@ -59,27 +61,42 @@ def mechanism_bars(
     positions = range(len(found))
     bottom = np.zeros(len(found))
     tallest = max((sum(bar) for bar in zip(*parts.values(), strict=True)), default=0.0)
+    time, scale, digits = _shown_in(tallest)
+    width = _BAR if len(found) > 1 else _BAR / 2
     for name, heights in parts.items():
         bars = axes.bar(
-            positions, heights, 0.7, bottom, label=name, color=colours[name], edgecolor="white"
+            positions, heights, width, bottom, label=name, color=colours[name], edgecolor="white"
         )
-        numbers = [f"{us:.1f}" if us >= _NUMBERED * tallest else "" for us in heights]
+        numbers = [
+            f"{scale * us:,.{digits}f}" if us >= _NUMBERED * tallest else "" for us in heights
+        ]
         ink = "white" if _luminance(colours[name]) < _DARK else "black"
         axes.bar_label(bars, numbers, label_type="center", fontsize="x-small", color=ink)
         bottom += heights
     for position, height in zip(positions, bottom, strict=True):
         axes.annotate(
-            f"{height:.1f}", (position, height), (0, 3), textcoords="offset points", ha="center"
+            f"{scale * height:,.{digits}f}",
+            (position, height),
+            (0, 3),
+            textcoords="offset points",
+            ha="center",
         )
     axes.set_xticks(positions, list(found))
     axes.set_xlabel(_MEANING, fontsize="small")
-    axes.set_ylabel(f"CPU time per {unit} (us)")
+    axes.set_xlim(-0.5, len(found) - 0.5)
+    axes.yaxis.set_major_formatter(lambda us, _: f"{scale * us:,g}")
+    axes.set_ylabel(f"CPU time per {unit} ({time})")
     axes.set_ylim(0, 1.08 * tallest if tallest else 1.0)
     axes.set_title(_sentence(found, unit), fontsize="medium", loc="left")
     if parts:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", reverse=True)
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
+
+
+def _shown_in(us: float) -> tuple[str, float, int]:
+    """Unit, how many of it a microsecond is, and decimals: tenths say nothing of little work."""
+    return ("ns", 1e3, 0) if 0 < us < _LITTLE_US else ("us", 1.0, 1)
 
 
 def _parts(
@@ -122,8 +139,11 @@ def _luminance(colour: str) -> float:
 def _sentence(found: Mapping[str, Mapping[str, float]], unit: str) -> str:
     totals = {name: sum(shares.values()) for name, shares in found.items()}
     first = next((name for name, us in totals.items() if us), None)
-    if first is None or len(totals) == 1:
+    if first is None:
         return f"CPU time per {unit}, by what it is spent on"
+    if len(totals) == 1:
+        time, scale, digits = _shown_in(totals[first])
+        return f"A {unit} takes {scale * totals[first]:,.{digits}f} {time} of CPU time"
     most = max(totals, key=totals.__getitem__)
     other = min(totals, key=totals.__getitem__) if most == first else most
     times = totals[other] / totals[first]

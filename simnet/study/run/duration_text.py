@@ -31,7 +31,7 @@ def late(kind: str, quantile: str) -> str:
     return f"{kind or 'latency'} {quantile}"
 
 
-def latency_text(value_us: float, form: str = ".1f") -> str:
-    """A latency with its unit: ``73.7 us``, ``485.3 ms``."""
+def latency_text(value_us: float, form: str = ",.1f") -> str:
+    """A latency with its unit: ``73.7 us``, ``4,932.5 us``, ``485.3 ms``."""
     unit, scale = in_unit([value_us])
     return f"{value_us * scale:{form}} {unit}"

@@ -477,7 +477,7 @@ def _limited(decided: Verdict, tail: Change, max_p99_us: float, *, last: bool) -
     if not last and decided.answer == "yes" and least <= max_p99_us < most:
         return replace(decided, answer="cannot tell")
     if expected > max_p99_us:
-        value, limit = latency_text(tail.after), latency_text(max_p99_us, "g")
+        value, limit = latency_text(tail.after), latency_text(max_p99_us, ",g")
         above = f"{called(tail)} is {value}, above {limit}"
         return Verdict("no", TAIL, f"{decided.sentence}; {above}")
     return decided

@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 
 from simnet.errors import InputError
+from simnet.report.html.kinds.whatif import _ticking
 from simnet.report.html.make import saved_parts
 from simnet.report.html.page import MOST_BYTES, page
 from simnet.scenario.core.units import KINDS as KINDS_OF_UNITS
 from simnet.scenario.core.units import parse_quantity
 from simnet.study.whatif.whatif import WhatIf
 from tests.report.html.documents import saved_documents
+from tests.study.synthetic import result
 
 KINDS = [
     "run", "whatif", "explain", "sweep", "capacity", "validate", "validate --frozen",
@@ -138,6 +140,43 @@ def test_a_saved_whatif_is_simulated_once_for_cpus_path_and_latency(
     for heading in ("What each CPU does", "Where time goes", "The path", "Latency", "Assumptions"):
         assert f">{heading}" in text
     assert "What each CPU does" not in _report(documents["whatif"])
+
+
+def test_a_diagnosis_begins_with_why_the_cure_and_what_to_type(documents: dict[str, Path]) -> None:
+    text = html.unescape(_report(documents["diagnose"]))
+    first, _, rest = text.partition("<nav ")
+    assert "rx_missed_errors</th><td>812,345" in first
+    assert "What happens, and what cures it" in first
+    assert first.count(">To cure it<") == 1
+    assert rest.count(">To cure it (1)<") == 1
+
+
+def test_links_to_sections_of_several_runs_differ(
+    documents: dict[str, Path], tmp_path: Path
+) -> None:
+    other = tmp_path / "other.json"
+    other.write_text(documents["run"].read_text("utf-8"), encoding="utf-8")
+    links = re.findall(r'<a href="#s1-\d+">([^<]*)', _report(documents["run"], other))
+    assert sum(link.startswith("Fingerprint, and how to repeat") for link in links) == 2
+    assert len(set(links)) == len(links)
+
+
+def test_hard_interrupts_that_take_more_while_ports_have_fewer_are_explained() -> None:
+    cpus = result().cpus
+    busy = tuple(cpu.model_copy(update={"irq": 2.0}) for cpu in cpus)
+    before = result()
+    after = result().model_copy(
+        update={
+            "cpus": busy,
+            "ports": tuple(
+                port.model_copy(update={"interrupts_per_s": 1.0}) for port in before.ports
+            ),
+        }
+    )
+    (line,) = _ticking([before, after])
+    assert line.startswith("Interrupts of ports fall from 1,000 to 1 a second, and hard interrupts")
+    assert _ticking([after, before]) == []
+    assert _ticking([before, before]) == []
 
 
 @pytest.mark.parametrize("kind", ["whatif", "sweep", "screen", "run"])

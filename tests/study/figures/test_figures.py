@@ -16,14 +16,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from simnet.host.ledger import MECHANISMS
+from simnet.study.explain.bottleneck import ResourceUse
 from simnet.study.explain.explain import explain
+from simnet.study.figures.explain import _alike
 from simnet.study.figures.heat import cpu_heat
 from simnet.study.figures.latency import later_curves
 from simnet.study.figures.machine import _places, machine_graph, topology
 from simnet.study.figures.queues import queue_rows
-from simnet.study.figures.work import packet_bars
+from simnet.study.figures.sequence import _draw, _Scale
+from simnet.study.figures.work import mechanism_bars, packet_bars
 from simnet.study.run.result import Result
 from simnet.study.run.run import effective_of
+from simnet.study.sequence.connections import SENT, Direction, Segment
 from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
 
 MEASURED = {
@@ -266,3 +270,49 @@ class TestResources:
         assert title.startswith("x460-out-of-box: ")
         assert "\n" not in title
         assert len(title) <= 110
+
+
+def used(name: str, utilisation: float, **more: Any) -> ResourceUse:
+    return ResourceUse(
+        name=name, kind=more.pop("kind", "port"), unit="bit", used_per_s=utilisation,
+        capacity_per_s=1.0, utilisation=utilisation, headroom=None, split=more.pop("split", {}),
+        flows=None, group="", simulated=True, **{"drops": 0, **more},
+    )  # fmt: skip
+
+
+def test_ports_that_are_as_full_as_each_other_have_one_bar() -> None:
+    ports = [used(f"eth{number} receive", 0.8 + number / 100, drops=1) for number in range(4)]
+    cpus = [used(f"cpu{n}", 0.7, kind="cpu", split={"user": 0.7}) for n in range(3)]
+    two = [used("eth0 send", 0.5), used("eth1 send", 0.5)]
+    far_apart = [used(f"node {number} bus 0", 0.1 + number / 5) for number in range(3)]
+    found = _alike([*ports, *cpus, *two, *far_apart])
+    assert [one.name for one, _ in found[:2]] == ["eth3 receive and 3 more", "cpu0"]
+    assert (found[0][0].utilisation, found[0][1]) == pytest.approx((0.83, 0.8))
+    assert found[0][0].drops == 4
+    assert len(found) == 1 + 3 + 2 + 3
+    assert [one.utilisation for one, _ in found] == sorted(
+        (one.utilisation for one, _ in found), reverse=True
+    )
+
+
+@pytest.mark.parametrize(("work_us", "unit"), [(1.0, "ns"), (20.0, "us")])
+def test_little_work_is_told_in_nanoseconds(work_us: float, unit: str) -> None:
+    (axes,) = mechanism_bars({"one": {"application": work_us}}, (), unit="message").axes
+    assert axes.get_ylabel() == f"CPU time per message ({unit})"
+    told = f"{work_us * 1000:,.0f}" if unit == "ns" else f"{work_us:.1f}"
+    assert told in {text.get_text() for text in axes.texts}
+    assert axes.get_title(loc="left") == f"A message takes {told} {unit} of CPU time"
+
+
+@pytest.mark.parametrize(("pause_s", "marks"), [(0.04, 1), (0.001, 0)])
+def test_a_long_pause_is_marked_with_its_length(pause_s: float, marks: int) -> None:
+    times = [0.001 * number for number in range(10)]
+    times += [times[-1] + pause_s + 0.001 * number for number in range(10)]
+    segments = [
+        Segment(time_s=time, start=100 * number, end=100 * number + 100, kind=SENT)
+        for number, time in enumerate(times)
+    ]
+    ends = ("10.0.0.1", 1), ("10.0.0.2", 2)
+    axes = Figure().subplots()
+    _draw(axes, Direction(*ends, segments), segments, _Scale(0.0, 1))
+    assert [text.get_text() for text in axes.texts] == ["", "40 ms without data"] * marks

@@ -23,6 +23,9 @@ __all__ = ["KIND"]
 # findings of a rule each that are shown in full, and lines of evidence that stand open
 _MOST: Final = 12
 _FEW: Final = 8
+# of the heaviest finding: lines of evidence and blocks of commands on the first screen
+_CARD: Final = 4
+_CARD_TYPED: Final = 2
 _HERE: Final = "in this host"
 _OUTSIDE: Final = "outside of what this host can set"
 
@@ -48,7 +51,29 @@ def _part(file: str, found: Document) -> Part:
     sections.append(repeat_section("diagnose", found, words, file=file))
     predicts = any(one.prediction and one.prediction.verdict for one in found.findings)
     nature = "what files say" + (", and a prediction by simulation" if predicts else "")
-    return Part(question, list(_verdicts(found, groups)), sections, nature)
+    return Part(
+        question,
+        list(_verdicts(found, groups)),
+        sections,
+        nature,
+        first=list(_first(groups, found.sources)),
+        foot=f"simnet {found.version}: {few([one.name for one in found.files])}",
+    )
+
+
+def _first(groups: Sequence[Sequence[Finding]], sources: Sequence[str]) -> Iterator[Block]:
+    """What stands on the card of the heaviest finding: why, the cure, and what to type."""
+    if not groups:
+        return
+    (first, *_) = group = groups[0]
+    rows = tuple(
+        (fact.name or fact.kind, _value(fact.value, fact.text)) for fact in first.evidence[:_CARD]
+    )
+    if rows:
+        yield Table("By", ("counter", "value"), rows)
+    yield Notes((first.means, f"Cure: {first.cure}"), caption="What happens, and what cures it")
+    commands = [one for finding in group for one in finding.commands]
+    yield from list(_commands("", commands, sources))[:_CARD_TYPED]
 
 
 def _groups(findings: Sequence[Finding]) -> list[list[Finding]]:
@@ -115,7 +140,7 @@ def _section(number: int, group: Sequence[Finding], sources: Sequence[str]) -> S
         Table("Evidence", ("where", "what", "value"), rows, 3, folded=len(rows) > _FEW),
     ]
     commands = [one for finding in group for one in finding.commands]
-    blocks += _commands(number, commands, sources)
+    blocks += _commands(f" ({number})", commands, sources)
     for told in dict.fromkeys(one.prediction for one in group if one.prediction):
         blocks += _predicted(told)
     if not first.outside and not any(one.whatif for one in commands):
@@ -135,18 +160,18 @@ def _value(value: float, text: str) -> str:
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
 
 
-def _commands(number: int, commands: Sequence[Command], sources: Sequence[str]) -> Iterator[Block]:
+def _commands(which: str, commands: Sequence[Command], sources: Sequence[str]) -> Iterator[Block]:
     do = list(dict.fromkeys(one.do for one in commands))
     undo = list(dict.fromkeys(one.undo for one in reversed(commands) if one.undo))
     whatif = list(dict.fromkeys(one.whatif for one in commands if one.whatif))
     if do:
-        yield Typed(f"To cure it ({number})", "\n".join(do))
+        yield Typed(f"To cure it{which}", "\n".join(do))
     if undo:
-        yield Typed(f"To take that back ({number})", "\n".join(undo))
+        yield Typed(f"To take that back{which}", "\n".join(undo))
     if whatif:
         ask = typed("simnet", "whatif", "host/scenario.toml", ",".join(whatif))
         first = typed("simnet", "import", *sources or ["--live"], "--out", "host")
-        yield Typed(f"To ask simnet what that would change ({number})", f"{first}\n{ask}")
+        yield Typed(f"To ask simnet what that would change{which}", f"{first}\n{ask}")
 
 
 def _predicted(told: Prediction) -> Iterator[Block]:

@@ -30,7 +30,10 @@ def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  
     known = known_configuration(first.scenario, first.tunings, first.settings)
     if known is not None:
         sections.append(assumptions(known))
-    sections += [repeat_run(one, file) for file, one in found]
+    named = results if len(results) > 1 else [""]
+    sections += [
+        repeat_run(one, file, name=name) for name, (file, one) in zip(named, found, strict=True)
+    ]
     names = " and ".join(dict.fromkeys(one.scenario for one in results.values()))
     verdicts = [_verdict(name if len(results) > 1 else "", one) for name, one in results.items()]
     remarks = known.remarks if known is not None else ()
@@ -80,8 +83,8 @@ def _machine(one: Result) -> tuple[str, ...]:
     return tuple(text for text in (shown, line) if text)
 
 
-def repeat_run(one: Result, file: str = "", scenario: str = "") -> Section:
-    """How to repeat a run; `scenario` is what it was called where that is known."""
+def repeat_run(one: Result, file: str = "", scenario: str = "", name: str = "") -> Section:
+    """How to repeat a run; `scenario` is what it was called, and `name` tells it from others."""
     words = [
         scenario or one.scenario,
         "--seed",
@@ -90,7 +93,7 @@ def repeat_run(one: Result, file: str = "", scenario: str = "") -> Section:
         f"{one.simulated_s:g} s",
     ]
     words += ["--warm-up", f"{one.warmup_s:g} s"]
-    return repeat_section("run", one, words, one.tunings, file)
+    return repeat_section("run", one, words, one.tunings, file, name)
 
 
 def result_sections(

@@ -30,6 +30,7 @@ from simnet.study.work.cases import Case, Member, runs_to_completion
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
     from simnet.study.whatif.whatif import Judged
 
 __all__ = [
@@ -238,7 +239,12 @@ def _seen(name: str, tuning: str, pair: Pair) -> Iterator[Section]:
     results = {case: one.result for case, one in found.items()}
     shares = {case: per_unit_us(one) for case, one in results.items()}
     placed = {one.mechanism for result in results.values() for one in result.work if one.placement}
-    yield cpu_section(name, results)
+    one = results[_BEFORE]
+    said = f"This and the pictures below are of one run of {one.simulated_s:g} s of each"
+    said += f" (seed {one.seed}); the numbers above are means over pairs of runs"
+    cpus = cpu_section(name, results)
+    lines = (f"{said}.", *_ticking(list(results.values())))
+    yield Section(cpus.title, [Notes(lines), *cpus.blocks])
     if any(shares.values()):
         yield work_section(name, shares, sorted(placed), unit_of(results[_BEFORE]))
     yield path_section(name, {case: one.explanation for case, one in found.items()})
@@ -249,6 +255,18 @@ def _seen(name: str, tuning: str, pair: Pair) -> Iterator[Section]:
     )
     if latencies is not None:
         yield latencies
+
+
+def _ticking(results: Sequence[Result]) -> list[str]:
+    """That hard interrupts take more time though ports have fewer of them, where that is so."""
+    before, after = results
+    ports = [sum(port.interrupts_per_s for port in one.ports) for one in results]
+    busy = [sum(cpu.irq for cpu in one.cpus) for one in results]
+    if not before.ports or not after.ports or ports[1] >= ports[0] or busy[1] <= busy[0]:
+        return []
+    fewer = f"Interrupts of ports fall from {ports[0]:,.0f} to {ports[1]:,.0f} a second"
+    longer = f"hard interrupts take {busy[1]:.1f} % of a CPU in place of {busy[0]:.1f} %"
+    return [f"{fewer}, and {longer}: timers and wake-ups of other CPUs are hard interrupts, too."]
 
 
 class _Whole(WhatIf):
