@@ -6,6 +6,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
+from simnet.study.whatif.record import OUTCOMES
+from simnet.study.whatif.verdict import end_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from simnet.study.validate.predictions import FrozenRow
     from simnet.study.validate.record import Record, Score
     from simnet.study.validate.validate import Row, Validation
+    from simnet.study.whatif.record import ChangeRecord, ScoredChange
 
 _LARGE = 10.0
 _HEADING = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "was")
@@ -97,6 +100,40 @@ def _score(score: Score) -> tuple[str, ...]:
         _number(score.high),
         "yes" if score.covered else "no",
     )
+
+
+def scored_changes(found: ChangeRecord) -> str:
+    """One line a change that was not as it was said to be, and one a system."""
+    table = ""
+    if found.count("wrong"):
+        heading = ("from", "to", "key", "measured", "predicted", "low", "high", "in 95 %")
+        wrong = [_change(one) for one in found.changes if one.outcome == "wrong"]
+        table = f"not as predicted\n{columns(heading, wrong, left=3)}\n"
+    heads = ("system", "changes", *OUTCOMES, "right of those told", "in 95 %")
+    rows = [_counted(system, found.of(system)) for system in found.systems]
+    rows += [_counted("all", found)]
+    if 0 < len(found.unseen.changes) < len(found.changes):
+        rows += [_counted("not seen before", found.unseen)]
+    return table + columns(heads, rows)
+
+
+def _change(one: ScoredChange) -> tuple[str, ...]:
+    numbers = (one.measured, one.predicted, one.low, one.high)
+    return (
+        one.before,
+        one.after,
+        one.key,
+        *(end_text(number, " %") for number in numbers),
+        "yes" if one.covered else "no",
+    )
+
+
+def _counted(name: str, found: ChangeRecord) -> tuple[str, ...]:
+    counts = [found.count(outcome) for outcome in OUTCOMES]
+    right, _, wrong = counts
+    told = f"{right / (right + wrong):.0%}" if right + wrong else "-"
+    coverage = f"{found.coverage:.0%}"
+    return (name, str(len(found.changes)), *map(str, counts), told, coverage)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

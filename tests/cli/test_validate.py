@@ -135,12 +135,27 @@ def test_frozen_predictions_are_scored_without_simulating(
     assert drawing.read_text(encoding="utf-8").startswith("<?xml")
 
 
+def test_changes_are_scored_without_simulating(simnet: Simnet, tmp_path: Path) -> None:
+    drawing = tmp_path / "changes.svg"
+    status, out, err = simnet("validate", "--changes", "x460", "--out", str(drawing))
+    assert (status, err) == (0, "")
+    assert out.splitlines()[1].split()[:2] == ["x460", "36"]
+    assert "measured: after / before" in drawing.read_text("utf-8")
+    status, out, _ = simnet("validate", "--changes", "x460", "--json")
+    rows = json.loads(out)
+    assert (status, len(rows)) == (0, 36)
+    assert {row["outcome"] for row in rows} <= {"right", "abstained", "wrong"}
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         (["--frozen", "--members", "3"], "--members: --frozen simulates nothing"),
         (["--frozen", "--freeze", "x", "--stage", "y"], "--freeze: --frozen simulates nothing"),
-        (["--out", "x.png"], "--out: drawn only with --frozen"),
+        (["--changes", "--members", "3"], "--members: --changes simulates nothing"),
+        (["--frozen", "--changes"], "--changes: --frozen simulates nothing"),
+        (["--changes", "x461"], "x461: no change of it was measured; did you mean x460?"),
+        (["--out", "x.png"], "--out: drawn only with --frozen or --changes"),
         (["--frozen", "--out", "x.txt"], "--out: x.txt"),
     ],
 )

@@ -26,6 +26,7 @@ from simnet.study.screen.document import Screen
 from simnet.study.sequence.capture import Capture
 from simnet.study.sweep.sweep import Sweep
 from simnet.study.validate.record import record as frozen
+from simnet.study.whatif.record import record_of_changes
 from simnet.study.whatif.whatif import WhatIf
 from tests.docs.pictures import small
 from tests.house.trees import ROOT
@@ -119,6 +120,7 @@ def _stalls() -> Capture:
 # a name of a file: module and function in `simnet.study.figures`, and what it is given
 SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "capacity": ("capacity:curves", lambda: (_capacity(),)),
+    "changes": ("record:changes", lambda: (record_of_changes(),)),
     "cpus": ("result:cpu_bars", lambda: (_placed(_X460),)),
     "explain": ("explain:utilisations", lambda: (_explanation(),)),
     "heat": ("heat:cpu_heat", lambda: (_pair(),)),

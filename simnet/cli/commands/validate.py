@@ -37,7 +37,12 @@ __all__ = ["validate_command"]
     is_flag=True,
     help="Simulate nothing: score what was predicted before its number was known.",
 )
-@out_option("with --frozen the scores")
+@click.option(
+    "--changes",
+    is_flag=True,
+    help="Simulate nothing: score what changes were said to be by fits that had not seen them.",
+)
+@out_option("with --frozen or --changes the scores")
 @jobs_option
 @click.pass_context
 def validate_command(
@@ -48,6 +53,7 @@ def validate_command(
     freeze: str | None,
     stage: str | None,
     frozen: bool,
+    changes: bool,
     out: Path | None,
     as_json: bool,
     **options: Any,
@@ -65,15 +71,18 @@ def validate_command(
     from simnet.study.validate.validate import by_name_only, validate
 
     given = {name: value for name, value in options.items() if value is not None}
-    if frozen:
+    if frozen or changes:
+        asked = "--frozen" if frozen else "--changes"
         unused = ["--freeze"] if freeze else [f"--{name}" for name in given]
+        unused += ["--changes"] if frozen and changes else []
         if unused:
-            raise InputError("--frozen simulates nothing: expected without it", key=unused[0])
-        _score(ids, out, as_json=as_json)
+            raise InputError(f"{asked} simulates nothing: expected without it", key=unused[0])
+        _score(ids, out, as_json=as_json, changes=changes)
         return
     if out is not None and out.suffix != ".json":
         raise InputError(
-            "drawn only with --frozen: expected a name that ends with .json", key="--out"
+            "drawn only with --frozen or --changes: expected a name that ends with .json",
+            key="--out",
         )
     if (freeze is None) != (stage is None):
         raise InputError("--freeze NAME and --stage TEXT go together", key="--freeze")
@@ -96,14 +105,16 @@ def validate_command(
         context.exit(1)
 
 
-def _score(ids: tuple[str, ...], out: Path | None, *, as_json: bool) -> None:
-    from simnet.report.validation import scored
+def _score(ids: tuple[str, ...], out: Path | None, *, as_json: bool, changes: bool) -> None:
+    from simnet.report.validation import scored, scored_changes
     from simnet.study.validate.record import record
+    from simnet.study.whatif.record import ChangeRecord, record_of_changes
 
-    found = record(ids)
+    found = record_of_changes(ids) if changes else record(ids)
 
     def document() -> str:
         return json.dumps(found.to_json(), indent=2)
 
     write_out(out, document, found.plot)
-    print_result(scored(found), document, as_json=as_json)
+    text = scored_changes(found) if isinstance(found, ChangeRecord) else scored(found)
+    print_result(text, document, as_json=as_json)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from matplotlib.figure import Figure
 
+from simnet.study.whatif.record import OUTCOMES
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from simnet.study.validate.record import Record
+    from simnet.study.whatif.record import ChangeRecord
 
-__all__ = ["ratios", "scores"]
+__all__ = ["changes", "ratios", "scores"]
 
 _WIDTH_INCHES: Final = 9.0
 _ROW_INCHES: Final = 0.17
@@ -23,6 +26,8 @@ _RIGHT: Final = 0.10
 # ratios beyond are drawn at the edge
 _LEAST: Final = 0.1
 _MOST: Final = 10.0
+_SQUARE_INCHES: Final = (6.5, 6.5)
+_COLOURS: Final = dict(zip(OUTCOMES, (_INSIDE, "#999999", _OUTSIDE), strict=True))
 
 
 class _Predicted(Protocol):
@@ -102,3 +107,43 @@ def _annotate_beyond(axes: Axes, exact: float, dot: tuple[float, float], colour:
 def _ratios(one: _Predicted) -> tuple[float, ...]:
     measured = one.measured or 1.0
     return tuple(number / measured for number in (one.low, one.predicted, one.high))
+
+
+def changes(found: ChangeRecord) -> Figure:
+    """Predicted beside measured changes, as factors on logarithmic scales; on the line is right.
+
+    The bar is the interval. Beyond factors of ten a dot stands at the edge.
+    """
+    right, abstained, wrong = (found.count(outcome) for outcome in OUTCOMES)
+    axes = (figure := Figure(figsize=_SQUARE_INCHES, layout="constrained")).subplots()
+    axes.plot([_LEAST, _MOST], [_LEAST, _MOST], color="black", linewidth=0.8)
+    for line in (axes.axhline, axes.axvline):
+        line(1.0, color="#bbbbbb", linewidth=0.8)
+    for outcome, colour in _COLOURS.items():
+        some = [one for one in found.changes if one.outcome == outcome]
+        measured = [_factor(one.measured) for one in some]
+        for place, one in zip(measured, some, strict=True):
+            ends = [_factor(end) for end in (one.low, one.high)]
+            axes.plot([place, place], ends, color=colour, linewidth=1.5, alpha=0.3)
+        predicted = [_factor(one.predicted) for one in some]
+        axes.plot(measured, predicted, "o", color=colour, markersize=4, label=outcome)
+    ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]
+    for scale in (axes.set_xscale, axes.set_yscale):
+        scale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlim(_LEAST, _MOST)
+    axes.set_ylim(_LEAST, _MOST)
+    axes.set_xlabel("measured: after / before")
+    axes.set_ylabel("predicted: after / before (bar: what is said of it)")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", frameon=False)
+    told = f"of {right + wrong} changes that were told, {right} went as predicted"
+    axes.set_title(f"{told}; {abstained} were not told", fontsize="medium", loc="left")
+    return figure
+
+
+def _factor(percent: float) -> float:
+    """A change as a factor, at the edge where it is beyond."""
+    return min(max(1 + percent / 100, _LEAST), _MOST)

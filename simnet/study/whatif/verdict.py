@@ -190,7 +190,7 @@ def _change(
         percent=percent,
         seeds=means.seeds,
         parameters=parameters,
-        model=_modelled(percent, model) if model and percent is not None else None,
+        model=modelled(percent, model) if model and percent is not None else None,
         latency_kind=kind_of(one.latency_kind for one in before) if metric.unit == "us" else "",
     )
 
@@ -234,7 +234,7 @@ def _around(percent: float, part: Part) -> Interval:
     return Interval(low=min(ends), high=max(ends))
 
 
-def _modelled(percent: float, part: float) -> Interval:
+def modelled(percent: float, part: float) -> Interval:
     """The interval of a change whose logarithm may be off by a part of itself, and by a little."""
     if percent <= -100:  # noqa: PLR2004 (nothing is left)
         return Interval(low=percent, high=percent)

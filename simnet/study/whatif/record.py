@@ -1,0 +1,196 @@
+"""The record of changes: what a measured change was said to be, by a fit that had not seen it.
+
+Nothing is simulated. Where the configurations of two measured numbers differ in one thing (their
+ids in one part), one divided by the other is a change, and so is each number that was measured as a
+ratio or as a gain. Each side was predicted with its configuration left out of the fit
+(`validate.residuals`). The interval is the one that `simnet whatif` gives a change for the errors
+of the model, learned without both configurations. Chance and unknown parameters, which make the
+interval of an answer wider, are left out: this is the model alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, computed_field
+
+from simnet.errors import InputError
+from simnet.scenario.core.library import nearest
+from simnet.study.figures import drawn
+from simnet.study.run.arguments import names_of
+from simnet.study.validate.intervals import discrepancy_of_changes
+from simnet.study.validate.kinds import log_factor
+from simnet.study.validate.residuals import Residual, residuals
+from simnet.study.whatif.verdict import MARGIN_PERCENT, modelled
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["OUTCOMES", "ChangeRecord", "Outcome", "ScoredChange", "record_of_changes"]
+
+Outcome: TypeAlias = Literal["right", "abstained", "wrong"]
+OUTCOMES: Final[tuple[Outcome, ...]] = ("right", "abstained", "wrong")
+_CHANGES: Final = frozenset({"ratio", "gain"})
+
+
+class ScoredChange(BaseModel):
+    """A change that was measured, and what was said of it. Changes are in percent.
+
+    Of shares of a CPU, a percent is one of 100 points more than the share.
+
+    Attributes:
+        before, after: ids of the numbers; equal where the number itself is a ratio or a gain.
+        key: of the number.
+        kind: of the quantity.
+        measured, predicted: the change.
+        low, high: the interval of the prediction.
+        looked_at: whether a side was known while mechanisms were chosen.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    before: str
+    after: str
+    key: str
+    kind: str
+    measured: float
+    predicted: float
+    low: float
+    high: float
+    looked_at: bool
+
+    @property
+    def system(self) -> str:
+        """The system that was measured: the first part of the ids."""
+        return self.before.partition(".")[0]
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def covered(self) -> bool:
+        """Whether the change lies inside the interval."""
+        return self.low <= self.measured <= self.high
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def outcome(self) -> Outcome:
+        """Whether it was said to become more, less or the same, and whether it did.
+
+        Abstained: the interval reaches from less to more, or from one of them to no change.
+        """
+        said = _direction(self.low, self.high)
+        if said is None:
+            return "abstained"
+        return "right" if said == _direction(self.measured, self.measured) else "wrong"
+
+
+@dataclass(frozen=True)
+class ChangeRecord:
+    """Changes with what was said of them, by system."""
+
+    changes: tuple[ScoredChange, ...]
+
+    def of(self, system: str) -> ChangeRecord:
+        """What is about one system."""
+        return ChangeRecord(tuple(one for one in self.changes if one.system == system))
+
+    @property
+    def unseen(self) -> ChangeRecord:
+        """Those whose numbers nobody knew while mechanisms were chosen."""
+        return ChangeRecord(tuple(one for one in self.changes if not one.looked_at))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems, in the order of their names."""
+        return tuple(sorted({one.system for one in self.changes}))
+
+    def count(self, outcome: Outcome) -> int:
+        """How many changes had this outcome."""
+        return sum(one.outcome == outcome for one in self.changes)
+
+    @property
+    def coverage(self) -> float:
+        """Share of the changes inside their interval."""
+        return sum(one.covered for one in self.changes) / len(self.changes)
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Each change as `simnet validate --changes --json` prints it."""
+        return [one.model_dump() for one in self.changes]
+
+    def plot(self) -> Figure:
+        """Predicted beside measured changes, by outcome; see `figures.record`."""
+        return drawn("record:changes", self)
+
+
+def record_of_changes(ids: str | Sequence[str] = ()) -> ChangeRecord:
+    """Return the record of some systems, of all by default.
+
+    Args:
+        ids: first parts of ids of measurements, such as `memcached`.
+
+    Raises:
+        InputError: a system of which no two numbers differ in one thing.
+    """
+    known = residuals()
+    found = ChangeRecord(tuple(_scored(known)))
+    wanted = names_of(ids, "ids")
+    for name in wanted:
+        if name not in found.systems:
+            hint = nearest(name, found.systems)
+            raise InputError(f"no change of it was measured{hint}", key=name)
+    if not wanted:
+        return found
+    return ChangeRecord(tuple(one for one in found.changes if one.system in wanted))
+
+
+def _scored(known: Sequence[Residual]) -> Iterator[ScoredChange]:
+    for one in known:
+        if one.kind in _CHANGES:
+            base = 1.0 if one.kind == "ratio" else 0.0
+            logs = [log_factor(value, base, one.kind) for value in (one.measured, one.left_out)]
+            yield _change(one, one, logs, known)
+    pairs = combinations((one for one in known if one.kind not in _CHANGES), 2)
+    for before, after in pairs:
+        if before.key == after.key and _differ_in_one(before.id, after.id):
+            logs = [
+                log_factor(after.measured, before.measured, before.kind),
+                log_factor(after.left_out, before.left_out, before.kind),
+            ]
+            yield _change(before, after, logs, known)
+
+
+def _change(
+    before: Residual, after: Residual, logs: Sequence[float], known: Sequence[Residual]
+) -> ScoredChange:
+    own = {before.configuration, after.configuration}
+    part = discrepancy_of_changes([one for one in known if one.configuration not in own])
+    measured, predicted = (100 * math.expm1(one) for one in logs)
+    interval = modelled(predicted, part)
+    return ScoredChange(
+        before=before.id,
+        after=after.id,
+        key=before.key,
+        kind=before.kind,
+        measured=measured,
+        predicted=predicted,
+        low=interval.low,
+        high=interval.high,
+        looked_at=before.looked_at or after.looked_at,
+    )
+
+
+def _differ_in_one(one: str, other: str) -> bool:
+    parts = one.split("."), other.split(".")
+    return len(parts[0]) == len(parts[1]) and sum(a != b for a, b in zip(*parts, strict=True)) == 1
+
+
+def _direction(low: float, high: float) -> Literal["more", "less", "same"] | None:
+    """Where a change goes that lies between these; None where that is not told."""
+    if low > MARGIN_PERCENT:
+        return "more"
+    if high < -MARGIN_PERCENT:
+        return "less"
+    return "same" if max(-low, high) <= MARGIN_PERCENT else None

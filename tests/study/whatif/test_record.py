@@ -1,0 +1,111 @@
+"""What changes were said to be by fits that had not seen them."""
+
+from __future__ import annotations
+
+import pytest
+
+from simnet.errors import InputError
+from simnet.report.validation import scored_changes
+from simnet.study.validate.residuals import Residual
+from simnet.study.whatif import record
+from simnet.study.whatif.record import ChangeRecord, ScoredChange, record_of_changes
+
+
+def change(measured: float, low: float, high: float) -> ScoredChange:
+    return ScoredChange(
+        before="web.plain",
+        after="web.tuned",
+        key="mbit_s",
+        kind="throughput",
+        measured=measured,
+        predicted=(low + high) / 2,
+        low=low,
+        high=high,
+        looked_at=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("measured", "low", "high", "outcome", "covered"),
+    [
+        (8.0, 5.0, 10.0, "right", True),
+        (30.0, 5.0, 10.0, "right", False),
+        (-8.0, -10.0, -5.0, "right", True),
+        (-8.0, 5.0, 10.0, "wrong", False),
+        (0.5, 5.0, 10.0, "wrong", False),
+        (8.0, -5.0, 10.0, "abstained", True),
+        (8.0, 0.5, 10.0, "abstained", True),
+        (0.4, -0.5, 0.5, "right", True),
+        (8.0, -0.5, 0.5, "wrong", False),
+    ],
+)
+def test_a_change_is_right_where_it_goes_as_was_said(
+    measured: float, low: float, high: float, outcome: str, *, covered: bool
+) -> None:
+    found = change(measured, low, high)
+    assert (found.outcome, found.covered) == (outcome, covered)
+
+
+def residual(name: str, measured: float, left_out: float, kind: str = "throughput") -> Residual:
+    return Residual(
+        id=name,
+        key="n",
+        kind=kind,
+        configuration=name,
+        measured=measured,
+        fitted=measured,
+        left_out=left_out,
+    )
+
+
+def test_what_differs_in_one_thing_is_a_change_and_so_is_a_ratio(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = (
+        residual("web.plain.low", 100.0, 110.0),
+        residual("web.tuned.low", 200.0, 198.0),
+        residual("web.tuned.high", 500.0, 396.0),
+        residual("web.gain", 1.5, 1.2, "ratio"),
+    )
+    monkeypatch.setattr(record, "residuals", lambda: rows)
+    found = record_of_changes().changes
+    assert [(one.before, one.after) for one in found] == [
+        ("web.gain", "web.gain"),
+        ("web.plain.low", "web.tuned.low"),
+        ("web.tuned.low", "web.tuned.high"),
+    ]
+    assert [round(one.measured, 6) for one in found] == [50.0, 100.0, 150.0]
+    assert [round(one.predicted, 6) for one in found] == [20.0, 80.0, 100.0]
+
+
+def test_the_interval_is_learned_without_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratios that were all predicted right, and one that was not: it does not see itself."""
+    right = [residual(f"web.r{number}", 2.0, 2.0, "ratio") for number in range(9)]
+    rows = (*right, residual("web.off", 4.0, 2.0, "ratio"))
+    monkeypatch.setattr(record, "residuals", lambda: rows)
+    *others, off = record_of_changes().changes
+    assert off.high < 102
+    assert not off.covered
+    assert all(one.covered and one.high > 102 for one in others)
+
+
+def test_most_changes_on_real_hosts_go_as_predicted() -> None:
+    found = record_of_changes()
+    assert len(found.changes) > 200
+    right, wrong = found.count("right"), found.count("wrong")
+    assert right > 0.9 * (right + wrong)
+    assert found.count("abstained") < 0.25 * len(found.changes)
+    assert found.coverage > 0.85
+
+
+def test_a_table_names_what_went_another_way() -> None:
+    told = ChangeRecord((change(8.0, 5.0, 10.0), change(-8.0, 5.0, 10.0)))
+    text = scored_changes(told)
+    assert text.startswith("not as predicted\n")
+    assert "web.plain  web.tuned  mbit_s    -8.0 %     +7.5 %  +5.0 %  +10.0 %       no" in text
+    assert text.splitlines()[-1].split() == ["all", "2", "1", "0", "1", "50%", "50%"]
+
+
+def test_a_system_without_changes_is_refused() -> None:
+    with pytest.raises(InputError, match="did you mean x460"):
+        record_of_changes("x461")
