@@ -23,7 +23,7 @@ def test_files_and_a_scenario_make_one_report(simnet: Simnet, tmp_path: Path) ->
     status, text, err = simnet("report", str(saved), "x460-out-of-box", *SHORT, "--out", str(out))
     assert (status, text, err) == (0, "", f"simnet: wrote {out}\n")
     page = out.read_text("utf-8")
-    assert "Which nic.rx_frames gives the best throughput on x460-out-of-box" in page
+    assert "Which value of nic.rx_frames gives the best throughput on x460-out-of-box" in page
     assert "What does x460-out-of-box with nodes=1 do, and what holds it back?" in page
 
 

@@ -12,7 +12,8 @@ __all__ = ["counted", "written"]
 
 # a hyphen before a digit, where no word, number or range is in front of it
 _MINUS: Final = re.compile(r"(?:(?<=^)|(?<=[\s(]))-(?=\d)")
-_LONG: Final = re.compile(r"(?<![\w.,])\d{5,}(?=\.\d|\b)")
+# of four digits only what has a fraction is an amount for certain
+_LONG: Final = re.compile(r"(?<![\w.,:/])(?:\d{4}(?=\.\d)|\d{5,}(?=\.\d|\b))")
 # as a unit: behind a number, a quantile or a comma, or alone within parentheses
 _MICROSECONDS: Final = re.compile(
     r"(?:(?<=\d )|(?<=\dus )|(?<=p50 )|(?<=p99 )|(?<=, )|(?<=\())us\b"

@@ -71,7 +71,8 @@ def _panels(found: Sweep, optimum: Optimum, names: tuple[str, str]) -> Figure:
     draw = _heat if flat else _curves
     for axes, name in zip(drawn.subplots(1, 2), names, strict=True):
         draw(axes, optimum, name)
-        axes.set_title(optimum.named(name).label, fontsize="medium")
+        if flat:  # curves have it beside their axis
+            axes.set_title(optimum.named(name).label, fontsize="medium")
     handles, shown = drawn.axes[0].get_legend_handles_labels()
     if 1 < len(shown) <= _MOST_LEGEND:
         others = [name for name in varied(optimum) if name != _across(optimum)]

@@ -17,6 +17,7 @@ import pytest
 from simnet.errors import InputError
 from simnet.report.html.kinds.whatif import _ticking
 from simnet.report.html.make import saved_parts
+from simnet.report.html.numbers import counted
 from simnet.report.html.page import MOST_BYTES, page
 from simnet.scenario.core.units import KINDS as KINDS_OF_UNITS
 from simnet.scenario.core.units import parse_quantity
@@ -177,6 +178,21 @@ def test_hard_interrupts_that_take_more_while_ports_have_fewer_are_explained() -
     assert line.startswith("Interrupts of ports fall from 1,000 to 1 a second, and hard interrupts")
     assert _ticking([after, before]) == []
     assert _ticking([before, before]) == []
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [("6721.5", "6,721.5"), ("1500", "1500"), ("137469", "137,469"), ("-1234.5", "\u22121,234.5"),
+     ("10.0.0.1:32768", "10.0.0.1:32768"), ("81.25", "81.25")],
+)  # fmt: skip
+def test_amounts_have_commas_between_thousands(cell: str, shown: str) -> None:
+    assert counted(cell) == shown
+
+
+def test_the_best_of_a_sweep_is_marked_once(documents: dict[str, Path]) -> None:
+    text = _report(documents["sweep"])
+    assert len(re.findall(r'<th scope="row" class="left">[^<]* \(best\)</th>', text)) == 1
+    assert text.count(">Best: ") == 1
 
 
 @pytest.mark.parametrize("kind", ["whatif", "sweep", "screen", "run"])

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from simnet.printable import capital, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.numbers import counted
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import known_configuration
@@ -139,7 +140,11 @@ def _part(name: str, file: str, one: _Found) -> Part:
     sentence = found.optimum(one.by).sentence()
     measure = found.optimum(one.by).named(one.by).label
     heading, *rows = sweep_cells(found, one.by)
-    table = Table("Means of every combination", heading, tuple(rows), len(found.names))
+    best = found.optimum(one.by).best
+    marked = [
+        (f"{row[0]} (best)", *row[1:]) if number == best else row for number, row in enumerate(rows)
+    ]
+    table = Table("Means of every combination", heading, tuple(marked), len(found.names))
     remarks = [Notes(found.remarks, warning=True)] if found.remarks else []
     drawn = picture(
         f"{name}-grid", lambda: found.plot(one.by), f"{measure} over the grid", sentence
@@ -152,12 +157,13 @@ def _part(name: str, file: str, one: _Found) -> Part:
     if (replications := len({point.seed for point in found.points})) > 1:
         words += ["--replications", str(replications)]
     varied = " and ".join(found.names)
+    which = "Which values of" if len(found.names) > 1 else "Which value of"
     gives = "give" if len(found.names) > 1 else "gives"
     said = found.optimum(one.by).named(one.by).said
     subject = titled(found.scenario, (), sorted(found.settings.items()))
     known = known_configuration(found.scenario, (), found.settings)
     return Part(
-        f"Which {varied} {gives} the best {said} on {subject}?",
+        f"{which} {varied} {gives} the best {said} on {subject}?",
         [_verdict(found, one.by, sentence)],
         [
             Section("The grid", [drawn, table]),
@@ -177,7 +183,11 @@ def _verdict(found: Sweep, by: str, sentence: str) -> Verdict:
     measure = optimum.named(by)
     at = ", ".join(f"{name}={best.settings[name]}" for name in found.names)
     unit = measure.label.partition(" (")[2].removesuffix(")")
-    value = "" if estimate is None else f"{measure.said} {measure.shown(estimate.mean)} {unit} at "
+    value = (
+        ""
+        if estimate is None
+        else f"{measure.said} {counted(measure.shown(estimate.mean))} {unit} at "
+    )
     _, _, sure = sentence.partition("; ")
     reason = f"{capital(sure)}." if sure else sentence
     return Verdict(f"Best: {value}{at}", reason, "plain" if found.conclusive else "open")
