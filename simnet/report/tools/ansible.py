@@ -90,8 +90,9 @@ def _sysctl(name: str, value: str | None) -> Iterator[str]:
 
 
 def _shell(name: str, lines: Sequence[str], parts: Parts) -> Iterator[str]:
-    """A task that runs lines of the shell, if there are commands among them."""
+    """A task that runs lines of the shell; comments, where there is no command among them."""
     if all(line.startswith("#") for line in lines):
+        yield from (f"    {printable(line)}" for line in lines)
         return
     yield f"    - name: {_text(name)}"
     yield "      ansible.builtin.shell:"

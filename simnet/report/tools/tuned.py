@@ -45,5 +45,7 @@ def profile(title: str, commands: Commands) -> dict[str, str]:
         cases = ('case "$1" in', "start)", *start, ";;", "stop)", *stop, ";;", "esac")
         script = ("#!/bin/sh", "# tuned calls it with start, stop or verify", *cases)
         files[SCRIPT] = "".join(f"{line}\n" for line in script)
+    else:  # what is to be done by hand
+        lines += ["", *map(printable, parts.apply)] if parts.apply else []
     files[PROFILE] = "".join(f"{line}\n" for line in lines)
     return files

@@ -121,6 +121,15 @@ def test_sysctls_alone_need_no_script() -> None:
     assert set(profile("more memory", typed)) == {PROFILE}
 
 
+def test_what_is_done_by_hand_is_told() -> None:
+    by_hand = "# in the program: setsockopt SO_RCVBUF 26214400"
+    typed = Commands("here", ("sysctl -w net.core.a=1", by_hand), (by_hand,), (), ())
+    assert f"\n    {by_hand}\n" in playbook("larger", [typed])
+    files = profile("larger", typed)
+    assert set(files) == {PROFILE}
+    assert files[PROFILE].endswith(f"\n{by_hand}\n")
+
+
 def test_many_sysctls_stay_sysctls() -> None:
     lines = [f"sysctl -w net.core.a{number}={number}" for number in range(20)]
     assert looped(lines) == tuple(lines)
