@@ -440,10 +440,26 @@ class _Scales:
         )
         decisive = self._found[by.metric]
         first = [f"{called(decisive)} {change_text(decisive)}", *map(_shortly, also)]
-        if not then:
-            return ", ".join(first)
-        what = "costs" if answer == "yes" else "gains"
-        return f"{', '.join(first)}; {what} {', '.join(map(_shortly, then))}"
+        parts = [", ".join(first)]
+        if then:
+            what = "costs" if answer == "yes" else "gains"
+            parts.append(f"{what} {', '.join(map(_shortly, then))}")
+        if answer == "yes" and (hoped := self._hoped_before(by)):
+            parts.append(f"expected, but not certain: {', '.join(map(_shortly, hoped))}")
+        return "; ".join(parts)
+
+    def _hoped_before(self, by: Criterion) -> list[Change]:
+        """What counts more than what decided, is expected to get better, and is open."""
+        found = []
+        for stage in self._aim.stages:
+            if by in stage:
+                break
+            found += [
+                self._found[one.metric]
+                for one in stage
+                if self._way(one) is None and self._value(one) > MARGIN_PERCENT / 100
+            ]
+        return found
 
     def _told(self) -> list[Criterion]:
         """What a sentence tells of: what counts, and what it costs besides."""

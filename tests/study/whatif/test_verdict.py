@@ -85,6 +85,18 @@ def test_the_rule(
 
 
 @pytest.mark.parametrize(
+    ("throughput", "told"),
+    [((-7, 29), "; expected, but not certain: throughput +11.0 %"), ((-0.5, 0.5), "")],
+)
+def test_a_yes_tells_what_counts_more_and_is_only_expected(
+    throughput: tuple[float, float], told: str
+) -> None:
+    found = verdict(_changes(throughput, (-12, -8)), BULK)
+    assert (found.answer, found.metric) == ("yes", CPU_PER_BYTE)
+    assert found.sentence == f"CPU time per byte -10.0 % (-12.0 to -8.0){told}"
+
+
+@pytest.mark.parametrize(
     ("tail", "limit_us", "answer", "metric"),
     [
         ((50, 90), None, "yes", RATE),
