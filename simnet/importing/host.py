@@ -40,6 +40,7 @@ __all__ = ["NOTHING", "ReadHost", "read_host"]
 
 _BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"
 _GHZ: Final = re.compile(r"@ (\d{1,2}\.\d{1,3}) ?GHz")
+_OF_ROUTERS: Final = re.compile(r"OpenWrt|LEDE", re.IGNORECASE)
 # more is no rate: counters began anew in between
 _MOST_BPS: Final = 10**12
 _MHZ: Final = re.compile(r"(\d{2,6})(?:\.\d+)?")
@@ -125,6 +126,10 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
     rates = next((found for parser in parsers() if (found := tuple(parser.rates(evidence)))), ())
     tests = tuple(test for parser in parsers() for test in parser.tests(evidence))
     _carried(evidence.nics, rates, tests)
+    system = values.get("distribution")
+    if system is not None and _OF_ROUTERS.search(str(system.value)):
+        for nic in evidence.nics:
+            nic.put("usual_bps", 10**9, system.source, f"ports of routers with {system.value}")
     return ReadHost(
         files.label,
         topology,

@@ -32,6 +32,7 @@ class ReadNic:
         facts: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`,
             `rx_ring`, `tx_ring`; `most_queues`, `most_rx_ring` that can be set; `slot`, its PCI
             address; `called`, what lspci calls it; `carried_bps`, what it is seen to carry;
+            `usual_bps`, of the ports of such a host;
             `virtio`, the name of a virtio device, as in `virtio2`.
     """
 

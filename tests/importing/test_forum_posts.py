@@ -171,3 +171,38 @@ Average:         eth0  40000.00  30000.00  50000.00   2000.00      0.00      0.0
     assert why["eth1 rx_ring"] == "the port is not in the model"
     assert why["/sys/class/net/eth0/queues/rx-*/rps_flow_cnt"] == "it only says that RFS is off"
     assert not any("rps_flow_cnt" in note for note in found.notes)
+
+
+TOPS = {
+    "top": (
+        "%Cpu(s): 31.2 us, 18.1 sy,  0.0 ni, 24.0 id,  0.4 wa,  0.0 hi,  4.2 si, 22.1 st",
+        {"cpu.all.busy": 75.6, "cpu.all.softirq": 4.2, "cpu.all.steal": 22.1},
+    ),
+    "top of BusyBox": (
+        "CPU:   0% usr   1% sys   0% nic  72% idle   0% io   0% irq  26% sirq",
+        {"cpu.all.busy": 28.0, "cpu.all.softirq": 26.0},
+    ),
+    "vmstat": (
+        (
+            "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
+            " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n"
+            " 1  0      0 412344   1234 812344    7    0     1     2  100  200  1  1 98  0  0\n"
+            " 9  1      0 412344   1234 812344    7    0     1     2  100  200 60 25 10  2  3"
+        ),
+        {"cpu.all.busy": 88.0, "cpu.all.steal": 3.0, "runnable_threads": 9.0},
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", TOPS)
+def test_shares_of_all_cpus_are_read(tool: str, tmp_path: Path) -> None:
+    text, expected = TOPS[tool]
+    (tmp_path / "paste.txt").write_text(f"$ nproc\n4\n$ {tool}\n{text}\n", encoding="utf-8")
+    found = import_host(tmp_path / "paste.txt")
+    assert {name: use.value for name, use in found.host.uses.items()} == pytest.approx(expected)
+
+
+def test_a_port_of_a_home_router_has_a_gigabit() -> None:
+    found = import_host(PASTES / "pppoe-one-core.txt")
+    assert found.host.facts["distribution"].value == "OpenWrt 23.05.3"
+    assert rate(found, "eth0") == "1000 Mbit/s"

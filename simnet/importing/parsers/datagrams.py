@@ -72,7 +72,9 @@ _ASKS: Final = re.compile(r"^Connecting to host|^Client connecting to", re.MULTI
 _REVERSE: Final = re.compile(r"Reverse mode")
 _UNITS: Final = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
 _MOST: Final = 10**9
-_SENDS: Final = "sending datagrams is not simulated"
+_SENDS: Final = (
+    "datagrams that are sent at a rate are not simulated (test = udp_send sends as fast as it can)"
+)
 
 
 def _roles(evidence: Evidence) -> Iterator[Role]:
@@ -267,6 +269,8 @@ PARSER: Final = Parser(
         Kind(
             "nstat",
             line=r"#kernel$|(?:Ip|Tcp|TcpExt|Udp)[A-Z]\w+ +\d+ +[\d.]+$",
+            command="nstat -az",
+            folder="networking",
             idle=HAPPENED,
         ),
         Kind(

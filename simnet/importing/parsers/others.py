@@ -28,16 +28,12 @@ _KNOWN: Final = (
     ("fio job", r"(?:ioengine|filename|overwrite|direct)=\S", _DISK),
     ("fio", r"\S{1,60}: \(g=\d+\): rw=\w+, ", _DISK),
     ("iozone", r"[ \t]*Children see throughput for +\d+ ", "a load of a file system"),
-    ("cmdline", r"(?:BOOT_IMAGE=|root=|(?:intel|amd)_iommu=|iommu=|quiet |ro )", NOT_MODELLED),
     ("pf_ring info", r"Polling Mode: +NAPI", "packets are captured, and no protocol receives them"),
     ("pfcount", r"Absolute Stats: \[", "packets are captured, and no protocol receives them"),
     ("commands", r"ethtool -[A-Z] \S+ \S|(?:ip link|sysctl -w|echo|taskset|tc) \S", _NO_OUTPUT),
-    ("top", r"top - [\d:]{8} up |%?Cpu\(s\): ", HAPPENED),
-    ("top of BusyBox", r"CPU: +\d+% usr +\d+% sys ", HAPPENED),
     ("cpu.stat", r"(?:nr_periods|nr_throttled|throttled_usec) \d+$", _NO_GROUP),
     ("sar of errors", r"[\d:]{8}(?: [AP]M)? +(?:IFACE +rxerr/s|atmptf/s)", HAPPENED),
     ("tc -s filter", r"filter protocol \S+ pref \d", NOT_MODELLED),
-    ("vmstat", r"procs -{3,}", HAPPENED),
     ("dstat", r"-{2,}total-cpu-usage-{2,}|usr sys idl wai", HAPPENED),
     ("turbostat", r"(?:Package\t|Core\tCPU\t|usec\t)", NOT_MODELLED),
     ("cpupower", r"analyzing CPU \d+:|CPUidle driver: ", NOT_MODELLED),
@@ -47,6 +43,12 @@ _KNOWN: Final = (
     ("ping", r"\d+ bytes from \S+ icmp_seq=|rtt min/avg/max", HAPPENED),
     ("iperf", r"\[ *\d+\] local \S+ port \d+ connected with ", "it does not say who sent"),
 )  # fmt: skip
+# what prints those that say how a host is, and the folder of sos_commands
+_PRINTED: Final = {
+    "tc -s qdisc": ("tc -s qdisc", "networking"),
+    "bridge link": ("bridge link", "networking"),
+    "cpupower": ("cpupower idle-info", "processor"),
+}
 # of these, what a host with such a file does
 _LOADS: Final = (
     ("pf_ring info", CAPTURE, "a capture of packets by PF_RING"),
@@ -65,6 +67,10 @@ def _roles(evidence: Evidence) -> Iterator[Role]:
 
 
 PARSER: Final = Parser(
-    kinds=tuple(Kind(name, line, line=line, idle=why) for name, line, why in _KNOWN),
+    kinds=tuple(
+        Kind(name, line, line=line, command=command, folder=folder, idle=why)
+        for name, line, why in _KNOWN
+        for command, folder in (_PRINTED.get(name, ("", "")),)
+    ),
     roles=_roles,
 )

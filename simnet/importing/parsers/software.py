@@ -67,6 +67,7 @@ _FLAVOUR: Final = re.compile(
 _OS: Final = re.compile(
     r"^(ID|VERSION_ID|PRETTY_NAME|NAME|VERSION)=[\"']?([^\"'\n]*)", re.MULTILINE
 )
+_DISTRIB: Final = re.compile(r"^DISTRIB_(ID|RELEASE)=['\"]?([^'\"\n]{1,40})", re.MULTILINE)
 _PROFILE: Final = re.compile(r"Current active profile: (\S{1,80})")
 _DAEMON: Final = re.compile(r"(^|[\s/])irqbalance(\s|$)", re.MULTILINE)
 # of systemctl is-active, systemctl status, and service
@@ -119,6 +120,10 @@ def _distributions(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         if told is not None and (matched := pattern.search(told.text)):
             name = matched.expand(r"Debian \1") if kind == "debian_version" else matched[1]
             yield "distribution", name.strip(), told.name
+    told = evidence.outputs.one("openwrt_release")
+    if told is not None:
+        fields = dict(_DISTRIB.findall(told.text))
+        yield "distribution", " ".join(filter(None, map(fields.get, ("ID", "RELEASE")))), told.name
     for _, release, source in _kernel(evidence):
         for pattern, name in _BUILT:
             if matched := pattern.search(release):
@@ -217,6 +222,12 @@ PARSER: Final = Parser(
             _RED_HAT_RELEASE,
             line=_RED_HAT_RELEASE,
             files=("etc/redhat-release", "etc/system-release", "etc/centos-release"),
+        ),
+        Kind(
+            "openwrt_release",
+            r"DISTRIB_ID=",
+            line=r"DISTRIB_(?:ID|RELEASE)=",
+            files=("etc/openwrt_release",),
         ),
         Kind("debian_version", files=("etc/debian_version",)),
         Kind(

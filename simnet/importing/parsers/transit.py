@@ -147,6 +147,8 @@ PARSER: Final = Parser(
         Kind(
             "conntrack -S",
             line=r"cpu=\d+[ \t]+(?:searched|found)=",
+            command="conntrack -S",
+            folder="networking",
             idle=HAPPENED,
         ),
         Kind(
@@ -162,6 +164,8 @@ PARSER: Final = Parser(
                 r"Chain (?:INPUT|FORWARD|OUTPUT|P(?:RE|OST)ROUTING) \(|\*(?:nat|filter|mangle)$"
                 r"|-[PAN] (?:INPUT|FORWARD|OUTPUT|P(?:RE|OST)ROUTING) "
             ),
+            command="iptables-save",
+            folder="firewall_tables",
             idle=NOT_MODELLED,
         ),
         Kind("ip -br link", _HEAD, line=_HEAD),

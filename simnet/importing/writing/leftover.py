@@ -17,7 +17,9 @@ __all__ = ["leftover"]
 _LOAD: Final = "the scenario has another load"
 _NO_LOAD: Final = "the load that it is of is not simulated"
 _LEFT_OUT: Final = "the port is not in the model"
-_OBSERVED: Final = "it was observed, and is no setting: simnet compare and calibrate take it"
+_OBSERVED: Final = "it was observed, and is no setting"
+# of a port that is left out, what nothing says of it
+_DERIVED: Final = ("carried_bps", "usual_bps")
 _FACTS: Final = {
     "hypervisor": "what is below a guest is simulated for ports of virtio",
     "tuned_profile": "what the profile has set is read by itself",
@@ -49,7 +51,8 @@ def leftover(host: ReadHost, ports: Collection[str], load: str, *, below: bool) 
             yield Unused(f"rate of {one.port}", value, one.source, why)
     for nic in host.nics:
         if nic.name not in ports:
-            for key, read in nic.facts.items():
+            own = ((key, read) for key, read in nic.facts.items() if key not in _DERIVED)
+            for key, read in own:
                 yield Unused(f"{nic.name} {key}", str(read.value), read.source, _LEFT_OUT)
     for key, why in _FACTS.items():
         fact = host.facts.get(key)

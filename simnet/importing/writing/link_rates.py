@@ -81,6 +81,8 @@ def _assumed(nic: ReadNic) -> tuple[int, str]:
     rate = _of_model(base) if same else 0
     if rate:
         return rate, f"no file says it: as in {base}, of the driver {driver}"
+    if (usual := nic.facts.get("usual_bps")) is not None:
+        return int(usual.value), f"no file says it: {usual.why} ({usual.source})"
     return UNKNOWN_LINK_BPS, "no file says it"
 
 

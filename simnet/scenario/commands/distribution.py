@@ -29,9 +29,9 @@ _FIRST_WITH_SYSTEMD: Final = {
     "ubuntu": (3, 19),
     "": (3,),
 }
-# kernels of RHEL 6, and of RHEL 8, whose NetworkManager keeps what ethtool sets
 _RHEL_6: Final = (2, 6, 32)
-_RHEL_8: Final = (4, 18)
+# kernels of RHEL 8 and SLES 16, whose NetworkManager keeps what ethtool sets
+_WITH_NETWORK_MANAGER: Final = {"rhel": (4, 18), "sles": (6, 12)}
 _SCRIPT: Final = """\
 #!/bin/sh
 # settings that simnet recommends
@@ -202,7 +202,12 @@ _BY_NAME: Final = {
     "ubuntu": _DEBIAN,
     "systemd": _SYSTEMD,
 }
-_NETWORKS: Final = {"rhel": "nmcli", "debian": "interfaces", "ubuntu": "netplan"}
+_NETWORKS: Final = {
+    "rhel": "nmcli",
+    "debian": "interfaces",
+    "ubuntu": "netplan",
+    "sles": "wicked",
+}
 STYLES: Final = (_SLES, _RHEL, _SYSTEMD)
 """Those whose commands differ."""
 
@@ -217,8 +222,9 @@ def distribution_of(name: str, version: str) -> Distribution:
     first = _FIRST_WITH_SYSTEMD.get(name)
     known = release(version)
     if first is not None and known >= first:
-        nm = name == "rhel" and known >= _RHEL_8
-        return replace(_SYSTEMD, network=_NETWORKS.get(name, ""), keeps_ethtool=nm)
+        nm = known >= _WITH_NETWORK_MANAGER.get(name, (*known, 1))
+        network = "nmcli" if nm else _NETWORKS.get(name, "")
+        return replace(_SYSTEMD, network=network, keeps_ethtool=nm)
     found = _BY_NAME[name or "rhel"]
     if found is _RHEL and known >= _RHEL_6:
         return replace(found, modprobe_file=_SYSTEMD.modprobe_file)

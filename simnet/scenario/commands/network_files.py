@@ -2,7 +2,8 @@
 
 Sources: nm-settings-nmcli(5) (802-3-ethernet.mtu; ethtool.ring-*, ethtool.coalesce-* and
 ethtool.feature-*, which NetworkManager of RHEL 8 has); netplan(5), whose files are merged by their
-names; interfaces(5); sysconfig.txt of initscripts (MTU of ifcfg files).
+names; interfaces(5); sysconfig.txt of initscripts (MTU of ifcfg files); ifcfg(5) of wicked, in
+whose files a later line counts, as a shell reads them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _FEATURE: Final = re.compile(r"ethtool -K \{port\} (gro|gso|tso|lro|rx|tx|sg|ntu
 _NETPLAN: Final = "/etc/netplan/90-simnet-tuning.yaml"
 _INTERFACES: Final = "/etc/network/interfaces"
 _IFCFG: Final = "/etc/sysconfig/network-scripts/ifcfg"
+_IFCFG_OF_WICKED: Final = "/etc/sysconfig/network/ifcfg"
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,14 @@ def _no_ifcfg(settings: Sequence[PortSetting]) -> list[str]:
     return [f"sed -i '/^MTU={one.value}$/d' {_IFCFG}-{one.port}" for one in settings]
 
 
+def _wicked(settings: Sequence[PortSetting]) -> list[str]:
+    return [f"echo \"MTU='{one.value}'\" >> {_IFCFG_OF_WICKED}-{one.port}" for one in settings]
+
+
+def _no_wicked(settings: Sequence[PortSetting]) -> list[str]:
+    return [f"sed -i \"/^MTU='{one.value}'$/d\" {_IFCFG_OF_WICKED}-{one.port}" for one in settings]
+
+
 def _no_nmcli(settings: Sequence[PortSetting]) -> list[str]:
     return _nmcli(settings, undo=True)
 
@@ -135,4 +145,5 @@ _WAYS: Final[Mapping[str, tuple[_Way, _Way]]] = {
     "netplan": (_netplan, _no_netplan),
     "interfaces": (_interfaces, _no_interfaces),
     "ifcfg": (_ifcfg, _no_ifcfg),
+    "wicked": (_wicked, _no_wicked),
 }

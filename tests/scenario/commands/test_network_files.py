@@ -176,3 +176,27 @@ def test_a_driver_that_is_loaded_anew_cuts_sessions_off(tmp_path: Path) -> None:
     )
     assert found.undo[0] == found.apply[0]
     assert found.apply[1].startswith("modprobe -r e1000e; ")
+
+
+SLES: Final = 'PRETTY_NAME="SUSE Linux Enterprise Server {}"'
+WICKED: Final = "/etc/sysconfig/network/ifcfg-eth0"
+
+
+def test_sles_with_wicked_has_its_own_ifcfg(tmp_path: Path) -> None:
+    found = on(tmp_path, "5.14.21-150500.55.19-default", "os-release", SLES.format("15 SP5"))
+    assert found.apply[0] == "ip link set dev eth0 mtu 9000"
+    assert f"echo \"MTU='9000'\" >> {WICKED}" in found.keep
+    assert f"sed -i \"/^MTU='9000'$/d\" {WICKED}" in found.drop
+    assert any("ethtool -G eth0 rx 1024" in line for line in found.keep)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [
+        ("6.12.0-160000.5-default", SLES.format("16.0")),
+        ("6.8.5-301.fc40.x86_64", 'PRETTY_NAME="Fedora Linux 40 (Server Edition)"'),
+    ],
+)
+def test_sles_16_and_fedora_have_networkmanager(tmp_path: Path, kernel: str, name: str) -> None:
+    found = on(tmp_path, kernel, "os-release", name)
+    assert f"{CONNECTION} 802-3-ethernet.mtu 9000 ethtool.ring-rx 1024" in found.keep
