@@ -13,7 +13,14 @@ from typing import Any, Final
 from simnet.scenario.core.library import find_model, model_names, read_model
 from simnet.scenario.parts.nic.schema import Nic
 
-__all__ = ["distribution_of", "nearest_cpu", "nearest_kernel", "nearest_nic", "release_of"]
+__all__ = [
+    "distribution_of",
+    "nearest_cpu",
+    "nearest_kernel",
+    "nearest_nic",
+    "queue_a_cpu",
+    "release_of",
+]
 
 _ANY_NIC: Final = "neutral-ethernet"
 # networks inside of one host
@@ -123,27 +130,39 @@ _FIRST_WITH_NETPLAN: Final = (17, 10)
 _KERNEL_WITH_NETPLAN: Final = (4, 13)
 
 
-def nearest_nic(driver: str, *, guest: bool = False) -> tuple[str, bool]:
-    """Return the first NIC's model of a driver, and whether there is one; else the neutral one.
+def nearest_nic(driver: str, *, guest: bool = False, called: str = "") -> tuple[str, bool]:
+    """Return a NIC's model of a driver, and whether there is one; else the neutral one.
 
     Args:
         driver: as ethtool names it.
         guest: the devices of guests count, too.
+        called: as lspci names the card: of several models that of its chip, else the first.
     """
     # the kernel's module of mlx5
     wanted = driver.removesuffix("_core")
-    known = _of_drivers(guest=guest)
-    return known.get(wanted, _ANY_NIC), wanted in known
+    known = _of_drivers(guest=guest).get(wanted, ())
+    words = set(_WORD.findall(called.lower()))
+    own = [name for name in known if name.rpartition("-")[2] in words]
+    return next(iter((*own, *known)), _ANY_NIC), bool(known)
+
+
+def queue_a_cpu(model: str) -> int:
+    """Return the most queues of a card whose driver has one for each CPU; 0 of other drivers."""
+    form = _form("nic", model)
+    return int(form.rx_queues.value) if Nic.variants()[form.driver].queue_a_cpu else 0
+
+
+_WORD: Final = re.compile(r"[a-z0-9]{1,30}")
 
 
 @cache
-def _of_drivers(*, guest: bool) -> dict[str, str]:
+def _of_drivers(*, guest: bool) -> dict[str, tuple[str, ...]]:
     left_out = _VIRTUAL[: 1 if guest else None]
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for name in model_names("nic"):
         driver = _form("nic", name).driver
         if Nic.variants()[driver].network not in left_out:
-            found.setdefault(driver, name)
+            found[driver] = (*found.get(driver, ()), name)
     return found
 
 

@@ -76,13 +76,6 @@ R8169: Final = {
 }
 HOSTS: Final[dict[str, tuple[dict[str, str], dict[str, Any]]]] = {
     "r8169": (R8169, {"queues": 1, "ring": 256, "mbps": 1000, "irqs": [126]}),
-    "igb": (
-        {
-            **_of("eth0", "igb", l=_CHANNELS.format("eth0", 2), c=_USECS.format("eth0", 3)),
-            "interrupts.txt": _interrupts("eth0-TxRx-0", "eth0-TxRx-1"),
-        },
-        {"queues": 2, "ring": 512, "mbps": 1000, "irqs": [126, 127]},
-    ),
     "atlantic": (
         {
             **_of("enp1s0", "atlantic", c=_USECS.format("enp1s0", 256)),

@@ -104,7 +104,11 @@ def _settings(evidence: Evidence) -> Iterator[Told]:
                 why = _WHY.get(setting, "") if kind == "ethtool -l" else ""
                 if kind == "ethtool -l" and int(value) > MOST_QUEUES:
                     why = f"a port of the model has at most {MOST_QUEUES} queues"
-                name = f"ethtool {option} {nic.name} {setting.removeprefix(_BESIDE)}"
+                if setting == _BLOCKS and nic.text("driver") == "igb":
+                    # as it is before anybody sets it (igb_setup_mrqc)
+                    continue
+                typed = setting.removeprefix(_BESIDE).removeprefix("even ")
+                name = f"ethtool {option} {nic.name} {typed}"
                 if (setting, nic.text("driver")) in _MODES and value in _MODE_NUMBERS:
                     why = f"{value} stands for a rate that adapts, and not for microseconds"
                 if setting == "hkey" and len(value) > _KEY_CHARACTERS:
@@ -162,20 +166,24 @@ def _hash(text: str) -> Iterator[tuple[str, str]]:
             if queues != rings_of(text):
                 yield "equal", str(queues)
         elif whole:
+            blocks = queues == rings_of(text) and _in_blocks(table, queues)
             yield (
-                "weight",
+                _BLOCKS if blocks else "weight",
                 " ".join(str(list(table.values()).count(queue)) for queue in range(queues)),
             )
     if key := _KEY.search(text):
         yield "hkey", key[1].lower()
 
 
-# igb_set_coalesce, e1000_set_coalesce: 1 and 3 are modes of InterruptThrottleRate
-_MODES: Final = frozenset(
-    ("rx-usecs", driver) for driver in ("igb", "igbvf", "igc", "e1000", "e1000e")
-)
+def _in_blocks(table: dict[int, int], queues: int) -> bool:
+    return all(queue == place * queues // len(table) for place, queue in table.items())
+
+
+# igc_ethtool_set_coalesce, e1000_set_coalesce: 1 and 3 are modes of InterruptThrottleRate
+_MODES: Final = frozenset(("rx-usecs", driver) for driver in ("igbvf", "igc", "e1000", "e1000e"))
 _MODE_NUMBERS: Final = ("1", "3", "4")
 _BESIDE: Final = "beside "
+_BLOCKS: Final = "even weight"
 _WHY: Final = dict.fromkeys(
     (f"{_BESIDE}rx", f"{_BESIDE}tx"), "beside combined channels a port of the model has no others"
 )

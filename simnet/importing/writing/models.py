@@ -249,7 +249,7 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
         guest: it is the device of a guest.
     """
     driver = nic.text("driver")
-    base, same = nearest_nic(driver, guest=guest)
+    base, same = nearest_nic(driver, guest=guest, called=nic.text("called"))
     known = "" if same else "; the driver has no rules of its own here"
     draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
     draft.assume_all(same=same)

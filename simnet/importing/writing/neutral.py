@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.lookup import nearest_nic
+from simnet.importing.lookup import nearest_nic, queue_a_cpu
 from simnet.importing.read_nic import Read
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
@@ -51,9 +51,13 @@ def with_queues(nic: ReadNic, cpus: int) -> ReadNic:
         cpus: of the host.
     """
     driver = nic.text("driver")
-    if _QUEUES in nic.facts or nearest_nic(driver)[1]:
+    base, same = nearest_nic(driver, called=nic.text("called"))
+    own = queue_a_cpu(base) if same else 0
+    if _QUEUES in nic.facts or (same and not own):
         return nic
-    if driver in _ONE_QUEUE.split():
+    if same:
+        found = Read(min(cpus, own), "", f"no file says it: one a CPU, at most {own} as {base} has")
+    elif driver in _ONE_QUEUE.split():
         found = Read(1, "", f"cards of the driver {driver} have one")
     else:
         found = Read(min(cpus, _MOST), "", f"no file says it: one a CPU, at most {_MOST}")
@@ -133,13 +137,12 @@ _OF_VERSION: Final = re.compile(r"[\w-]{1,20} of Linux [\d.]{1,12}\b")
 def remarks(nic: ReadNic) -> Iterator[Note]:
     """Yield what is not known of a port, one line each; nothing if its driver has rules."""
     driver = nic.text("driver")
-    if nearest_nic(driver)[1]:
-        return
-    called = f"driver {plain(driver, 40)}" if driver else "no file says which driver it has"
-    said = f"{nic.name}: {called}: queues, rings and speed as read, moderation unknown"
-    yield Note(said, Rank.RULES)
-    queues = nic.facts[_QUEUES]
-    if not queues.source:
+    if not nearest_nic(driver)[1]:
+        called = f"driver {plain(driver, 40)}" if driver else "no file says which driver it has"
+        said = f"{nic.name}: {called}: queues, rings and speed as read, moderation unknown"
+        yield Note(said, Rank.RULES)
+    queues = nic.facts.get(_QUEUES)
+    if queues is not None and not queues.source:
         number = "one queue is" if queues.value == 1 else f"{queues.value} queues are"
         said = f"{nic.name}: {number} assumed: {queues.why}: ethtool -l {nic.name}"
         yield Note(said, Rank.PORTS)

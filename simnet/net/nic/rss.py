@@ -21,7 +21,7 @@ from simnet.net.link.skb import Header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MICROSOFT_KEY", "Rss", "Toeplitz", "equal_table"]
+__all__ = ["MICROSOFT_KEY", "Rss", "Toeplitz", "block_table", "equal_table"]
 
 #: the key that Microsoft verifies the hash with, which many drivers program
 MICROSOFT_KEY = bytes.fromhex(
@@ -94,8 +94,13 @@ class Toeplitz:
 
 
 def equal_table(entries: int, queues: int, first: int = 0) -> list[int]:
-    """Deal the entries out to queues in turn (every driver's default)."""
+    """Deal the entries out to queues in turn (the default of most drivers)."""
     return [first + entry % queues for entry in range(entries)]
+
+
+def block_table(entries: int, queues: int) -> list[int]:
+    """Give each queue neighbouring entries (the default of igb, `igb_setup_mrqc`)."""
+    return [entry * queues // entries for entry in range(entries)]
 
 
 @cython.final

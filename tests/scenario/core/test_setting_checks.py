@@ -60,7 +60,7 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          "of Linux 2.6.32 it is not modelled: expected 5.0 or later"),
         ("vlan-half-cpu", {"peer:nic.rx_usecs": "5 us"}, "peer:nic.rx_usecs",
          ("the driver ibmveth has no such knob;"
-          " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, mlx5, tg3")),
+          " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, igb, mlx5, tg3")),
         ("vlan-half-cpu", {"nic.tso": "on"}, "nic.tso",
          ("the driver ibmveth has no such knob;"
           " it belongs to bnx2, cxgb4, e1000, e1000e, i40e, ice, mlx5, neutral, tg3,"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simnet.kernel.random import stream
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.net_device import NetDevice
-from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table
+from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, block_table, equal_table
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.net.tcp.socket_queue import SocketQueue, socket_hash
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
@@ -154,7 +154,10 @@ def _rss(model: Multiqueue) -> Rss:
         key = bytes.fromhex(model.rss_key.replace(":", ""))
     first = 1 if model.rss_default_queue and model.rx_queues > 1 else 0
     spread = model.rss_equal or model.rx_queues - first
-    return Rss(_toeplitz(key), equal_table(model.rss_table_entries, spread, first))
+    table = equal_table(model.rss_table_entries, spread, first)
+    if model.rss_in_blocks and not model.rss_equal:
+        table = block_table(model.rss_table_entries, model.rx_queues)
+    return Rss(_toeplitz(key), table)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from simnet.scenario.core.specs import Flag, HashKey, count
 from simnet.scenario.parts.nic.schema import MOST_QUEUES, Nic
@@ -35,7 +35,13 @@ class Queues(Nic):
 
 
 class Multiqueue(Queues):
-    """The hash that sorts received frames to the rings."""
+    """The hash that sorts received frames to the rings.
+
+    Attributes:
+        rss_in_blocks: unless it is set, the table begins with all entries of the first queue.
+    """
+
+    rss_in_blocks: ClassVar[bool] = False
 
     rss_default_queue: Annotated[
         bool, Flag("the first receive queue takes only what RSS does not sort")

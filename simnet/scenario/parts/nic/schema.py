@@ -136,6 +136,7 @@ class Nic(Section):
         unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
         charges_datagrams: what a datagram's socket is charged with is known.
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
+        queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
     """
 
     by: ClassVar[str] = "driver"
@@ -143,6 +144,7 @@ class Nic(Section):
     unmoderated: ClassVar[str] = ""
     charges_datagrams: ClassVar[bool] = False
     ring_counter: ClassVar[str] = ""
+    queue_a_cpu: ClassVar[bool] = False
 
     driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]

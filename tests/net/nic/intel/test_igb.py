@@ -1,0 +1,127 @@
+"""A vector of igb: one throttle for both rings, loaded by an interrupt and written by the next."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simnet.net.nic.intel.igb import Igb
+from tests.host.parts import NS, US, Agenda
+from tests.net.nic.connectx import Bench
+
+
+class Card(Bench):
+    """A machine with one vector of it."""
+
+    chip: Any = Igb
+    defaults = {"tso": False, "usecs": 50, "alone": False}  # noqa: RUF012 - as in the base
+
+    def __init__(self, *, device: dict[str, Any] | None = None, **options: Any) -> None:
+        super().__init__(device={"rate_bps": 10**9} | (device or {}), **options)
+
+
+def test_a_throttle_holds_from_the_interrupt_that_loads_it() -> None:
+    """The first handler writes the register; the second interrupt loads the counter with it."""
+    card = Card()
+    card.feed(100, 110, 120, 130, 171, 400)
+    card.run(1000)
+    assert card.asserted_us == [100, 110, 160, 210, 400]
+    assert card.delivered == [0, 1, 2, 3, 4, 5]
+
+
+def test_sent_and_received_frames_share_the_throttle() -> None:
+    card = Card()
+    agenda = Agenda(card.sim)
+    card.feed(100, 110)
+    agenda.at(120 * US, card.send)
+    card.feed(150)
+    card.run(1000)
+    assert card.asserted_us == [100, 110, 160]
+
+
+def test_without_a_throttle_each_poll_that_ends_lets_the_next_frame_interrupt() -> None:
+    card = Card(usecs=0)
+    card.feed(100, 103, 106)
+    card.run(1000)
+    assert card.asserted_us == [100, 103, 106]
+
+
+def test_small_frames_are_taken_every_49_microseconds() -> None:
+    card = Card(usecs=3)
+    card.feed(*(100 + 12.304 * number for number in range(500)))
+    card.run(6000)
+    # the frames of the bench have 125 bytes on the wire
+    pairs = itertools.pairwise(card.asserted_us[-6:])
+    assert [round(after - before, 2) for before, after in pairs] == [49.0] * 5
+
+
+def test_a_poll_reclaims_128_sent_frames_and_counts_as_full_then() -> None:
+    card = Card(device={"tx_ring": 1023, "rate_bps": 10**11})
+    agenda = Agenda(card.sim)
+    agenda.at(100 * US, card.send, 1)
+    agenda.at(101 * US, card.send, 200)
+    card.run(2000)
+    assert card.napi.polls_full_budget == 1
+    assert card.nic.tx.reclaimed == 201
+
+
+def test_buffers_come_back_16_at_a_time() -> None:
+    """Of a burst that comes before a poll is over, a ring of 20 takes as many as went up."""
+    taken = {}
+    for at in (105, 119, 140):
+        card = Card(device={"rx_buffers": 20}, work_ps=1 * US)
+        card.feed(*(100 + 0.01 * n for n in range(20)), *(at + 0.01 * n for n in range(20)))
+        card.run(1000)
+        taken[at] = card.nic.rx_packets - 20
+    assert taken == {105: 0, 119: 16, 140: 20}
+
+
+gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
+
+
+@given(
+    gaps=gaps,
+    sends=st.lists(st.integers(10, 900), max_size=12),
+    usecs=st.sampled_from([0, 1, 3, 10, 50]),
+    alone=st.booleans(),
+    weight=st.sampled_from([1, 3, 64]),
+    work_us=st.integers(0, 12),
+    defer=st.integers(0, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
+    *,
+    gaps: list[int],
+    sends: list[int],
+    usecs: int,
+    alone: bool,
+    weight: int,
+    work_us: int,
+    defer: int,
+) -> None:
+    arrivals = [10 + sum(gaps[: number + 1]) for number in range(len(gaps))]
+    outcomes = []
+    for per_frame in (False, True):
+        made = Card(
+            work_ps=work_us * US + 100 * NS,
+            per_frame=per_frame,
+            device={"weight": weight},
+            usecs=usecs,
+            alone=alone,
+        )
+        made.napi.defer_hard_irqs = defer
+        made.napi.gro_flush_timeout_ps = 5 * US
+        agenda = Agenda(made.sim)
+        for at in sends:
+            agenda.at(at * US + 37, made.send)
+        made.feed(*arrivals)
+        made.run(20_000)
+        assert made.delivered == list(range(len(gaps)))
+        assert not made.nic.scheduled
+        assert made.nic.rx_cq.armed
+        assert made.nic.tx_cq.armed
+        outcomes.append((made.sink.log, made.line.asserted_ps, made.napi.counters()))
+    assert outcomes[0] == outcomes[1]
