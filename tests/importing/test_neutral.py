@@ -69,13 +69,13 @@ def _of(port: str, driver: str, cpus: int = 4, **outputs: str) -> dict[str, str]
     }
 
 
-R8169: Final = {
-    **_of("enp3s0", "r8169", 12, g=_RINGS.format("enp3s0", 256, 256)),
+SKY2: Final = {
+    **_of("enp3s0", "sky2", 12, g=_RINGS.format("enp3s0", 256, 256)),
     "ethtool-enp3s0.txt": _SPEED.format("enp3s0", 1000),
     "interrupts.txt": _interrupts("enp3s0"),
 }
 HOSTS: Final[dict[str, tuple[dict[str, str], dict[str, Any]]]] = {
-    "r8169": (R8169, {"queues": 1, "ring": 256, "mbps": 1000, "irqs": [126]}),
+    "sky2": (SKY2, {"queues": 1, "ring": 256, "mbps": 1000, "irqs": [126]}),
     "atlantic": (
         {
             **_of("enp1s0", "atlantic", c=_USECS.format("enp1s0", 256)),
@@ -141,7 +141,7 @@ def test_moderation_is_nobody_s_rule(tmp_path: Path) -> None:
 
 
 def test_the_time_between_interrupts_is_not_known(tmp_path: Path) -> None:
-    made(tmp_path, R8169)
+    made(tmp_path, SKY2)
     scenario = tmp_path / "out" / "scenario.toml"
     throttle = load(scenario).provenance["host.ports[0].nic.throttle_ps"]
     assert throttle.state == "assumed"
@@ -149,16 +149,16 @@ def test_the_time_between_interrupts_is_not_known(tmp_path: Path) -> None:
 
 
 def test_a_what_if_that_turns_moderation_cannot_tell(tmp_path: Path) -> None:
-    made(tmp_path, R8169)
+    made(tmp_path, SKY2)
     scenario = str(tmp_path / "out" / "scenario.toml")
     tunings = ["ethtool -C enp3s0 rx-usecs=20", "ethtool -C enp3s0 rx-usecs=20,nic.mtu=1400 B"]
     found = simnet.whatif(scenario, tunings, seeds=1, members=0, duration="2 ms", warm_up="1 ms")
-    why = "ethtool -C enp3s0 rx-usecs: moderation of the driver r8169 is not modelled"
+    why = "ethtool -C enp3s0 rx-usecs: moderation of the driver sky2 is not modelled"
     assert {(one.verdict, one.reason) for one in found.tunings} == {("cannot tell", why)}
 
 
 def test_rps_helps_a_card_with_one_queue(tmp_path: Path) -> None:
-    made(tmp_path, R8169, workload="rr")
+    made(tmp_path, SKY2, workload="rr")
     scenario = tmp_path / "out" / "scenario.toml"
     rates = [
         simnet.run(
@@ -173,7 +173,7 @@ def test_rps_helps_a_card_with_one_queue(tmp_path: Path) -> None:
 
 
 def test_the_peer_of_a_card_with_one_queue_has_several(tmp_path: Path) -> None:
-    found = made(tmp_path, R8169)
+    found = made(tmp_path, SKY2)
     (port,) = load(tmp_path / "out" / "scenario.toml").peers[0].ports
     nic: Any = port.nic
     assert (nic.driver, nic.rx_queues, nic.tx_queues) == ("neutral", 8, 8)
@@ -194,7 +194,7 @@ def test_queues_that_do_not_come_in_pairs_can_be_added_one_way(tmp_path: Path) -
 
 
 def test_more_queues_than_files_tell_of_are_refused(tmp_path: Path) -> None:
-    made(tmp_path, R8169)
+    made(tmp_path, SKY2)
     with pytest.raises(InputError, match="enp3s0 has 1 queues"):
         load(tmp_path / "out" / "scenario.toml", settings={"ethtool -L enp3s0 combined": "2"})
 
@@ -202,7 +202,7 @@ def test_more_queues_than_files_tell_of_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("driver", "queues", "said", "why"),
     [
-        ("r8169", "1", "one queue is", "cards of the driver r8169 have one"),
+        ("sky2", "1", "one queue is", "cards of the driver sky2 have one"),
         ("ena", "4", "4 queues are", "no file says it: one a CPU, at most 8"),
     ],
 )
@@ -224,6 +224,6 @@ def test_offloads_are_those_of_the_card(tmp_path: Path) -> None:
             *("tcp-segmentation-offload", "generic-receive-offload"),
         )
     )
-    made(tmp_path, _of("eth0", "r8169", k=f"Features for eth0:\n{off}\n"))
+    made(tmp_path, _of("eth0", "sky2", k=f"Features for eth0:\n{off}\n"))
     nic: Any = load(tmp_path / "out" / "scenario.toml").host.ports[0].nic
     assert (nic.tso, nic.gro, nic.checksum_by_cpu) == (False, False, True)

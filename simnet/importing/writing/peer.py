@@ -17,6 +17,7 @@ from simnet.importing.writing.models import Draft
 from simnet.importing.writing.ranked import Note, Rank
 from simnet.importing.writing.tuning import LIKE
 from simnet.printable import few
+from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,7 @@ _HAS_QUEUES: Final = (
     "{}: the peer's port is assumed to have a queue for each CPU of its node, at most"
     f" {_MOST}, so that the peer is not what the host waits for"
 )
+_QUEUES: Final = ("rx_queues", "tx_queues")
 _RINGS: Final = ("rx_buffers_posted", "tx_ring")
 _DEFAULT: Final = "assumed of the peer: the driver's default"
 
@@ -61,12 +63,17 @@ def healthy(
 
 
 def _of_one_queue(nics: Iterable[ReadNic], lines: Mapping[str, PortLines]) -> tuple[str, ...]:
-    """Return the names of the ports with one queue and without rules of their driver."""
+    """Return the names of the ports with one queue: cards have no more, or nobody knows."""
     return tuple(
         nic.name
         for nic in nics
-        if lines[nic.name].queues == 1 and not nearest_nic(nic.text("driver"))[1]
+        if lines[nic.name].queues == 1 and _may_have_one(nic.text("driver"))
     )
+
+
+def _may_have_one(driver: str) -> bool:
+    section = Nic.variants().get(driver)
+    return not nearest_nic(driver)[1] or (section is not None and section.one_queue)
 
 
 def _with_set_rings(nics: Iterable[ReadNic], drafts: Mapping[str, Draft]) -> tuple[str, ...]:
@@ -108,13 +115,15 @@ def _with_peer(
         name = str(port["name"])
         nic = None
         if name in one_queue or name in rings:
-            nic = _likened(drafts[f"nic-{name}.toml"], f"{name} of the peer")
+            like = drafts[f"nic-{name}.toml"]
+            like = _with_queues(like) if name in one_queue else like
+            nic = _likened(like, f"{name} of the peer")
             _default_rings(nic, drafts[f"nic-{name}.toml"])
             drafts[f"peer-nic-{name}.toml"] = nic
             table["nic"] = f"peer-nic-{name}.toml"
         if nic is not None and name in one_queue:
             count = min(len(near[name]), _MOST)
-            for key in ("rx_queues", "tx_queues"):
+            for key in _QUEUES:
                 nic.assume(key, count, "assumed of the peer: one for each CPU of the port's node")
             numbers = tuple(itertools.islice(free, count))
             found[name] = PortLines(numbers, count)
@@ -123,6 +132,17 @@ def _with_peer(
     peer.document["ports"] = tables
     drafts[_PEER_SERVER] = peer
     return found
+
+
+def _with_queues(draft: Draft) -> Draft:
+    """Return a port's model if it can have more queues, else a neutral card as fast."""
+    if _QUEUES[0] in draft.document:
+        return draft
+    made = Draft("nic", "", nearest_nic("")[0])
+    made.assume_all()
+    for key in ("link_rate", "mtu"):
+        made.document[key] = draft.document[key]
+    return made
 
 
 def _default_rings(nic: Draft, own: Draft) -> None:

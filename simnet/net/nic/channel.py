@@ -461,12 +461,17 @@ class Channel(OffloadingNic):
             return POLL_MORE
         if self.instance.completed(cpu, softirq) or self.rearms:
             self._poll_completed(now)
-            self.rx_cq.arm(now, self.announced - self.consumed)
-            self.tx_cq.arm(now, self.tx.announced - self.tx.reclaimed)
+            self._arm_queues(now)
             self.advance(now)
             self.arm()
         return POLL_DONE
 
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """What the driver does before it arms the queues."""
+        return 0
+
+    def _arm_queues(self, now: cython.longlong) -> cython.int:
+        """Arm both, naming the last entry that the driver has seen."""
+        self.rx_cq.arm(now, self.announced - self.consumed)
+        self.tx_cq.arm(now, self.tx.announced - self.tx.reclaimed)
         return 0

@@ -63,7 +63,7 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
           " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, igb, mlx5, tg3")),
         ("vlan-half-cpu", {"nic.tso": "on"}, "nic.tso",
          ("the driver ibmveth has no such knob;"
-          " it belongs to bnx2, cxgb4, e1000, e1000e, i40e, ice, mlx5, neutral, tg3,"
+          " it belongs to bnx2, cxgb4, e1000, e1000e, i40e, ice, igb, mlx5, neutral, r8169, tg3,"
           " virtio_net")),
         ("x460-bonding-pair", {"peer:nic.rx_pool_buffers": "1 1 1 1 1"}, "peer:nic.rx_pool_buffers",
          "the driver e1000 and tg3 has no such knob; it belongs to ibmveth"),

@@ -14,7 +14,9 @@ __all__ = ["check_nics"]
 
 
 def check_nics(tree: Tree, place: Path, table: Table) -> None:
-    """Refuse what the driver of a port of a host refuses."""
+    """Set what the driver of each port of a host has of its own, and refuse what it refuses."""
     for number, port in enumerate(tree.get((*place, "ports"))):
         given = Given(tree, place, (*place, "ports", number), table)
-        Nic.variants()[port["nic"]["driver"]].check(given)
+        driver = Nic.variants()[port["nic"]["driver"]]
+        driver.settle(given)
+        driver.check(given)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, get_args
 from pydantic import Field
 
 from simnet.host.release import release
+from simnet.scenario.core.parameter import Parameter
+from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count, rate, size, time
 from simnet.scenario.core.tree import DEFAULT, dotted
@@ -122,6 +124,18 @@ class Given:
         """Return a value of the NIC."""
         return self.tree.get((*self.port, "nic", field))
 
+    def is_set(self, field: str) -> bool:
+        """Return whether a value of the NIC is more than its default."""
+        path = dotted((*self.port, "nic", field))
+        return self.tree.provenance[path].source != DEFAULT
+
+    def put(self, field: str, value: int, source: str) -> None:
+        """Set a value of the NIC that its driver has on this kernel."""
+        path: Path = (*self.port, "nic", field)
+        spec: Any = spec_of(Nic.variants()[self["driver"]], field)
+        known = {"unit": spec.unit, "state": "datasheet", "text": spec.text(value)}
+        self.tree.put(path, Parameter(value=value, source=source, **known))
+
     def error(self, field: str, message: str, *others: str) -> InputError:
         """Return an error at a value of the NIC, or at another that it does not fit."""
         paths: Iterator[Path] = ((*self.port, "nic", other) for other in others)
@@ -136,6 +150,7 @@ class Nic(Section):
         unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
         charges_datagrams: what a datagram's socket is charged with is known.
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
+        one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
     """
 
@@ -144,6 +159,7 @@ class Nic(Section):
     unmoderated: ClassVar[str] = ""
     charges_datagrams: ClassVar[bool] = False
     ring_counter: ClassVar[str] = ""
+    one_queue: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = False
 
     driver: Annotated[str, Field(description="Linux driver")]
@@ -163,6 +179,10 @@ class Nic(Section):
     def name(cls) -> str:
         """Return the driver's name."""
         return str(get_args(cls.model_fields["driver"].annotation)[0])
+
+    @classmethod
+    def settle(cls, given: Given) -> None:
+        """Set what the driver has on the host's kernel and nobody has set."""
 
     @classmethod
     def check(cls, given: Given) -> None:

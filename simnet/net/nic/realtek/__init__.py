@@ -1,0 +1,1 @@
+"""Realtek's cards."""

@@ -1,0 +1,123 @@
+"""A card with r8169: a status bit for each frame, cleared by the handler; every frame is copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simnet.net.nic.realtek.r8169 import R8169
+from tests.host.parts import NS, US, Agenda
+from tests.net.nic.connectx import Bench
+
+
+class Card(Bench):
+    """A machine with one."""
+
+    chip: Any = R8169
+    defaults = {"tso": False}  # noqa: RUF012 - as in the base
+
+    def __init__(self, *, device: dict[str, Any] | None = None, **options: Any) -> None:
+        rings = {"rate_bps": 10**9, "rx_buffers": 256, "tx_ring": 238}
+        super().__init__(device=rings | (device or {}), **options)
+
+
+def test_each_frame_interrupts_when_polls_are_over_before_the_next() -> None:
+    card = Card()
+    card.feed(100, 110, 120, 130)
+    card.run(1000)
+    assert card.asserted_us == [100, 110, 120, 130]
+
+
+def test_a_frame_that_a_poll_has_taken_interrupts_once_more() -> None:
+    """Its bit was set after the handler had cleared the others."""
+    card = Card(work_ps=5 * US)
+    card.feed(100, 103)
+    card.run(1000)
+    assert card.delivered == [0, 1]
+    assert card.napi.interrupts == 2
+    assert card.napi.polls_empty == 1
+    assert card.asserted_us[1] > 105
+
+
+def test_a_frame_before_the_handler_does_not() -> None:
+    card = Card(work_ps=5 * US)
+    card.feed(100, 100.4)
+    card.run(1000)
+    assert card.delivered == [0, 1]
+    assert card.napi.interrupts == 1
+
+
+def test_a_sent_frame_sets_a_bit_too() -> None:
+    card = Card()
+    Agenda(card.sim).at(100 * US, card.send)
+    card.run(1000)
+    assert card.napi.interrupts == 1
+    assert card.nic.tx.reclaimed == 1
+
+
+def test_one_poll_frees_all_that_has_been_sent() -> None:
+    card = Card(device={"rate_bps": 10**11})
+    Agenda(card.sim).at(100 * US, card.send, 200)
+    card.run(1000)
+    assert card.nic.tx.reclaimed == 200
+    assert card.napi.polls_full_budget == 0
+
+
+def test_each_frame_costs_a_copy_of_its_lines() -> None:
+    """A frame of 1514 bytes is twelve lines of 128, the bench's of 101 bytes is one."""
+    spent = []
+    for line_ns in (0, 10):
+        card = Card(costs={"copy_line": line_ns})
+        card.feed(100)
+        card.run(1000)
+        spent.append((card.nic.ledger.copy, card.sink.log[0][0]))
+    (none, before), (copied, after) = spent
+    assert (none, copied, after - before) == (0, 10 * NS, 10 * NS)
+
+
+gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
+
+
+@given(
+    gaps=gaps,
+    sends=st.lists(st.integers(10, 900), max_size=12),
+    weight=st.sampled_from([1, 3, 64]),
+    work_us=st.integers(0, 12),
+    defer=st.integers(0, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
+    *, gaps: list[int], sends: list[int], weight: int, work_us: int, defer: int
+) -> None:
+    arrivals = [10 + sum(gaps[: number + 1]) for number in range(len(gaps))]
+    outcomes = []
+    for per_frame in (False, True):
+        made = Card(work_ps=work_us * US + 100 * NS, per_frame=per_frame, device={"weight": weight})
+        made.napi.defer_hard_irqs = defer
+        made.napi.gro_flush_timeout_ps = 5 * US
+        agenda = Agenda(made.sim)
+        for at in sends:
+            agenda.at(at * US + 37, made.send)
+        made.feed(*arrivals)
+        made.run(20_000)
+        assert made.delivered == list(range(len(gaps)))
+        assert made.nic.tx.reclaimed == len(sends)
+        assert not made.nic.scheduled
+        assert made.nic.rx_cq.armed
+        assert made.nic.tx_cq.armed
+        outcomes.append((made.sink.log, made.line.asserted_ps, made.napi.counters()))
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("defer", [0, 1])
+def test_deferred_interrupts_save_handlers(defer: int) -> None:
+    card = Card()
+    card.napi.defer_hard_irqs = defer
+    card.napi.gro_flush_timeout_ps = 20 * US
+    card.feed(*(100 + 12.3 * number for number in range(100)))
+    card.run(5000)
+    assert len(card.delivered) == 100
+    assert (card.napi.interrupts > 90) == (defer == 0)
