@@ -32,7 +32,7 @@ from tests.docs.pictures import small
 from tests.house.trees import ROOT
 
 FOLDER: Final = ROOT / "docs" / "gallery"
-_DOTS_PER_INCH: Final = 90
+_DOTS_PER_INCH: Final = 150
 _X460: Final = "x460-out-of-box"
 _MS: Final = 10**9
 

@@ -38,6 +38,8 @@ _LEAST: Final = 0.01
 # so many that differ by so little are one bar
 _MANY: Final = 3
 _AS_FULL: Final = 0.1
+# of the axis, in percent
+_NUMBER_WIDE: Final = 12
 _NUMBER: Final = re.compile(r"\d+")
 _BAR_INCHES: Final = 0.28
 _WIDTH_INCHES: Final = 10.5
@@ -78,7 +80,7 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
             note += f", {one.drops:,} drops"
         axes.annotate(
             note,
-            (100 * one.utilisation, place),
+            (_beside(100 * one.utilisation), place),
             xytext=(4, 0),
             textcoords="offset points",
             va="center",
@@ -96,6 +98,11 @@ def utilisations(found: Explanation, axes: Axes | None = None) -> Figure:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return cast("Figure", axes.get_figure(root=True))
+
+
+def _beside(percent: float) -> float:
+    """Where a number beside a bar begins: not across the line that says what is full."""
+    return 100 * FULL if 100 * FULL - _NUMBER_WIDE < percent < 100 * FULL else percent
 
 
 def _alike(resources: Sequence[ResourceUse]) -> list[tuple[ResourceUse, float]]:
