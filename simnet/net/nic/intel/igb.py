@@ -1,6 +1,6 @@
 """Intel's gigabit ports from the 82576 to the I211 with the driver igb: a vector with its rings.
 
-Source: drivers/net/ethernet/intel/igb/igb_main.c of Linux 4.4 and 4.19 (`igb_msix_ring`,
+Source: drivers/net/ethernet/intel/igb/igb_main.c of Linux 4.19 (`igb_msix_ring`,
 `igb_poll`, `igb_clean_tx_irq`, `igb_clean_rx_irq`; igb.h IGB_DEFAULT_TX_WORK, IGB_RX_BUFFER_WRITE);
 Intel I210 data sheet, 7.3.4 Interrupt Moderation and 8.8.14 EITR. A vector has one throttle for
 both rings: the register is loaded into a counter when the vector interrupts, and the next interrupt

@@ -2,7 +2,7 @@
 
 Source: drivers/net/ethernet/intel/igb/igb_main.c (`igb_update_ring_itr`, `igb_update_itr`,
 `igb_set_itr`, `igb_ring_irq_enable`, `igb_write_itr`) and igb_ethtool.c (`igb_set_coalesce`) of
-Linux 4.4 and 4.19. `rx-usecs` is a least time between interrupts in us, or 1 or 3 for a throttle
+Linux 4.19. `rx-usecs` is a least time between interrupts in us, or 1 or 3 for a throttle
 that adapts where a poll ends, by what polls have taken since the throttle was looked at last. With
 one vector for the whole device rates are chosen as e1000e chooses them: received frames and sent
 ones apart are bulk, low or lowest latency, and the more patient class gives 4000, 20000 or 70000

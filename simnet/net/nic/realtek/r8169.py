@@ -1,6 +1,6 @@
 """Realtek's gigabit and 2.5 gigabit cards with the driver r8169: one queue, one interrupt for all.
 
-Source: drivers/net/ethernet/realtek/r8169_main.c of Linux 6.1 and 6.18 (`rtl8169_interrupt`,
+Source: drivers/net/ethernet/realtek/r8169_main.c of Linux 6.13 to 6.18 (`rtl8169_interrupt`,
 `rtl8169_poll`, `rtl_tx`, `rtl_rx`, `rtl8169_mark_to_asic`). Each frame that was received or sent
 sets a bit of the status, and a bit that is set interrupts unless the driver has masked it: there is
 no moderation. The handler masks the interrupt and clears the bits that it has read; the poll does
