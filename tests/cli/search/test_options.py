@@ -15,7 +15,7 @@ from simnet.study.recommend.recommend import recommend
 from simnet.study.screen.screen import screen
 
 # what the command itself reads
-OWN = {"assignments", "card", "commands", "out", "as_json"}
+OWN = {"ansible", "as_json", "assignments", "card", "commands", "out", "tuned"}
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_stream_crosses_in_frames_of_64_kib_through_both_workers(plain: Result
 def test_interrupts_are_those_that_the_workers_ask_for(plain: Result) -> None:
     # a worker asks for one just before the guest wants it, or just after
     signals = plain.vhost[0]["signals_per_s"]
-    assert plain.ports[0].interrupts_per_s == pytest.approx(signals, rel=0.02)
+    assert plain.ports[0].interrupts_per_s == pytest.approx(signals, rel=0.03)
     assert signals < plain.vhost[0]["frames_rx_per_s"]
 
 
