@@ -27,7 +27,9 @@ _RIGHT: Final = 0.10
 _LEAST: Final = 0.1
 _MOST: Final = 10.0
 _SQUARE_INCHES: Final = (6.5, 6.5)
-_COLOURS: Final = dict(zip(OUTCOMES, (_INSIDE, "#999999", _OUTSIDE), strict=True))
+_COLOURS: Final = dict(zip(OUTCOMES, (_INSIDE, "#777777", _OUTSIDE), strict=True))
+# the same, pale: bars lie across each other
+_BARS: Final = dict(zip(OUTCOMES, ("#b3e2d5", "#d6d6d6", "#f3cfb3"), strict=True))
 
 
 class _Predicted(Protocol):
@@ -124,9 +126,10 @@ def changes(found: ChangeRecord) -> Figure:
         measured = [_factor(one.measured) for one in some]
         for place, one in zip(measured, some, strict=True):
             ends = [_factor(end) for end in (one.low, one.high)]
-            axes.plot([place, place], ends, color=colour, linewidth=1.5, alpha=0.3)
+            axes.plot([place, place], ends, color=_BARS[outcome], linewidth=1.5, zorder=1)
         predicted = [_factor(one.predicted) for one in some]
-        axes.plot(measured, predicted, "o", color=colour, markersize=4, label=outcome)
+        marker, size = ("X", 7) if outcome == "wrong" else ("o", 4)
+        axes.plot(measured, predicted, marker, color=colour, markersize=size, label=outcome)
     ticks = [0.1, 0.2, 0.5, 1, 2, 5, 10]
     for scale in (axes.set_xscale, axes.set_yscale):
         scale("log")

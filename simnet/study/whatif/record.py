@@ -25,7 +25,7 @@ from simnet.study.run.arguments import names_of
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.kinds import log_factor
 from simnet.study.validate.residuals import Residual, residuals
-from simnet.study.whatif.verdict import MARGIN_PERCENT, modelled
+from simnet.study.whatif.verdict import Interval, modelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,12 +79,13 @@ class ScoredChange(BaseModel):
     def outcome(self) -> Outcome:
         """Whether it was said to become more, less or the same, and whether it did.
 
-        Abstained: the interval reaches from less to more, or from one of them to no change.
+        Abstained: the interval reaches from less to more.
         """
-        said = _direction(self.low, self.high)
-        if said is None:
+        said = Interval(low=self.low, high=self.high).direction
+        if said == "unknown":
             return "abstained"
-        return "right" if said == _direction(self.measured, self.measured) else "wrong"
+        came = Interval(low=self.measured, high=self.measured).direction
+        return "right" if said == came else "wrong"
 
 
 @dataclass(frozen=True)
@@ -185,12 +186,3 @@ def _change(
 def _differ_in_one(one: str, other: str) -> bool:
     parts = one.split("."), other.split(".")
     return len(parts[0]) == len(parts[1]) and sum(a != b for a, b in zip(*parts, strict=True)) == 1
-
-
-def _direction(low: float, high: float) -> Literal["more", "less", "same"] | None:
-    """Where a change goes that lies between these; None where that is not told."""
-    if low > MARGIN_PERCENT:
-        return "more"
-    if high < -MARGIN_PERCENT:
-        return "less"
-    return "same" if max(-low, high) <= MARGIN_PERCENT else None

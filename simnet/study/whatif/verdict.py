@@ -91,6 +91,15 @@ class Interval(Row):
     low: float
     high: float
 
+    @property
+    def direction(self) -> Direction:
+        """Whether all of it is more or less, or the same but for the margin."""
+        if max(-self.low, self.high) <= MARGIN_PERCENT:
+            return "same"
+        if self.low > 0:
+            return "more"
+        return "less" if self.high < 0 else "unknown"
+
 
 class Change(Row):
     """What a tuning does to one metric.
@@ -130,14 +139,7 @@ class Change(Row):
     @property
     def direction(self) -> Direction:
         """Whether the metric is more or less for certain, or the same but for the margin."""
-        hull = self.hull
-        if hull is None:
-            return "unknown"
-        if max(-hull.low, hull.high) <= MARGIN_PERCENT:
-            return "same"
-        if hull.low > 0:
-            return "more"
-        return "less" if hull.high < 0 else "unknown"
+        return "unknown" if self.hull is None else self.hull.direction
 
 
 def changes(
