@@ -348,7 +348,7 @@ class _Scales:
             if any(one in stage for one in gains) and self._worth(passed):
                 return self._kept(self._verdict("yes", max(gains, key=self._value)))
         prices = [one for one in aim.criteria if self._way(one) == -1]
-        if prices and (last or not self._hoped(prices)):
+        if prices and (last or not self._hoped()):
             return self._verdict("no", min(prices, key=self._value))
         if all(self._way(one) == 0 for one in aim.criteria):
             return self._verdict("no difference", aim.criteria[-1])
@@ -399,19 +399,23 @@ class _Scales:
         fear = sum(max(-self._value(one), 0.0) for one in still_open)
         return gain > price + fear and not any(map(self._too_much, still_open))
 
-    def _hoped(self, prices: Sequence[Criterion]) -> bool:
-        """Whether more runs may show a gain that counts more than prices that are certain."""
-        places = {one: number for number, stage in enumerate(self._aim.stages) for one in stage}
-        hopes = {
-            one: self._value(one)
-            for one in self._aim.criteria
-            if self._way(one) is None and self._value(one) > MARGIN_PERCENT / 100
-        }
-        first = min(places[one] for one in prices)
-        if any(places[one] < first for one in hopes):
-            return True
-        gains = sum(self._value(one) for one in self._aim.criteria if self._way(one) == 1)
-        return gains + sum(hopes.values()) > sum(-self._value(one) for one in prices)
+    def _is_hope(self, one: Criterion) -> bool:
+        """Whether it is expected to get better by more than the margin, and open."""
+        return self._way(one) is None and self._value(one) > MARGIN_PERCENT / 100
+
+    def _hoped(self) -> bool:
+        """Whether more runs may show a yes: what is gained and hoped for, above all prices so far.
+
+        Stage by stage, as it is decided: a price of a later stage does not count in an earlier one.
+        """
+        passed: list[Criterion] = []
+        for stage in self._aim.stages:
+            passed += stage
+            good = [one for one in passed if self._way(one) == 1 or self._is_hope(one)]
+            price = sum(-self._value(one) for one in passed if self._way(one) == -1)
+            if any(one in stage for one in good) and sum(map(self._value, good)) > price:
+                return True
+        return False
 
     def _kept(self, decided: Verdict) -> Verdict:
         """A yes, or what it is where something gets too much worse."""
@@ -456,11 +460,7 @@ class _Scales:
         for stage in self._aim.stages:
             if by in stage:
                 break
-            found += [
-                self._found[one.metric]
-                for one in stage
-                if self._way(one) is None and self._value(one) > MARGIN_PERCENT / 100
-            ]
+            found += [self._found[one.metric] for one in stage if self._is_hope(one)]
         return found
 
     def _told(self) -> list[Criterion]:

@@ -162,6 +162,7 @@ _TWO = st.tuples(st.floats(-50, 50), st.floats(-50, 50)).map(sorted)
 @example(throughput=[-3.0, 5.0], cpu=[-30.0, -20.0], tail=[-3.0, 40.0], aim=OFFERED)
 @example(throughput=[-1.0, 9.0], cpu=[20.0, 30.0], tail=[0.0, 0.0], aim=BULK)
 @example(throughput=[-4.0, -2.0], cpu=[0.0, 0.0], tail=[-40.0, 3.0], aim=REQUESTS)
+@example(throughput=[0.0, 3.0], cpu=[1.0, 2.0], tail=[1.0, 6.0], aim=REQUESTS)
 def test_what_more_runs_may_contradict_is_open_until_the_last(
     throughput: list[float], cpu: list[float], tail: list[float], aim: Aim
 ) -> None:
