@@ -231,6 +231,7 @@ class SendOutput:
     ) -> cython.bint:
         """`tcp_tso_should_defer`, once for a frame that the NIC will cut into segments."""
         chunk: cython.longlong
+        defers: cython.bint
         segments: cython.longlong = free
         free *= self.seq.mss
         by_cwnd: cython.bint = free < window
@@ -251,12 +252,12 @@ class SendOutput:
                 chunk = self.congestion.cwnd * self.seq.mss
                 if self.seq.snd_wnd < chunk:
                     chunk = self.seq.snd_wnd
-                if free < chunk // self.tso_win_divisor:
-                    if self.deferred_jiffy == NONE:
-                        self.deferred_jiffy = now_jiffy
-                    self.deferred_limited = by_cwnd and free <= self._head_bytes()
-                    return True
-            elif self.seq.write_seq - self.seq.snd_nxt > free and segments <= _MAX_BURST:
+                defers = free < chunk // self.tso_win_divisor
+                if defers and self.deferred_jiffy == NONE:
+                    self.deferred_jiffy = now_jiffy
+            else:
+                defers = self.seq.write_seq - self.seq.snd_nxt > free and segments <= _MAX_BURST
+            if defers:
                 self.deferred_limited = by_cwnd and free <= self._head_bytes()
                 return True
         self.deferred_jiffy = NONE
