@@ -9,6 +9,7 @@ from simnet.diagnose.rule import Action
 from simnet.importing.lookup import nearest_nic
 from simnet.printable import typed
 from simnet.scenario.core.library import find_model, read_model
+from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
@@ -19,8 +20,6 @@ __all__ = ["PORT", "look", "named", "sysctl", "tool", "wider_ring"]
 PORT: Final = "eth0"
 """What stands in a command for a port that no file names."""
 _NEUTRAL: Final = 4096
-# drivers/net/ethernet/realtek/r8169_main.c: rtl8169_ethtool_ops have no set_ringparam
-_OF_ONE_SIZE: Final = frozenset({"r8169"})
 # dev_valid_name, and nothing that a knob or a shell would take apart
 _NAME: Final = re.compile(r"(?!-)[\w.-]{1,15}")
 
@@ -56,7 +55,8 @@ def wider_ring(side: str = "rx") -> Act:
         if most is None:
             # no file says how large it may be: what shows it, and what simnet can be asked
             driver = evidence.said("driver", "driver", port)
-            if driver in _OF_ONE_SIZE:
+            known = Nic.variants().get(driver)
+            if known is not None and known.fixed_rings:
                 return ()
             asked = f"ethtool -G {named(port)} {side}={_size_of(driver, side)}"
             return (Action(typed("ethtool", "-g", named(port)), "", asked),)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.parser import Kind, Parser, Told
-from simnet.scenario.parts.nic.schema import MOST_QUEUES
+from simnet.scenario.parts.nic.schema import MOST_QUEUES, Nic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,10 +104,9 @@ def _settings(evidence: Evidence) -> Iterator[Told]:
                 why = _WHY.get(setting, "") if kind == "ethtool -l" else ""
                 if kind == "ethtool -l" and int(value) > MOST_QUEUES:
                     why = f"a port of the model has at most {MOST_QUEUES} queues"
-                if setting == _BLOCKS and nic.text("driver") == "igb":
-                    # as it is before anybody sets it (igb_setup_mrqc)
-                    continue
-                typed = setting.removeprefix(_BESIDE).removeprefix("even ")
+                if setting == _BLOCKS and _begins_in_blocks(nic.text("driver")):
+                    continue  # as it is before anybody sets it
+                typed = setting.removeprefix(_BESIDE).removeprefix(_EVEN)
                 name = f"ethtool {option} {nic.name} {typed}"
                 if (setting, nic.text("driver")) in _MODES and value in _MODE_NUMBERS:
                     why = f"{value} stands for a rate that adapts, and not for microseconds"
@@ -175,6 +174,11 @@ def _hash(text: str) -> Iterator[tuple[str, str]]:
         yield "hkey", key[1].lower()
 
 
+def _begins_in_blocks(driver: str) -> bool:
+    """Whether a driver gives each queue neighbouring entries of the table."""
+    return bool(getattr(Nic.variants().get(driver), "rss_in_blocks", False))
+
+
 def _in_blocks(table: dict[int, int], queues: int) -> bool:
     return all(queue == place * queues // len(table) for place, queue in table.items())
 
@@ -183,7 +187,8 @@ def _in_blocks(table: dict[int, int], queues: int) -> bool:
 _MODES: Final = frozenset(("rx-usecs", driver) for driver in ("igbvf", "igc", "e1000", "e1000e"))
 _MODE_NUMBERS: Final = ("1", "3", "4")
 _BESIDE: Final = "beside "
-_BLOCKS: Final = "even weight"
+_EVEN: Final = "even "
+_BLOCKS: Final = f"{_EVEN}weight"
 _WHY: Final = dict.fromkeys(
     (f"{_BESIDE}rx", f"{_BESIDE}tx"), "beside combined channels a port of the model has no others"
 )

@@ -152,6 +152,7 @@ class Nic(Section):
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
         one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
+        fixed_rings: `ethtool -G` has nothing to set.
     """
 
     by: ClassVar[str] = "driver"
@@ -161,6 +162,7 @@ class Nic(Section):
     ring_counter: ClassVar[str] = ""
     one_queue: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = False
+    fixed_rings: ClassVar[bool] = False
 
     driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]
