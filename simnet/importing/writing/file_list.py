@@ -42,8 +42,7 @@ def files_of(
         unused: what was read and is not used.
     """
     used = _sources(host) | {row["source"].removeprefix(_FROM) for row in values}
-    words = {word.strip(",:;()") for one in used for word in one.split()}
-    used |= words
+    used |= {word for one in used for word in _words(one)}
     refused = {row["source"].removeprefix(_FROM) for row in unused}
     inside: dict[str, list[str]] = {}
     for place, holder in host.loose.holders.items():
@@ -82,11 +81,11 @@ def parts_of(
         unused: what was read and is not used.
     """
     several = {name for name, seen in host.seen.items() if len(seen) > 1}
-    others = {word.strip(",:;()") for one in _sources(host) for word in (one, *one.split()) if word}
+    others = {word for one in _sources(host) for word in (one, *_words(one))}
     used: dict[str, list[str]] = {}
     for row in values:
-        for word in dict.fromkeys(row["source"].removeprefix(_FROM).split()):
-            used.setdefault(word.strip(",:;()"), []).append(row["name"])
+        for word in dict.fromkeys(_words(row["source"].removeprefix(_FROM))):
+            used.setdefault(word, []).append(row["name"])
     for key, read in host.facts.items():
         used.setdefault(read.source, []).append(key)
     for nic in host.nics:
@@ -111,6 +110,11 @@ def parts_of(
         listed = ", ".join(dict.fromkeys(names))
         found.append((part.name, _title(part.kind, part.interface), state, listed, why))
     return [dict(zip(PARTS, one, strict=True)) for one in found[:_MOST]]
+
+
+def _words(source: str) -> list[str]:
+    """Return the words of what says where a value is from: names of files stand among them."""
+    return [word.strip(",:;()") for word in source.split()]
 
 
 def _title(kind: str, interface: str) -> str:

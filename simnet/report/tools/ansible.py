@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import printable
 from simnet.report.tools.parts import Parts, parts_of
 from simnet.scenario.commands.commands import EACH_PEER
-from simnet.scenario.commands.distribution import OWN_NAME
+from simnet.scenario.commands.distribution import SYSCTL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,6 @@ __all__ = ["CONSOLE", "playbook"]
 CONSOLE: Final = "simnet_console"
 """The variable that lets commands run which cut sessions off."""
 _GROUPS: Final = ("host", "peers")
-_FILE: Final = f"/etc/sysctl.d/90-{OWN_NAME}.conf"
 
 
 def playbook(title: str, commands: Sequence[Commands]) -> str:
@@ -85,7 +84,7 @@ def _sysctl(name: str, value: str | None) -> Iterator[str]:
     else:
         yield f"        value: {_text(value)}"
         yield "        sysctl_set: true"
-    yield f"        sysctl_file: {_FILE}"
+    yield f"        sysctl_file: {SYSCTL_FILE}"
     yield "        reload: false"
 
 

@@ -17,10 +17,12 @@ from simnet.host.release import release
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["OWN_NAME", "STYLES", "Distribution", "distribution_of"]
+__all__ = ["OWN_NAME", "STYLES", "SYSCTL_FILE", "Distribution", "distribution_of"]
 
 OWN_NAME: Final = "simnet-tuning"
 """What files of simnet's own are called on a machine."""
+SYSCTL_FILE: Final = f"/etc/sysctl.d/90-{OWN_NAME}.conf"
+"""The file of simnet's own sysctls, where a distribution reads such files."""
 # kernels of RHEL 7 and SLES 12; of others the first that may be a distribution with systemd
 _FIRST_WITH_SYSTEMD: Final = {
     "rhel": (3, 10),
@@ -176,7 +178,7 @@ _DEBIAN: Final = Distribution(
     irqbalance="service irqbalance {verb}",
     at_boot="update-rc.d irqbalance {state}",
     states=("enable", "disable"),
-    sysctl_file=f"/etc/sysctl.d/90-{OWN_NAME}.conf",
+    sysctl_file=SYSCTL_FILE,
     modprobe_file=f"/etc/modprobe.d/{OWN_NAME}.conf",
     enable=f"update-rc.d {OWN_NAME} defaults",
     disable=f"update-rc.d {OWN_NAME} remove",
@@ -187,7 +189,7 @@ _SYSTEMD: Final = Distribution(
     irqbalance="systemctl {verb} irqbalance",
     at_boot="systemctl {state} irqbalance",
     states=("enable", "disable"),
-    sysctl_file=f"/etc/sysctl.d/90-{OWN_NAME}.conf",
+    sysctl_file=SYSCTL_FILE,
     modprobe_file=f"/etc/modprobe.d/{OWN_NAME}.conf",
     script=f"/usr/local/sbin/{OWN_NAME}",
     enable=f"systemctl enable {OWN_NAME}.service",
