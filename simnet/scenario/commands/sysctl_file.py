@@ -12,11 +12,14 @@ from typing import Final
 
 from simnet.errors import InputError
 from simnet.files import read_text
-from simnet.scenario.core.knobs import knob_of
+from simnet.scenario.core.knobs import KNOBS, knob_of
+from simnet.scenario.core.units import UnitError
+from simnet.spelling import closest
 
 __all__ = ["SysctlFile", "files_loaded", "read_sysctl_files"]
 
 _LOADS: Final = frozenset({"-p", "--load"})
+_SETS: Final = "sysctl "
 _DEFAULT: Final = "/etc/sysctl.conf"
 _COMMENT: Final = ("#", ";")
 
@@ -27,7 +30,7 @@ class SysctlFile:
 
     Attributes:
         settings: knobs with their values; the last of several counts.
-        others: names that are no knobs of simnet.
+        others: names that are no knobs of simnet, each with the one that may have been meant.
     """
 
     settings: dict[str, str]
@@ -51,7 +54,7 @@ def read_sysctl_files(files: list[str]) -> SysctlFile:
     """Return what files set, one after the other.
 
     Raises:
-        InputError: a file cannot be read, or a line of it is no setting.
+        InputError: a file cannot be read, a line of it is no setting, or its value is not legal.
     """
     settings: dict[str, str] = {}
     others: dict[str, None] = {}
@@ -68,12 +71,23 @@ def read_sysctl_files(files: list[str]) -> SysctlFile:
                 raise InputError("expected NAME = VALUE", file=file, line=number)
             name = _dotted(name.strip().removeprefix("-"))
             found = knob_of(name)
-            if found is None or not found[0].command.startswith("sysctl "):
-                others[name] = None
+            if found is None or not found[0].command.startswith(_SETS):
+                others[_meant(name)] = None
                 continue
             settings.pop(name, None)
             settings[name] = " ".join(value.split())
+            try:
+                found[0].parse(settings[name])
+            except UnitError as error:
+                raise InputError(str(error), file=file, line=number, key=name) from None
     return SysctlFile(settings, tuple(others))
+
+
+def _meant(name: str) -> str:
+    """A name that is no sysctl of simnet's, with the one that may have been meant."""
+    known = (knob.name for knob in KNOBS if knob.command.startswith(_SETS))
+    near = closest(name, known)
+    return f"{name} (did you mean {near}?)" if near else name
 
 
 def _dotted(name: str) -> str:

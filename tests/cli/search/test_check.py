@@ -79,7 +79,12 @@ def test_a_file_of_sysctls_is_what_it_sets(simnet: Simnet) -> None:
         ("kernel.panic = 10\n", 3, "cannot tell: simnet does not know kernel.panic"),
         ("# nothing\n", 2, "simnet: sysctl -p 90.conf: the file sets nothing"),
         ("net.ipv4.tcp_sack\n", 2, "simnet: 90.conf:1: expected NAME = VALUE"),
-        ("net.ipv4.tcp_sack = many\n", 2, "simnet: net.ipv4.tcp_sack: "),
+        ("net.ipv4.tcp_sack = many\n", 2, "simnet: 90.conf:1: net.ipv4.tcp_sack: "),
+        (
+            "net.ipv4.tcp_sac = 1\n",
+            3,
+            "cannot tell: simnet does not know net.ipv4.tcp_sac (did you mean net.ipv4.tcp_sack?)",
+        ),
         (None, 2, "simnet: 90.conf: "),
     ],
 )
