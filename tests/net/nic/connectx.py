@@ -13,7 +13,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.gro import Gro, gro_rules
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.mlx5 import Mlx5
-from tests.host.parts import MS, NS, US, make_costs, make_machine
+from tests.host.parts import MS, NS, US, Agenda, make_costs, make_machine
 from tests.net.parts import Line, Sink, connect, feed, frame, make_device
 
 MLX5: dict[str, Any] = {
@@ -93,6 +93,27 @@ class Bench:
         for _ in range(count):
             self.nic.transmit(frame(self.sink, wire_bytes=wire_bytes))
         self.nic.flush()
+
+    def crowd(
+        self, gaps_us: list[int], sends_us: list[int], defer: int, timeout_us: int = 5
+    ) -> tuple[Any, ...]:
+        """Frames come after these gaps, some are sent, and each is polled once and in order.
+
+        Returns:
+            What came up and when, when the device interrupted, and what its instance counted.
+        """
+        self.napi.defer_hard_irqs = defer
+        self.napi.gro_flush_timeout_ps = timeout_us * US
+        agenda = Agenda(self.sim)
+        for at in sends_us:
+            agenda.at(at * US + 37, self.send)
+        self.feed(*(10 + sum(gaps_us[: number + 1]) for number in range(len(gaps_us))))
+        self.run(20_000)
+        assert self.delivered == list(range(len(gaps_us)))
+        assert not self.nic.scheduled
+        assert self.nic.rx_cq.armed
+        assert self.nic.tx_cq.armed
+        return self.sink.log, self.line.asserted_ps, self.napi.counters()
 
     @property
     def asserted_us(self) -> list[float]:

@@ -240,7 +240,6 @@ class TestLaws:
         timeout_us: int,
         missed: bool,
     ) -> None:
-        arrivals = [10 + sum(gaps[: number + 1]) for number in range(len(gaps))]
         outcomes = []
         for per_frame in (False, True):
             bench = Bench(
@@ -252,19 +251,9 @@ class TestLaws:
                 rx_cqe=cqe,
                 tx_cqe=not cqe,
             )
-            bench.napi.defer_hard_irqs = defer
-            bench.napi.gro_flush_timeout_ps = timeout_us * US
-            agenda = Agenda(bench.sim)
-            for at in sends:
-                agenda.at(at * US + 37, bench.send)
             if missed:
+                agenda = Agenda(bench.sim, "missed")
                 agenda.at(100 * US + 11, bench.napi.schedule, bench.cpu)
                 agenda.at(100 * US + 12, bench.cpu.kick)
-            bench.feed(*arrivals)
-            bench.run(20_000)
-            assert bench.delivered == list(range(len(gaps)))
-            assert not bench.nic.scheduled
-            assert bench.nic.rx_cq.armed
-            assert bench.nic.tx_cq.armed
-            outcomes.append((bench.sink.log, bench.line.asserted_ps, bench.napi.counters()))
+            outcomes.append(bench.crowd(gaps, sends, defer, timeout_us))
         assert outcomes[0] == outcomes[1]
