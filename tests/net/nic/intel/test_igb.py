@@ -79,6 +79,26 @@ def test_buffers_come_back_16_at_a_time() -> None:
     assert taken == {105: 0, 119: 16, 140: 20}
 
 
+def test_sizes_are_those_since_the_last_look() -> None:
+    """Of polls far from each other the last one decides, whatever came before."""
+    vals = []
+    for first in ((), (100, 101, 102)):
+        card = Card(usecs=1)
+        card.feed(*first, 3000, 3001)
+        card.run(6000)
+        vals.append(card.nic.itr.itr_val)
+    assert vals[0] == vals[1]
+    vals = []
+    for sizes in ((125,), (1500, 125)):
+        card = Card(usecs=1)
+        agenda = Agenda(card.sim)
+        for number, size in enumerate(sizes, 3 - len(sizes)):
+            agenda.at(number * 1000 * US, card.send, 4, size)
+        card.run(6000)
+        vals.append(card.nic.itr.itr_val)
+    assert vals[0] == vals[1]
+
+
 gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
 
 

@@ -142,6 +142,25 @@ def test_each_poll_leaves_the_throttle_of_the_driver(
         assert written == (register_us(driver.itr_val) * 10**6 if changed else -1)
 
 
+# packets and bytes at the limits of `igb_update_itr`
+few = st.sampled_from([1, 2, 3, 4, 5, 9, 10, 35, 36])
+octets = st.sampled_from(
+    [n + off for n in (512, 1500, 10_000, 12_000, 25_000, 42_000, 80_000) for off in (-1, 0, 1)]
+)
+
+
+@given(looks=st.lists(st.tuples(few, octets), min_size=1, max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_at_its_limits_one_vector_is_judged_as_by_the_driver(looks: list[tuple[int, int]]) -> None:
+    itr = IgbItr(1, alone=True, link_mbps=1000)
+    driver = Vector(1, 1)
+    for packets, size in looks:
+        itr.rx.took(packets, size)
+        driver.rx.packets, driver.rx.octets = packets, size
+        itr.update()
+        assert itr.itr_val == driver.irq_enable()
+
+
 @pytest.mark.parametrize(
     ("setting", "wire", "us"),
     [

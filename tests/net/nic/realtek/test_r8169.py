@@ -78,6 +78,17 @@ def test_each_frame_costs_a_copy_of_its_lines() -> None:
     assert (none, copied, after - before) == (0, 10 * NS, 10 * NS)
 
 
+def test_a_buffer_is_back_when_its_frame_has_been_copied() -> None:
+    """A second burst comes while the first is polled: a ring of 8 takes as many as went up."""
+    taken = {}
+    for at in (100.5, 104.6, 120):
+        card = Card(device={"rx_buffers": 8}, work_ps=1 * US)
+        card.feed(*(100 + 0.01 * n for n in range(8)), *(at + 0.01 * n for n in range(8)))
+        card.run(1000)
+        taken[at] = card.nic.rx_packets - 8
+    assert taken == {100.5: 0, 104.6: 4, 120: 8}
+
+
 gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
 
 
