@@ -9,7 +9,7 @@ line of the original. What is written once there, Cython wants in two places or 
   what the field begins with.
 - A method whose result is a C type or a compiled class becomes a C method, and so does another
   that is marked `@cython.ccall` or `@cython.cfunc`. Python may call it, unless its name begins
-  with `_` or it is marked `@cython.cfunc`.
+  with `_` or it is marked `@cython.cfunc`. One of a number says an exception by the value -1.
 - `NAME: cython.int = 5` in a module is the number itself, wherever the name is used.
 - A function marked `@native` is the one of the header beside the module.
 - An import of another compiled module's class, function or number is nothing in the same room,
@@ -50,10 +50,14 @@ _C_TYPES = {
     "ushort": "unsigned short",
     "void": "void",
 }
+_NUMBERS = frozenset(type_ for type_ in _C_TYPES.values() if type_[-1] != "*" and type_ != "void")
 _PYTHON_TYPES = {type_: f"cython.{name}" for name, type_ in _C_TYPES.items()}
 _BUILTINS = frozenset({"bytearray", "bytes", "dict", "list", "set", "str", "tuple", "type"})
 _OF_PYTHON = ("property", "staticmethod", "classmethod", "contextmanager", "setter")
 _CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.Yield, ast.YieldFrom)
+_MARKS = frozenset({"cython.ccall", "cython.cfunc"})
+_BY_VALUE = " except? -1"
+_VALUE = "@cython.exceptval(-1, check=True)"
 _FEW = 5
 """With fewer modules than this, a folder is no room of its own."""
 
@@ -164,9 +168,7 @@ class Core:
             self._evaluate(self.modules[name])
         near = set().union(*(self._needs[name] for name in self.modules))
         plain = set().union(near, *(_reachable(name, self._needs) for name in near))
-        self.between = {
-            sources[name][0].partition("/")[2] for name in plain - self.modules.keys()
-        }
+        self.between = {sources[name][0].partition("/")[2] for name in plain - self.modules.keys()}
         self.room_of = self._rooms()
         self._called = self._unique_names()
         self._methods: dict[tuple[str, str], dict[str, Method]] = {}
@@ -342,7 +344,7 @@ class Core:
         )
         of_nothing = isinstance(node.returns, ast.Constant) and node.returns.value is None
         result = "void" if of_nothing else self.c_type(module, node.returns)
-        return Method("cdef" if private else "cpdef", result, given, _ending(result, marks))
+        return Method("cdef" if private else "cpdef", result, given, _ending(result, node))
 
     def _rooms(self) -> dict[str, str]:
         """Return the room of each module: its folder's, or that of folders that need each other."""
@@ -615,29 +617,77 @@ class _Copy:
         return replaced
 
     def _header(self, node: ast.FunctionDef, form: Method) -> None:
-        """Mark a C function in the line above it, and say its types as Cython needs them."""
+        """Mark a C function in the line above it, and say its types as Cython needs them.
+
+        A number's value for exceptions takes a line more. Where the mark is written, it is free,
+        else it is the header's own, which then stands where the description did.
+        """
         marks = _decorators(node)
-        if not {"cython.ccall", "cython.cfunc"} & marks.keys():
-            first = min([mark.lineno for mark in node.decorator_list] + [node.lineno])
-            above = self._lines[first - 2].strip()
-            if above and not above.startswith(b"#"):
-                message = f"{self._module.file}:{first}: expected a blank line above {node.name}"
-                raise SourceError(message)
-            mark = "@cython.ccall" if form.kind == "cpdef" else "@cython.cfunc"
-            text = " " * node.col_offset + mark
-            self._edits.append((first - 1, 0, first - 1, len(self._lines[first - 2]), text))
+        first = min([mark.lineno for mark in node.decorator_list] + [node.lineno])
+        mark = "@cython.ccall" if form.kind == "cpdef" else "@cython.cfunc"
+        by_value = form.ending == _BY_VALUE
+        if not _MARKS & marks.keys():
+            self._line_above(node, first, mark)
+        elif by_value:
+            self._line_above(node, first, _VALUE)
+        if node.returns is None:
+            message = f"{self._module.file}:{node.lineno}: {node.name} says no result"
+            raise SourceError(message)
+        if by_value and not _MARKS & marks.keys():
+            self._header_below(node, form)
+            return
         if node.col_offset == 0:
             self._rename_definition(node, "def ")
         arguments = [*node.args.posonlyargs, *node.args.args]
         for argument, (type_, _, _) in zip(arguments, form.arguments, strict=True):
             if argument.annotation:
                 self._edit(argument.annotation, _argument(type_))
-        if node.returns is None:
-            message = f"{self._module.file}:{node.lineno}: {node.name} says no result"
+        self._edit(node.returns, _result(form.result))
+
+    def _line_above(self, node: ast.FunctionDef, first: int, text: str) -> None:
+        above = self._lines[first - 2]
+        if above.strip() and not above.strip().startswith(b"#"):
+            message = f"{self._module.file}:{first}: expected a blank line above {node.name}"
             raise SourceError(message)
-        self._edit(
-            node.returns, "cython.void" if form.result == "void" else _annotation(form.result)
+        self._edits.append((first - 1, 0, first - 1, len(above), " " * node.col_offset + text))
+
+    def _header_below(self, node: ast.FunctionDef, form: Method) -> None:
+        description = node.body[0]
+        if not _is_description(description):
+            message = (
+                f"{self._module.file}:{node.lineno}: {node.name} overrides a method with a"
+                " description: expected one here, too, or @cython.cfunc"
+            )
+            raise SourceError(message)
+        before = description.lineno - 1
+        end = len(self._lines[before - 1])
+        self._edits.append((node.lineno, node.col_offset, before, end, _VALUE))
+        name = node.name if node.col_offset else self._core.called(self._module, node.name)
+        given = ", ".join(self._given(node, form))
+        header = f"{' ' * node.col_offset}def {name}({given}) -> {_result(form.result)}:"
+        last = description.end_lineno or description.lineno
+        self._edits.append(
+            (
+                *(description.lineno, 0, last, len(self._lines[last - 1])),
+                header if node.body[1:] else f"{header} pass",
+            )
         )
+
+    def _given(self, node: ast.FunctionDef, form: Method) -> list[str]:
+        """Return the arguments of a function in the words of Cython's Python."""
+        arguments = [*node.args.posonlyargs, *node.args.args]
+        required = len(arguments) - len(node.args.defaults)
+        defaults = [None] * required + [
+            ast.unparse(self._inlined(one)) for one in node.args.defaults
+        ]
+        return [
+            argument.arg
+            + (f": {_argument(type_)}" if argument.annotation else "")
+            + (f" = {default}" if default else "")
+            for argument, (type_, _, _), default in zip(
+                arguments, form.arguments, defaults, strict=True
+            )
+        ]
 
     def _names(self) -> None:
         """Put numbers for their names, and a room's names for a module's."""
@@ -820,9 +870,29 @@ def _is_nothing(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and not node.value and not isinstance(node.value, str)
 
 
-def _ending(result: str, marks: dict[str, None]) -> str:
-    del result
-    return " noexcept" if "cython.exceptval" in marks else ""
+def _ending(result: str, node: ast.FunctionDef) -> str:
+    """Return how a C function says that an exception was raised.
+
+    A number by one of its values, which is compared after each call; there must be room to say so
+    in the source. Else Cython asks the interpreter after each call.
+    """
+    marks = _decorators(node)
+    if "cython.exceptval" in marks:
+        return " noexcept"
+    has_room = bool(_MARKS & marks.keys()) or _is_description(node.body[0])
+    return _BY_VALUE if result in _NUMBERS and has_room else ""
+
+
+def _is_description(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _result(type_: str) -> str:
+    return "cython.void" if type_ == "void" else _annotation(type_)
 
 
 def _imports(tree: ast.Module) -> set[str]:

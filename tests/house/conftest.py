@@ -22,8 +22,18 @@ class Base:
     total: cython.longlong = 0
     calls: cython.int = 2 - _STEP - 1
 
-    def add(self, amount: cython.longlong) -> cython.longlong:
-        self.total += amount * _STEP
+    def add(
+        self,
+        amount: cython.longlong,
+        times: cython.int = 1,
+    ) -> cython.longlong:
+        """Count an amount.
+
+        ZeroDivisionError if it is 0.
+        """
+        self.total += amount * _STEP * times
+        if amount == 0:
+            raise ZeroDivisionError
         return self.total
 '''
 DERIVED_PY = '''"""Inherits and calls across rooms."""

@@ -359,5 +359,14 @@ def test_tracebacks_name_the_line_of_the_source(miniature: Tree) -> None:
     places = re.findall(r'File "(\S+)", line (\d+), in (\S+)', done.stderr)
     assert places[-2:] == [
         ("simnet/net/derived.py", "13", "simnet._core_net.Derived.add_twice"),
-        ("simnet/kernel/base.py", "14", "simnet._core_kernel.Base.add"),
+        ("simnet/kernel/base.py", "22", "simnet._core_kernel.Base.add"),
     ]
+
+
+def test_an_exception_is_told_from_the_number_that_stands_for_it(miniature: Tree) -> None:
+    script = "from simnet.net.derived import Derived; d = Derived(); print({})"
+    for engine in ("compiled", "interpreted"):
+        numbers = script.format("d.add(-1), d.add_twice(-1), d.add(2, times=2)")
+        assert miniature.python("-c", numbers, engine=engine).stdout == "-1 -3 1\n"
+        raised = miniature.python("-c", script.format("d.add_twice(0)"), engine=engine)
+        assert raised.stderr.endswith("ZeroDivisionError\n")

@@ -54,6 +54,7 @@ class FlashDisk(Drive):
         found = {name: getattr(self, name) for name in names}
         return found | times | {"residence_ps": self.residence_ps}
 
+    @cython.cfunc
     def _begin(self, command: Command) -> cython.int:
         done_ps = self._write(command) if command.write else self._read(command)
         return self._complete_at(done_ps, command, 0)

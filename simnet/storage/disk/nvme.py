@@ -119,6 +119,7 @@ class NvmeDrive(Drive):
         """Room in the buffer, if writes wait for it."""
         return "room in the buffer" if self.blocked else None
 
+    @cython.cfunc
     def _begin(self, command: Command) -> cython.int:
         if self.interval_ps > 0:
             self.taken_ps = max(self.taken_ps + self.interval_ps, self.sim.now)

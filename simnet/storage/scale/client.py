@@ -279,6 +279,7 @@ class ScaleClient(FileTable):
             self._queue_flush(buffer)
         return self.serve()
 
+    @cython.cfunc
     def _queue_flush(self, buffer: Buffer) -> cython.int:
         # pinned by the queue: it stays what it is until its turn
         buffer.pins += 1

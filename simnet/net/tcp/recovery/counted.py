@@ -387,6 +387,7 @@ class CountedRecovery(Recovery):
             return 0
         return Recovery.timeout(self)
 
+    @cython.cfunc
     def _enter_loss(self, forget: cython.bint) -> cython.int:
         self.frto = 0
         Recovery._enter_loss(self, forget)  # noqa: SLF001 - the base class's
