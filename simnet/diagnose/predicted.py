@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.diagnose.prediction import Moves, Prediction
 from simnet.errors import InputError
 from simnet.importing.import_host import import_host
+from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.study.run.measures import LOSS
 from simnet.study.whatif.plain import plain
 from simnet.study.whatif.verdict import interval_text, percent_text
@@ -82,7 +83,7 @@ def _answers(
         with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
             folder = Path(place) / "host"
             host.write(folder)
-            scenario = folder / "scenario.toml"
+            scenario = folder / SCENARIO_FILE
             given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
             answer = whatif(scenario, cures, progress=progress, **given)
     except InputError as error:

@@ -239,6 +239,6 @@ def test_bad_input_about_a_host_is_one_line(
 
 
 def test_a_folder_without_a_scenario_is_no_host(simnet: Simnet, tmp_path: Path) -> None:
-    said = f'simnet: {tmp_path}: expected "scenario.toml" in it, as simnet import writes\n'
+    said = f"simnet: {tmp_path}: expected scenario.toml in it, as simnet import writes\n"
     assert simnet("calibrate", str(tmp_path)) == (2, "", said)
     assert list(tmp_path.iterdir()) == []

@@ -13,6 +13,7 @@ from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, jobs_option
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
+from simnet.scenario.core.library import SCENARIO_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +140,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
         )  # fmt: skip
         return
     if Path(scenario).is_dir() and not is_host(scenario):
-        raise InputError('expected "scenario.toml" in it, as simnet import writes', file=scenario)
+        raise InputError(f"expected {SCENARIO_FILE} in it, as simnet import writes", file=scenario)
     _refuse([("--plan", plan), ("--members", members), ("--error", error)], "only of a host")
     if not (against or parameters or names):
         from simnet.scenario.core.library import find_scenario

@@ -13,6 +13,7 @@ from simnet.cli.output import answer, message, table
 from simnet.errors import InputError
 from simnet.host.cpulist import MOST_CPUS
 from simnet.printable import printable, typed
+from simnet.scenario.core.library import SCENARIO_FILE
 
 if TYPE_CHECKING:
     from simnet.importing.writing.folder_out import Imported
@@ -177,4 +178,4 @@ def _print(found: Imported, folder: Path) -> None:
     if len(lost) > _MOST_LOST:
         message(f"{len(lost) - _MOST_LOST} further files are not used: see IMPORT.md")
     for command in ("run", "recommend"):
-        answer(typed("simnet", command, folder / "scenario.toml"))
+        answer(typed("simnet", command, folder / SCENARIO_FILE))

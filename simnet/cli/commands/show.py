@@ -74,13 +74,14 @@ def _model_kind(name: str) -> ModelKind | None:
     """
     from simnet.scenario.core.library import (
         MODEL_FOLDERS,
+        is_folder,
         kind_of,
         model_names,
         nearest,
         scenario_names,
     )
 
-    if name in scenario_names():
+    if name in scenario_names() or is_folder(name):
         return None
     for kind in MODEL_FOLDERS:
         if name in model_names(kind):

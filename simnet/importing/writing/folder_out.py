@@ -34,10 +34,11 @@ from simnet.importing.writing.models import (
     switch_draft,
 )
 from simnet.importing.writing.ranked import Note, Rank, ranked
-from simnet.importing.writing.tuning import SCENARIO, Tuning, Unused, settle
+from simnet.importing.writing.tuning import Tuning, Unused, settle
 from simnet.importing.writing.workload import load_of, put_first
 from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER
+from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.scenario.core.specs import PORT_NAME
 from simnet.scenario.parts.nic.schema import MOST_QUEUES
 
@@ -128,7 +129,7 @@ class Imported:
 
     def _models(self) -> dict[str, str]:
         texts = {f"models/{name}": draft.text() for name, draft in self.drafts.items()}
-        return {**texts, SCENARIO: f"{self.scenario}\n{self.tuning.text()}"}
+        return {**texts, SCENARIO_FILE: f"{self.scenario}\n{self.tuning.text()}"}
 
     def values(self) -> list[dict[str, str]]:
         """Return every value of the models: file, name, value, state, source."""
@@ -147,7 +148,7 @@ class Imported:
         for one in (*self.tuning.settings.values(), *self.tuning.placed):
             if not one.name.startswith(PEER):
                 source = f"read from {one.source}" if one.state == "read" else one.source
-                row = {"file": SCENARIO, "name": one.name, "value": one.raw}
+                row = {"file": SCENARIO_FILE, "name": one.name, "value": one.raw}
                 found.append({**row, "state": one.state, "source": source})
         return found
 

@@ -23,6 +23,7 @@ from simnet.importing.parser import Told
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knob import CpuMask, cpu_mask_text
 from simnet.scenario.core.knobs import knob_of
+from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.scenario.core.load import load
 from simnet.scenario.core.units import UnitError
 
@@ -32,10 +33,9 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
 
 
-__all__ = ["LIKE", "SCENARIO", "Tuning", "Unused", "settle"]
+__all__ = ["LIKE", "Tuning", "Unused", "settle"]
 
 LIKE: Final = "the peer is taken for a machine like this one"
-SCENARIO: Final = "scenario.toml"
 # of a folder's name in TMPDIR
 _SCRATCH: Final = "simnet-import-"
 # what only the system under test has
@@ -181,7 +181,7 @@ def settle(
         while True:
             write(folder)
             try:
-                load(folder / SCENARIO)
+                load(folder / SCENARIO_FILE)
             except InputError as error:
                 if not tuning.drop(error.key or "", error.message) and not refuse(error):
                     raise

@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 __all__ = [
     "MODELS",
     "MODEL_FOLDERS",
+    "SCENARIO_FILE",
+    "called",
     "find_model",
     "find_scenario",
     "flat",
+    "is_folder",
     "kind_of",
     "model_names",
     "nearest",
@@ -51,6 +54,8 @@ MODELS: Final = {one.kind: one.section for one in _KINDS}
 """What a model of each kind consists of."""
 MODEL_FOLDERS: Final = {one.kind: one.folder for one in _KINDS}
 """Where the models of each kind lie, below the folder of models."""
+SCENARIO_FILE: Final = "scenario.toml"
+"""What the file of a scenario is called in a folder of its own, with its models."""
 _LONGEST_SHOWN: Final = 60
 
 
@@ -92,19 +97,34 @@ def find_scenario(name: str) -> Path:
     """Return the file of a scenario.
 
     Args:
-        name: a scenario that comes with simnet, or a path.
+        name: a scenario that comes with simnet, or a path: of a file, or of a folder as an import
+            writes it.
 
     Raises:
         InputError: no such scenario; the message names the nearest.
     """
     if name in scenario_names():
         return _share.folder("scenarios") / f"{name}.toml"
-    if name.endswith(".toml") or "/" in name or Path(name).is_file():
-        return Path(name)
-    if Path(name).is_dir():
-        raise InputError("a folder: expected the name of a scenario, or a file", key=name)
+    path = Path(name)
+    if is_folder(name):
+        return path / SCENARIO_FILE
+    if name.endswith(".toml") or "/" in name or os.path.isfile(path):  # noqa: PTH113
+        return path
+    if os.path.isdir(path):  # noqa: PTH112
+        message = f"a folder without {SCENARIO_FILE}: expected the name of a scenario, or a file"
+        raise InputError(message, key=name)
     hint = nearest(name, scenario_names()) or ": simnet list scenarios shows all"
     raise InputError(f"unknown scenario{hint}", key=name)
+
+
+def is_folder(name: str) -> bool:
+    """Return whether a name is that of a folder with a scenario, as an import writes it."""
+    return os.path.isfile(Path(name) / SCENARIO_FILE)  # noqa: PTH113 (as above)
+
+
+def called(path: Path) -> str:
+    """Return what a scenario that says no name is called: as its file, or as an import's folder."""
+    return path.stem if path.name != SCENARIO_FILE else path.resolve().parent.name or path.stem
 
 
 def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:

@@ -157,7 +157,7 @@ def _assembled(
     table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
     exchanged = [entry for entry, _ in models]
     table.apply([entry for entry in given if entry not in exchanged])
-    return assembly, table, form.name or path.stem
+    return assembly, table, form.name or library.called(path)
 
 
 def _ready(

@@ -23,6 +23,7 @@ from simnet.files import read_bytes, write_bytes, write_text
 from simnet.importing.measured.reader import MOST_BYTES, Capture, Numbers, captures, means
 from simnet.rows import Row
 from simnet.scenario.core import toml
+from simnet.scenario.core.library import SCENARIO_FILE, is_folder
 from simnet.spelling import nearest
 from simnet.study.calibrate.calibrate import Target
 from simnet.study.compare.metrics import is_metric, kind_of, predicted
@@ -32,7 +33,6 @@ from simnet.study.work.cases import Case, Member
 __all__ = ["Condition", "add", "conditions", "is_host", "scenario_of", "targets_of", "telling"]
 
 _FOLDER: Final = "measured"
-_SCENARIO: Final = "scenario.toml"
 _CASE: Final = "case.toml"
 _MOST_FOLDERS: Final = 1000
 _MOST_FILES: Final = 1000
@@ -68,13 +68,13 @@ class Condition:
 
 def is_host(name: str) -> bool:
     """Whether a name is that of a user's host: a folder with a scenario, or a scenario's file."""
-    return name.endswith(".toml") or (Path(name) / _SCENARIO).is_file()
+    return name.endswith(".toml") or is_folder(name)
 
 
 def scenario_of(host: str | Path) -> Path:
     """The scenario's file of a host."""
     path = Path(host)
-    return path / _SCENARIO if path.is_dir() else path
+    return path / SCENARIO_FILE if path.is_dir() else path
 
 
 def conditions(scenario: Path) -> list[Condition]:

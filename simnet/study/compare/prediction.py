@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes
-from simnet.scenario.core.library import read_scenario, scenario_names
+from simnet.scenario.core.library import SCENARIO_FILE, read_scenario, scenario_names
 from simnet.study.compare.metrics import predicted
 from simnet.study.compare.tuned import predicted_again, tuned, untuned
 from simnet.study.run.result import Result
@@ -33,7 +33,6 @@ _MOST_BYTES: Final = 64 << 20
 # of a document, with its schema
 _HEAD_BYTES: Final = 200
 # the file that an import writes; the host's name stands in it
-_IMPORTED: Final = "scenario.toml"
 _MOST_S: Final = (0.3, 0.2)
 _NOT_FOUND: Final = (
     "the intervals hold the model's own error only: give the scenario that was predicted from"
@@ -180,7 +179,7 @@ def _found(scenario: str, beside: Path) -> str | None:
     if scenario in scenario_names():
         return scenario
     files = (beside / f"{scenario}.toml", Path(f"{scenario}.toml"))
-    own = (beside / _IMPORTED, Path(_IMPORTED))
+    own = (beside / SCENARIO_FILE, Path(SCENARIO_FILE))
     there = (file for file in (*files, *own) if file.is_file())
     return next((str(file) for file in there if _named(file, scenario)), None)
 

@@ -102,8 +102,8 @@ class TestLooks:
     def test_a_clear_verdict_ends_the_simulations(self, made_up: list[Effective]) -> None:
         lines: list[str] = []
         found = whatif(SCENARIO, "affinity", members=0, jobs=1, store=NOWHERE, looked=lines.append)
-        assert (found.seeds, found.tunings[0].pairs, len(made_up)) == (3, 3, 6)
-        assert lines == ["after 3 pairs of runs: affinity: yes"]
+        assert (found.seeds, found.tunings[0].pairs, len(made_up)) == (4, 4, 8)
+        assert lines == ["after 4 pairs of runs: affinity: yes"]
 
     def test_what_is_not_clear_goes_on_alone(
         self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
@@ -115,8 +115,8 @@ class TestLooks:
         monkeypatch.setattr(study, "verdict", undecided)
         found = whatif(SCENARIO, ["numactl", "affinity"], members=0, jobs=1, store=NOWHERE)
         assert _answers(found) == [("affinity", "yes"), ("numactl", "cannot tell")]
-        assert [one.pairs for one in found.tunings] == [3, 8]
-        assert (found.seeds, len(made_up)) == (8, 3 * 3 + 2 * 3 + 2 * 8)
+        assert [one.pairs for one in found.tunings] == [4, 8]
+        assert (found.seeds, len(made_up)) == (8, 3 * 4 + 2 * 2 + 2 * 8)
 
     def test_looks_before_the_last_have_short_pairs_unless_their_time_was_said(
         self, made_up: list[Effective]
@@ -128,7 +128,7 @@ class TestLooks:
             return {(run.duration_ps // 10**9, run.warm_up_ps // 10**9) for run in runs}
 
         assert simulated() == {(160, 160), (80, 80)}
-        assert simulated(seeds=3) == {(500, 300), (80, 80)}
+        assert simulated(seeds=4) == {(500, 300), (80, 80)}
         assert simulated(duration="50 ms") == {(50, 300), (50, 80)}
         assert simulated(warm_up="50 ms") == {(500, 50), (80, 50)}
 
@@ -309,7 +309,7 @@ def test_progress_never_goes_back_within_a_phase(
         SCENARIO, "affinity", members=4, jobs=1, store=NOWHERE,
         progress=lambda done, of, phase="", /: seen.setdefault(phase, []).append((done, of)),
     )  # fmt: skip
-    assert [*seen][:2] == [f"up to {pairs} pairs, 4 with other values" for pairs in (3, 6)]
+    assert [*seen][:2] == [f"up to {pairs} pairs, 4 with other values" for pairs in (4, 6)]
     assert all(phase == sorted(phase) for phase in seen.values())
     assert sum(phase[-1][0] for phase in seen.values()) == len(made_up)
 
