@@ -85,7 +85,7 @@ def tunings_of(scenario: str) -> tuple[str, ...]:
 def settings_of(scenario: str) -> tuple[Setting, ...]:
     """Return what can be set, ordered by name, without what another system or driver has."""
     table = load._assembled(scenario, {}, (), {}, ())[1]
-    hosts = {prefix: table._places.hosts(peers=bool(prefix)) for prefix in ("", "peer:")}
+    hosts = {prefix: table.places.hosts(peers=bool(prefix)) for prefix in ("", "peer:")}
     found = []
     for name in sorted(set(table.legal_names())):
         target = table._target(Entry(name, "", "--set"))

@@ -30,6 +30,9 @@ BASE = (
     *("_engine", "_share", "errors", "faults", "files", "folders", "printable", "rows", "terminal"),
     "spelling",
 )
+# The machinery of scenarios, which no subject is named in: they announce themselves.
+MACHINERY = ("simnet.scenario.core.", "simnet.scenario.commands.")
+SUBJECTS = "simnet.scenario.parts."
 # Stands on the roof: the public API, and what runs the command.
 ROOF = ("", "__main__")
 
@@ -47,6 +50,8 @@ def allowed(importer: str, imported: str) -> bool:
     if below in BASE:
         return above in BASE or above in FLOORS
     if above not in FLOORS or below not in FLOORS:
+        return False
+    if importer.startswith(MACHINERY) and imported.startswith(SUBJECTS):
         return False
     return FLOORS.index(below) <= FLOORS.index(above)
 

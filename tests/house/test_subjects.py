@@ -116,16 +116,15 @@ print(simnet.run("s.toml", duration="2 ms", warm_up="1 ms").jumps)
 """
 
 
-# every simulated host has them
-_OF_EVERY_HOST = {"host", "nic", "interrupts", "irqbalance"}
+# what is simulated of every host
+_OF_EVERY_HOST = {"host", "nic"}
 
 
-def test_general_code_of_scenarios_names_no_subject() -> None:
+def test_what_systems_stand_on_names_no_subject_but_those_of_every_host() -> None:
     named = {
         name.split(".")[3]
-        for folder in ("core", "commands", "system")
-        for file in (_PARTS.parent / folder).glob("*.py")
-        for name in imports_of_python(file.read_text(encoding="utf-8"), f"{folder}.{file.stem}")
+        for file in (_PARTS.parent / "system").glob("*.py")
+        for name in imports_of_python(file.read_text(encoding="utf-8"), f"system.{file.stem}")
         if name.startswith("simnet.scenario.parts.")
     }
     assert named == _OF_EVERY_HOST

@@ -189,7 +189,7 @@ def test_the_peer_has_the_queues_that_its_card_can_have(
 ) -> None:
     taken(tmp_path, {"p.txt": CHANNELS}, peer=peer)
     loaded = load(str(tmp_path / "out" / "scenario.toml"))
-    counts = [host.ports[0].nic.rx_queues for host in (loaded.host, *loaded.peers)]  # type: ignore[attr-defined]
+    counts = [host.ports[0].nic.rx_queues for host in (loaded.host, *loaded.peers)]
     assert counts == [1, queues]
 
 

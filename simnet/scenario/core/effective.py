@@ -18,8 +18,8 @@
     effective.host.ports[3].nic.rx_usecs_ps     see parts/nic/drivers; each port has its own
     effective.host.ports[3].smp_affinity        CPUs of the mask, ascending: (5,)
     effective.host.cpu_count, .online, .cpus_of(node), .node_of(cpu)
-    effective.host.ports[3].enslaved            a slave of the bond; .unplugged_ps, .plugged_ps
-    effective.host.ports[3].quickack            of the routes through it
+    effective.host.ports[3].enslaved            and what else knobs set of a port by its name
+    effective.host.ports[3].set_of(0, "rps_cpus")   likewise of a queue
     effective.peers[1]                          a Host, too; its ports[k] likewise
     effective.switch.latency_ps                 parts that subjects announce, by their places:
     effective.host.bonding.mode                 see the schema of each; None or () where absent
@@ -50,23 +50,54 @@ from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny, create_
 from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
+from simnet.scenario.core.knobs import OF_PORTS, OF_QUEUES
 from simnet.scenario.core.parameter import Parameter
+from simnet.scenario.core.places import irqs_of
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.subject import host_parts, parts
-from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine, irqs_of
-from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.core.subject import host_parts, model_section, parts
 
 __all__ = ["Effective", "Flow", "Host", "Port"]
 
 
 def _of_driver(nic: Any) -> Any:
     """Return a port's values as the section of their driver."""
-    return Nic.variants()[nic["driver"]](**nic) if isinstance(nic, dict) else nic
+    if not isinstance(nic, dict):
+        return nic
+    return model_section("nic").variants()[nic["driver"]](**nic)
 
 
-class Port(Section):
-    """A network port with its driver's settings.
+def _with_knobs(base: type[Section]) -> Any:
+    """Return a port with what knobs set of ports, and of each of their queues."""
+    fields: dict[str, Any] = {name: (type(value), value) for name, value in OF_PORTS.items()}
+    for name in (*OF_QUEUES["rx"], *OF_QUEUES["tx"]):
+        fields[name] = (tuple[Any, ...], ())
+    return create_model("_PortWithKnobs", __base__=base, **fields)
+
+
+class _Port(Section):
+    name: str
+    node: int
+    irq: int
+    next_irqs: tuple[int, ...] = ()
+    smp_affinity: tuple[int, ...]
+    queue_affinity: tuple[tuple[int, ...], ...] = ()
+    nic: Annotated[SerializeAsAny[Section], BeforeValidator(_of_driver)]
+
+
+# what subjects announce has types that nothing here knows
+if TYPE_CHECKING:
+
+    class _PortWithKnobs(_Port):
+        nic: Any
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    _PortWithKnobs = _with_knobs(_Port)
+
+
+class Port(_PortWithKnobs):
+    """A network port with its driver's settings, and with what knobs set of it and of its queues.
 
     Attributes:
         name: interface, as in ``eth0``.
@@ -75,45 +106,14 @@ class Port(Section):
         next_irqs: of the queues behind the first; those that are not listed follow the last one.
         smp_affinity: CPUs of the interrupt's mask, ascending.
         queue_affinity: of a port with several queues, the mask of each queue's interrupt.
-        enslaved: whether the port is a slave of the host's bond.
-        unplugged_ps: when its cable is pulled, from the start of the simulation; 0 for never.
-        plugged_ps: when it is plugged in again; 0 for never.
-        quickack: whether each segment by a route through it is acknowledged at once.
-        napi_defer_hard_irqs, gro_flush_timeout_ps, irq_suspend_timeout_ps: of each receive queue's
-            NAPI instance; None for what its NIC says.
-        napi_cpus: CPUs that the thread of each receive queue may use; empty for all.
-        rps_cpus: CPUs that each receive queue's packets are spread over; empty for none.
-        rps_flow_cnt: size of each receive queue's flow table; 0 for none.
-        xps_cpus: CPUs that each transmit queue is for; empty for none.
-        bql_limit_min_bytes, bql_limit_max_bytes: of each transmit queue's byte
-            queue limit; a maximum of 0 is the kernel's.
-        recvspace_bytes: of AIX, buffer of connections by it; 0 for that of no(1).
-        sendspace_bytes: likewise.
         nic: the chip and its driver's settings.
     """
 
-    name: str
-    node: int
-    irq: int
-    smp_affinity: tuple[int, ...]
-    enslaved: bool = False
-    unplugged_ps: int = 0
-    plugged_ps: int = 0
-    next_irqs: tuple[int, ...] = ()
-    quickack: bool = False
-    queue_affinity: tuple[tuple[int, ...], ...] = ()
-    napi_defer_hard_irqs: tuple[int | None, ...] = ()
-    gro_flush_timeout_ps: tuple[int | None, ...] = ()
-    irq_suspend_timeout_ps: tuple[int | None, ...] = ()
-    napi_cpus: tuple[tuple[int, ...], ...] = ()
-    rps_cpus: tuple[tuple[int, ...], ...] = ()
-    rps_flow_cnt: tuple[int, ...] = ()
-    xps_cpus: tuple[tuple[int, ...], ...] = ()
-    bql_limit_min_bytes: tuple[int, ...] = ()
-    bql_limit_max_bytes: tuple[int, ...] = ()
-    recvspace_bytes: int = 0
-    sendspace_bytes: int = 0
-    nic: Annotated[SerializeAsAny[Nic], BeforeValidator(_of_driver)]
+    def set_of(self, queue: int, target: str) -> Any:
+        """What knobs with this target set of a queue; their default for one that has none."""
+        given = getattr(self, target)
+        of_any = OF_QUEUES["rx"] | OF_QUEUES["tx"]
+        return given[queue] if queue < len(given) else of_any.get(target, ())
 
     def irq_of(self, queue: int) -> int:
         """The interrupt number of a queue."""
@@ -125,7 +125,9 @@ def _with_host_parts(base: type[Section]) -> Any:
     fields: dict[str, Any] = {}
     for part in host_parts():
         form: Any = part.section
-        if part.item:
+        if part.kind:
+            fields[part.place] = (form, ...)
+        elif part.item:
             fields[part.place] = (tuple[form, ...], ())
         elif part.key:
             fields[part.place] = (form | None, None)
@@ -139,6 +141,7 @@ def _with_parts(base: type[Section], *, late: bool) -> Any:
     fields: dict[str, Any] = {}
     for part in parts():
         if part.key and late == (not part.kind and not part.early):
+            fields |= part.beside
             form: Any = part.section
             if part.always:
                 fields[part.place] = (form, form())
@@ -150,9 +153,6 @@ def _with_parts(base: type[Section], *, late: bool) -> Any:
 
 class _Host(Section):
     name: str
-    machine: Machine
-    cpu: Cpu
-    kernel: Kernel
     ports: tuple[Port, ...]
 
 
@@ -170,14 +170,11 @@ class Host(_HostWithParts):
 
     Attributes:
         name: the server model's name.
-        machine: nodes, buses, links.
-        cpu: the processor, all sockets alike.
-        kernel: constants and sysctls.
         ports: in the order of the server model.
     """
 
     @property
-    def seen(self) -> tuple[Machine, Cpu]:
+    def seen(self) -> tuple[Any, Any]:
         """Machine and processor as the host's operating system sees them."""
         for part in host_parts():
             if part.cpus and (found := getattr(self, part.place)) is not None:
@@ -189,7 +186,7 @@ class Host(_HostWithParts):
     def _cpus_per_node(self) -> int:
         """Logical CPUs of a node, where all have as many."""
         machine, cpu = self.seen
-        return machine.sockets_per_node * cpu.cores_per_socket * cpu.threads_per_core
+        return int(machine.sockets_per_node * cpu.cores_per_socket * cpu.threads_per_core)
 
     @property
     def cpu_count(self) -> int:
@@ -206,7 +203,7 @@ class Host(_HostWithParts):
 
     def cpus_of(self, node: int) -> tuple[int, ...]:
         """Return the logical CPUs of a node."""
-        listed = self.seen[0].node_cpus
+        listed: tuple[tuple[int, ...], ...] = self.seen[0].node_cpus
         if listed:
             return listed[node]
         return tuple(range(node * self._cpus_per_node, (node + 1) * self._cpus_per_node))
@@ -264,9 +261,6 @@ else:
 
 
 class _Running(_Beside):
-    irqbalance: str
-    balancer: Balancer = Balancer()
-    occupied_cpus: tuple[int, ...] = ()
     workload: Workload
 
 
@@ -285,9 +279,6 @@ class Effective(_WithParts):
         scenario: its name.
         host: the system under test.
         peers: the machines at the other ends.
-        irqbalance: ``"off"``, ``"settled"`` or ``"daemon"``.
-        balancer: which daemon.
-        occupied_cpus: those that serve other devices, as far as a simulated daemon has to know.
         workload: what runs.
         flows: one per stream.
         run: how long.
@@ -323,17 +314,17 @@ class Effective(_WithParts):
         return not (self.hypervisor or self.kvm)
 
     @property
-    def machine(self) -> Machine:
+    def machine(self) -> Any:
         """Nodes, buses and links of the system under test."""
         return self.host.machine
 
     @property
-    def cpu(self) -> Cpu:
+    def cpu(self) -> Any:
         """Processor of the system under test."""
         return self.host.cpu
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> Any:
         """Kernel of the system under test."""
         return self.host.kernel
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic_core import core_schema
 
-from simnet.scenario.core.parameter import ModelState, Scalar, State
-from simnet.scenario.core.schema import file_model
+from simnet.scenario.core.parameter import Scalar, State
+from simnet.scenario.core.schema import FileTable, file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import ANY, Choice, Flag, count, ratio, size, time
 from simnet.scenario.core.subject import host_parts, parts, setups
-from simnet.scenario.parts.irqbalance.schema import Balancer
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -23,7 +22,6 @@ __all__ = [
     "LOADS",
     "REQUEST_TESTS",
     "STREAM_TYPES",
-    "IrqMap",
     "PeerTable",
     "Run",
     "ScenarioFile",
@@ -139,17 +137,9 @@ _HOST_ORDER: Final = 35
 if TYPE_CHECKING:
     WorkloadTable: TypeAlias = BaseModel
     RunTable: TypeAlias = BaseModel
-    _BalancerTable: TypeAlias = BaseModel
 else:
     WorkloadTable = file_model(Workload, bare=True)
     RunTable = file_model(Run, bare=True)
-    _BalancerTable = file_model(Balancer, bare=True)
-
-
-class _Table(BaseModel):
-    """A table of a scenario file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def _with_parts(name: str, base: type[BaseModel], *, named: bool, last: bool = False) -> Any:
@@ -166,6 +156,10 @@ def _with_parts(name: str, base: type[BaseModel], *, named: bool, last: bool = F
         if not part.key or part.named_by or bool(part.kind) != named:
             continue
         if named and (part.order > _HOST_ORDER) != last:
+            continue
+        own: Any = part.form()
+        if own:
+            fields[part.key] = (own, Field(default_factory=own))
             continue
         form: Any = str if named else file_model(part.section, bare=True)
         default: Any = "" if named else () if part.several else None
@@ -187,7 +181,7 @@ def _with_host_parts(name: str, base: type[BaseModel]) -> Any:
     return create_model(name, __base__=base, **fields)
 
 
-class _Peer(_Table):
+class _Peer(FileTable):
     server: Annotated[str, Field(description="server model")]
     kernel: Annotated[str, Field(description="kernel model")]
     count: Annotated[int, Field(ge=1, le=64, description="how many")] = 1
@@ -209,7 +203,7 @@ class PeerTable(_PeerHost):
     """Machines of one kind at the other end of the cables."""
 
 
-class _System(_Table):
+class _System(FileTable):
     server: Annotated[str, Field(description="server model")]
     kernel: Annotated[str, Field(description="kernel model")]
 
@@ -240,40 +234,7 @@ class SystemTable(_Clients):
     ] = ()
 
 
-class IrqMap(_Table):
-    """Where the interrupts are while irqbalance runs: an smp_affinity mask per interrupt."""
-
-    description: Annotated[str, Field(description="one line")]
-    state: ModelState
-    source: str
-    smp_affinity: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[0-9]+$")], str],
-        Field(description="hexadecimal CPU mask by interrupt number"),
-    ]
-
-
-class OtherDevices(_Table):
-    """Which CPUs serve other devices: timer, disk, USB. A simulated first-fit avoids them."""
-
-    smp_affinity: Annotated[str, Field(description="hexadecimal CPU mask")]
-    state: ModelState
-    source: str
-
-
-class IrqbalanceTable(_BalancerTable):
-    """How a running irqbalance is represented: by where it leaves interrupts, or simulated."""
-
-    map: Annotated[
-        str,
-        Field(
-            description="a map below; daemon: simulate the daemon; none: where the kernel puts them"
-        ),
-    ] = "none"
-    maps: dict[str, IrqMap] = Field(default={})
-    other_devices: OtherDevices | None = None
-
-
-class Setting(_Table):
+class Setting(FileTable):
     """A knob's value; a table with source and state where a bare value does not say enough."""
 
     value: Scalar
@@ -300,7 +261,7 @@ class _BareSetting:
         return {"anyOf": [bare, handler(schema)]}
 
 
-class TuningTable(_Table):
+class TuningTable(FileTable):
     """A named tuning: knobs that are turned together."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -314,7 +275,7 @@ class TuningTable(_Table):
         return self.__pydantic_extra__
 
 
-class _Scenario(_Table):
+class _Scenario(FileTable):
     kind: Literal["scenario"]
     description: Annotated[str, Field(min_length=1, description="what this is, one line")]
     name: Annotated[
@@ -330,7 +291,10 @@ class _Scenario(_Table):
 
 
 if TYPE_CHECKING:
-    _Tables = _Scenario
+
+    class _Tables(_Scenario):
+        def __getattr__(self, part: str) -> Any: ...
+
 else:
     _Tables = _with_parts("_Tables", _Scenario, named=False)
 
@@ -338,7 +302,6 @@ else:
 class ScenarioFile(_Tables):
     """A scenario: models, workload, tuning."""
 
-    irqbalance: IrqbalanceTable = Field(default_factory=IrqbalanceTable)
     tuning: Annotated[
         dict[str, Annotated[Setting, _BareSetting()]],
         Field(description="knobs by the names that an administrator types"),

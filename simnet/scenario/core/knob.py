@@ -190,12 +190,16 @@ class Knob:
             ``*`` may be typed.
         doc: what it does, one line.
         spec: form and legal range of its value.
-        scope: what it changes: an attribute of the kernel, of the port itself, of its queues, of
-            its NIC, whether the port is a slave, its cable, the binding of the streams, irqbalance,
-            the port as an interface of IP (routes through it), a whole model of the system,
-            the workload, nothing, or a part of each host or beside the hosts, by its place.
-            ``disks.queue`` is the queue of one of a host's disks.
-        target: the attribute; empty for scope ``none``.
+        scope: what it changes: a part of each host or beside the hosts, by its place
+            (``disks.queue`` is the queue of one of a host's disks), a port (``interface``), each of
+            its queues (``rx-queue``, ``tx-queue``), its interrupts, its ``nic``, the ``workload``,
+            a whole ``model`` of the system, ``none`` of these, or what a subject turns itself, see
+            `simnet.scenario.core.subject.Steps`.
+        target: the attribute, which a port and its queues have because a knob changes it; empty
+            for scope ``none``.
+        default: of a port or a queue, its value where the knob was not turned; None for what the
+            NIC says.
+        own: only the system under test has it.
         command: how to set it, with ``{value}``.
         today: how, where distributions have other tools than `command` needs; empty for none.
         needs: the attribute that a NIC has to have for what is set of its queues.
@@ -212,6 +216,7 @@ class Knob:
         keep: the command that sets it over a reboot, too; empty if `command` does, None where a
             script has to set it at each boot, or a file of sysctls.
         by_hand: no command sets it.
+        undone: what it does can be undone.
         together: its subject says what is typed for it and others, see `Subject.typed`.
         also: further attributes of the NIC that it sets to the same value.
         remark: what there is to say of a value; empty for nothing.
@@ -224,6 +229,8 @@ class Knob:
     scope: str
     target: str
     command: str
+    default: Any = None
+    own: bool = False
     today: str = ""
     unit: str = ""
     note: str = ""
@@ -238,6 +245,7 @@ class Knob:
     stage: Stage = Stage.KNOBS
     keep: str | None = None
     by_hand: bool = False
+    undone: bool = True
     together: bool = False
     also: tuple[str, ...] = ()
     remark: Callable[[Any], str] | None = None

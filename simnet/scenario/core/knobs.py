@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.subject import Subject
 
-__all__ = ["KNOBS", "MODELS", "UNREAD", "knob_of", "knobs_of"]
+__all__ = ["KNOBS", "MODELS", "OF_PORTS", "OF_QUEUES", "UNREAD", "knob_of", "knobs_of"]
 
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
 """Attributes that no mechanism reads.
@@ -38,6 +38,7 @@ MODELS: Final = (
         "model",
         "server",
         "use the machine {value}",
+        own=True,
         by_hand=True,
     ),
     Knob(
@@ -47,6 +48,7 @@ MODELS: Final = (
         "model",
         "kernel",
         "install and boot the kernel of {value}",
+        own=True,
         by_hand=True,
     ),
 )
@@ -75,6 +77,15 @@ KNOBS: Final[tuple[Knob, ...]] = (
     *MODELS,
     *(knob for subject in subjects() for knob in knobs_of(subject)),
 )
+
+
+OF_PORTS: Final = {knob.target: knob.default for knob in KNOBS if knob.scope == "interface"}
+"""What knobs can set of a port, with what it is before."""
+OF_QUEUES: Final = {
+    way: {knob.target: knob.default for knob in KNOBS if knob.scope == f"{way}-queue"}
+    for way in ("rx", "tx")
+}
+"""Likewise of each of its receive and transmit queues."""
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import os
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,20 +12,17 @@ from simnet.scenario.commands.captured import Captured, captured
 from simnet.scenario.commands.ready import ready_names, ready_tuning
 from simnet.scenario.commands.typed import knob_named
 from simnet.scenario.core import library
-from simnet.scenario.core.checks import check_whole, peer_ports
+from simnet.scenario.core.checks import check_whole
 from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.entries import entries, tuning_names
-from simnet.scenario.core.files import REQUEST_TESTS, Run, Workload
+from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Settings
-from simnet.scenario.core.subject import host_parts, parts, setup_of
+from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
 from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
-from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
-from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.parts.nic.schema import Nic
 from simnet.spelling import nearest
 
 if TYPE_CHECKING:
@@ -151,7 +147,7 @@ def _assembled(
     if apply:
         found = assembly.captured.entries
         given = entries(form, document, tunings, settings, options, found, ready=ready)
-    table = Settings(assembly.tree, form.irqbalance, document)
+    table = Settings(assembly.tree, form, document)
     table.remarks += assembly.captured.remarks
     table.applied += [_exchanged(form.system, *model) for model in models]
     table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
@@ -269,7 +265,6 @@ class _Assembly:
             if part.kind:
                 self._model_of(part)
         self._tables(form, early=True)
-        self._table("balancer", Balancer, form.irqbalance, "irqbalance")
         self._table("workload", Workload, form.workload)
         self._tables(form, early=False)
         self._table("run", Run, form.run)
@@ -343,16 +338,19 @@ class _Assembly:
 
     def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
         known = (self.document, self.path)
-        server, document, path = self.model("server", table.server, *known, (*key, "server"))
-        kernel, released, _ = self.model("kernel", table.kernel, *known, (*key, "kernel"))
-        cpu, built, _ = self.model("cpu", server.cpu, document, path, ("cpu",))
         self.tree.put_plain((*place, "name"), table.server)
-        for section, form, written in (
-            (Machine, server, document),
-            (Cpu, cpu, built),
-            (Kernel, kernel, released),
-        ):
-            self.tree.graft((*place, section.__name__.lower()), section, form, (written, ()))
+        made = [part for part in host_parts() if part.kind]
+        models: dict[str, tuple[Any, Document, FilePath]] = {}
+        names: dict[str, str] = {}
+        for part in sorted(made, key=lambda one: one.named_by):  # what the table names first
+            form, written, path = models.get(part.named_by, (table, *known))
+            there = (part.kind,) if part.named_by else (*key, part.kind)
+            names[part.place] = name = getattr(form, part.kind)
+            models[part.place] = self.model(part.kind, name, written, path, there)
+        for part in made:
+            form, written, _ = models[part.place]
+            self.tree.graft((*place, part.place), part.section, form, (written, ()))
+        server, document, path = models["machine"]
         self.tree.put_plain((*place, "ports"), [])
         self._host_parts(place, table, key, several=False)
         cabled = getattr(table, "cabled", None) or len(server.ports)
@@ -374,17 +372,20 @@ class _Assembly:
                     self.tree.put_plain((*here, field), info.default)
             self.tree.put_plain((*here, "next_irqs"), port.next_irqs)
             self.tree.put_plain((*here, "enslaved"), port.name in slaves)
-            self.tree.graft((*here, "nic"), Nic.variants()[nic.driver], nic, (written, ()))
+            section = model_section("nic").variants()[nic.driver]
+            self.tree.graft((*here, "nic"), section, nic, (written, ()))
             self.models[dotted((*here, "nic"))] = port.nic
         self._host_parts(place, table, key, several=True)
-        names = {"machine": table.server, "cpu": server.cpu, "kernel": table.kernel}
-        self.models.update({dotted((*place, part)): name for part, name in names.items()})
+        for part in made:
+            self.models[dotted((*place, part.place))] = names[part.place]
 
     def _host_parts(
         self, host: Path, table: SystemTable | PeerTable, key: KeyPath, *, several: bool
     ) -> None:
         """Put in the parts that the table of a host has, and those that are there in any case."""
         for part in host_parts():
+            if part.kind:
+                continue
             form: Any = file_model(part.section, bare=True)
             given = getattr(table, part.key) if part.key else form()
             if bool(part.item) != several or given is None:
@@ -403,7 +404,8 @@ class _Assembly:
         """
         check_whole(self.tree, table)
         self.tree.put_plain(("scenario",), scenario)
-        self.tree.put_plain(("flows",), _flows(self.tree, table))
+        flows = [flow for subject in subjects() for flow in subject.flows(table)]
+        self.tree.put_plain(("flows",), flows)
         del self.tree.values["cables"]  # the flows say what they connect
         effective = Effective(
             **self.tree.values,
@@ -416,69 +418,3 @@ class _Assembly:
         idle = idle_settings(effective, table.origins)
         remarks = (*table.remarks, *idle, *effective.uncalibrated)
         return effective.model_copy(update={"remarks": remarks})
-
-
-def _receive_buffer(kernel: Mapping[str, Any]) -> int:
-    """What netserver asks for per recv: the buffer of a socket that has no connection yet."""
-    if kernel["system"] == "aix":
-        return int(kernel["tcp_recvspace_bytes"])
-    return int(kernel["tcp_rmem_bytes"][1])
-
-
-def _flows(tree: Tree, table: Settings) -> list[dict[str, Any]]:
-    """Return one stream for each port on the nodes that carry traffic.
-
-    The bidirectional test has two on the first port of each node, and none on the others; in
-    tests of requests messages are these, and what is received are responses. With several
-    connections there are as many of each. Flows of requests beside them come last.
-    """
-    workload = tree.get(("workload",))
-    if setup_of(workload["test"], tree.values.__contains__):
-        return []
-    both = workload["test"] == "bidirectional"
-    request_bytes = sum(workload["writes_bytes"]) or workload["request_bytes"]
-    ends = peer_ports(tree)
-    flows: list[dict[str, Any]] = []
-    short: list[dict[str, Any]] = []
-    nodes = set()
-    for number, port in enumerate(tree.get(("host", "ports"))):
-        if port["node"] >= workload["nodes"] or (both and port["node"] in nodes):
-            continue
-        nodes.add(port["node"])
-        bindings = {
-            name: port["node"] if place == "nic" else None if place == "any" else place
-            for name, place in table.bindings.items()
-        }
-        tests = ("netserver", "netperf") if both else (workload["test"],)
-        count = workload["connections"]
-        short += [
-            {
-                "name": f"{port['name']}.short.{flow}",
-                "port": number,
-                "peer": ends[number][0],
-                "peer_port": ends[number][1],
-                "receives": False,
-                "message_bytes": request_bytes,
-                "recv_bytes": workload["response_bytes"],
-                "asks": True,
-                **bindings,
-            }
-            for flow in range(workload["short_flows"])
-        ]
-        for test, stream in itertools.product(tests, range(count)):
-            receiver = ("host",) if test == "netserver" else ("peers", ends[number][0])
-            asks = test in REQUEST_TESTS
-            flows.append(
-                {
-                    "name": f"{port['name']}{f'.{test}' * both}{f'.{stream}' * (count > 1)}",
-                    "port": number,
-                    "peer": ends[number][0],
-                    "peer_port": ends[number][1],
-                    "receives": test == "netserver",
-                    "message_bytes": request_bytes if asks else workload["message_bytes"],
-                    "recv_bytes": workload["response_bytes" if asks else "recv_size_bytes"]
-                    or _receive_buffer(tree.get((*receiver, "kernel"))),
-                    **bindings,
-                }
-            )
-    return flows + short

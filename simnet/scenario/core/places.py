@@ -8,21 +8,25 @@ from simnet.errors import InputError
 from simnet.host.release import release
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
-from simnet.scenario.core.subject import HostPart, host_parts, parts
+from simnet.scenario.core.subject import HostPart, host_parts, model_section, parts
 from simnet.scenario.core.tree import DEFAULT, dotted
-from simnet.scenario.parts.host.schema import Kernel, irqs_of
-from simnet.scenario.parts.nic.schema import Nic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.tree import Entry, Path, Tree
 
-__all__ = ["Places", "lacking", "ranges"]
+__all__ = ["Places", "irqs_of", "lacking", "ranges"]
 
-# what only the system under test has
-_OWN: Final = ("flows", "irqbalance", "cable", "model", "workload")
+_OF_PORTS: Final = ("interface", "irq", "rx-queue", "tx-queue", "nic", "none")
+
+
+def irqs_of(first: int, following: Sequence[int], queues: int) -> tuple[int, ...]:
+    """The interrupts of so many queues; those that are not listed follow the last one."""
+    listed = (first, *following)
+    more = range(listed[-1] + 1, listed[-1] + 1 + queues - len(listed))
+    return (*listed, *more)[:queues]
 
 
 class Places:
@@ -61,11 +65,8 @@ class Places:
     ) -> Iterator[Path]:
         """Yield the places in the tree that a knob changes on one host."""
         part = next((one for one in parts() if one.place == knob.scope), None)
-        pinned = knob.scope == "flows" and knob.target == "cpus"
-        if (part or knob.scope in _OWN) and host != ("host",) and not pinned:
+        if (part or knob.own) and host != ("host",):
             raise entry.error("only for the system under test, not for its peers")
-        if knob.scope in {"flows", "irqbalance"}:
-            return
         if knob.scope == "workload":
             yield (knob.scope, knob.target)
             return
@@ -74,16 +75,18 @@ class Places:
                 raise entry.error(part.absent or f"the scenario has no {part.place}")
             yield (part.place, knob.target)
             return
-        self._check_kernel(entry, knob, host)
         top, *inner = knob.scope.split(".")
         inside = next((one for one in host_parts() if one.place == top), None)
+        if not inside and top not in _OF_PORTS:
+            return
+        self._check_kernel(entry, knob, host)
         if inside and inside.item:
             yield (*host, top, self._chosen(entry, inside, named, host), *inner, knob.target)
             return
         if inside and top not in self._tree.get(host):
             name = self._tree.get((*host, "name"))
             raise entry.error(f"{name} {inside.absent or f'has no {top}'}")
-        if inside or knob.scope == "kernel":
+        if inside:
             yield (*host, knob.scope, knob.target)
             return
         if knob.scope == "none" and not named and not knob.drivers:
@@ -138,7 +141,7 @@ class Places:
     def _missing(self, feature: str, kernel: Path) -> str:
         """Say that a kernel has no such thing, or that its model does not say so."""
         name, version = feature.upper(), self._tree.get((*kernel, "version"))
-        spec = spec_of(Kernel, feature)
+        spec = spec_of(model_section("kernel"), feature)
         if self._tree.provenance[dotted((*kernel, feature))].source != DEFAULT:
             return f"not in this kernel, Linux {version}: it has no {name}"
         since = f"; Linux has it since {spec.since}" if isinstance(spec, Feature) else ""
@@ -151,7 +154,7 @@ class Places:
         if knob.scope in {"rx-queue", "tx-queue"}:
             for queue in self._chosen_queues(entry, knob, named, port):
                 yield (*port, knob.target, queue)
-        elif knob.scope == "port" and self.queues(port) > 1:
+        elif knob.scope == "irq" and self.queues(port) > 1:
             yield (*port, "queue_affinity", self.irqs(port).index(int(named["irq"])))
         elif knob.scope == "nic":
             for target in (knob.target, *knob.also):
@@ -180,10 +183,9 @@ class Places:
         fitting = [n for n in chosen if knob.fits(ports[n]["nic"]["driver"], ports[n]["nic"])]
         if not fitting and not _unknown(knob, ports[chosen[0]]["nic"]):
             driver = ports[chosen[0]]["nic"]["driver"]
-            sections = Nic.variants().items()
-            having = [name for name, one in sections if knob.fits(name, one.model_fields)]
-            why = Nic.variants()[driver].unmoderated if " -C " in knob.name else ""
-            raise entry.error(lacking(driver, having, why))
+            sections: Mapping[str, Any] = model_section("nic").variants()
+            having = [name for name, one in sections.items() if knob.fits(name, one.model_fields)]
+            raise entry.error(lacking(driver, having, sections[driver].without(knob.name)))
         return fitting
 
     def queues(self, port: Path, way: str = "rx") -> int:
@@ -227,6 +229,17 @@ class Places:
         sockets = machine["nodes"] * machine["sockets_per_node"]
         return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])
 
+    def check_cpus(self, entry: Entry, cpus: Any, host: Path) -> None:
+        """Refuse CPUs that a machine does not have."""
+        cpu_count = self.cpu_count(host)
+        if cpus and cpus[-1] >= cpu_count:
+            name = self._tree.get((*host, "name"))
+            raise entry.error(
+                f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
+            )
+        if cpus and not set(cpus).intersection(self.online(host)):
+            raise entry.error(f"no CPU of {ranges(list(cpus))} is on line")
+
 
 def lacking(driver: str, having: Iterable[str], why: str = "") -> str:
     """Return that a port's driver has no such knob, perhaps why, and which drivers have it."""
@@ -236,7 +249,7 @@ def lacking(driver: str, having: Iterable[str], why: str = "") -> str:
 
 def _unknown(knob: Knob, nic: Mapping[str, Any]) -> str:
     """Return why nobody knows what a knob does to a NIC that has not got it."""
-    driver = Nic.variants()[nic["driver"]]
+    driver: Any = model_section("nic").variants()[nic["driver"]]
     return "" if knob.fits(nic["driver"], nic) else driver.unknown(knob.name, nic)
 
 

@@ -16,10 +16,24 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from simnet.scenario.core.parameter import Bare, Parameter, Spec
 from simnet.scenario.core.section import Section
 
-__all__ = ["ModelFile", "ModelKind", "file_model", "section_in", "spec_of", "value_spec"]
+__all__ = [
+    "FileTable",
+    "ModelFile",
+    "ModelKind",
+    "file_model",
+    "section_in",
+    "spec_of",
+    "value_spec",
+]
 
 ModelKind: TypeAlias = str
 """One of the kinds that subjects announce; `simnet.scenario.core.library.MODELS` has them all."""
+
+
+class FileTable(BaseModel):
+    """A table of a scenario file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ModelFile(BaseModel):

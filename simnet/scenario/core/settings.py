@@ -12,41 +12,34 @@ from simnet.errors import InputError
 from simnet.scenario.core.entries import EACH_PORT, PEER, in_rows, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
-from simnet.scenario.core.knobs import KNOBS, MODELS, UNREAD, knob_of
+from simnet.scenario.core.knobs import KNOBS, MODELS, OF_QUEUES, UNREAD, knob_of
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.subject import Part, host_parts, parts, subjects
+from simnet.scenario.core.subject import Part, host_parts, model_section, parts, subjects
 from simnet.scenario.core.tree import Entry, Path, Table, Tree, dotted, walk
-from simnet.scenario.parts.host.checks import check_machines
-from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
-from simnet.scenario.parts.interrupts.settings import IRQ_MAP, Interrupts
-from simnet.scenario.parts.nic.schema import Nic
 from simnet.spelling import family
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.scenario.core.files import IrqbalanceTable
+    from simnet.scenario.core.files import ScenarioFile
     from simnet.scenario.core.toml import Document
 
 __all__ = ["Settings"]
 
-_HOST_SECTIONS: Final[dict[str, type[Section]]] = {
-    "cpu": Cpu,
-    "machine": Machine,
-    "kernel": Kernel,
-    **{part.place: part.section for part in host_parts() if part.key and not part.item},
+_HOST_SECTIONS: Final = {
+    part.place: part.section for part in host_parts() if (part.key or part.kind) and not part.item
 }
 _QUEUES: Final = ("rx_queues", "tx_queues")
-_OF_QUEUES: Final = ("port", "rx-queue", "tx-queue")
+_OF_QUEUES: Final = ("irq", "rx-queue", "tx-queue")
 _IGNORED: Final = "accepted, but not modelled: it changes nothing here"
 
 
 @dataclass(frozen=True)
 class _Target:
-    """What a name stands for: places with their spec, or a knob on top; nothing: the map."""
+    """What a name stands for: places with their spec, a knob on top; nothing: its subject knows."""
 
     paths: tuple[Path, ...] = ()
     spec: Spec | None = None
@@ -69,24 +62,21 @@ class Settings(Table):
 
     Attributes:
         applied: the knobs that were set.
-        bindings: ``cpubind_node`` and ``preferred_node`` as set: a node, ``"nic"`` or ``"any"``;
-            ``cpus`` and ``peer_cpus`` of the processes: empty for all.
+        places: of the tree.
+        form: the scenario.
+        kept: what subjects keep here for others.
     """
 
-    def __init__(self, tree: Tree, irqbalance: IrqbalanceTable, document: Document) -> None:
+    def __init__(self, tree: Tree, form: ScenarioFile, document: Document) -> None:
         super().__init__(tree, document)
-        self._places = Places(tree)
+        self.places = Places(tree)
+        self.form = form
+        self.kept: dict[str, Any] = {}
         self.applied: list[AppliedKnob] = []
-        self.bindings: dict[str, Any] = {
-            "cpubind_node": "any",
-            "preferred_node": "any",
-            "cpus": (),
-            "peer_cpus": (),
-        }
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._given: dict[str, int] = {}
         self._gone: dict[str, list[str]] = {}
-        self.interrupts = Interrupts(tree, self.remarks, irqbalance, document)
+        self._steps = [subject.steps()(self) for subject in subjects()]
 
     def apply(self, given: list[Entry]) -> None:
         """Apply all settings, one stage after the other: `Stage` says what comes first, and why.
@@ -101,19 +91,21 @@ class Settings(Table):
         self._given = {entry.name: number for number, entry in enumerate(given)}
         targets = [(entry, self._target(entry)) for entry in given]
         reached = self._reached(targets)
-        self.interrupts.choose(given)
+        for one in self._steps:
+            one.begin(given)
         for stage in Stage:
             for entry, target in targets:
                 if target.stage is stage:
                     gone = self._shrunk_after(entry, targets) if entry in reached else None
                     self._apply(entry, target, gone)
-            if stage is Stage.VALUES:
-                check_machines(self.tree, self)
-                self.interrupts.size_queues()
-            elif stage is Stage.CPUS:
+            if stage is Stage.CPUS:
                 self._check_masks(targets)
-                self.interrupts.set_masks()
-        self.interrupts.warn()
+            for one in self._steps:
+                one.after(stage)
+            if stage is Stage.VALUES:
+                self._size_queues()
+        for one in self._steps:
+            one.end()
         for name, names in self._gone.items():
             self.remarks += [f"{one}: gone with {name}" for one in in_rows(names)]
 
@@ -122,7 +114,7 @@ class Settings(Table):
         if EACH_PORT not in entry.name:
             yield entry
             return
-        hosts = self._places.hosts(peers=is_peer(entry))
+        hosts = self.places.hosts(peers=is_peer(entry))
         ports = [port["name"] for host in hosts for port in self.tree.get((*host, "ports"))]
         if not ports:
             raise entry.error("there are no ports")
@@ -164,7 +156,32 @@ class Settings(Table):
         """Refuse CPUs in the value of a parameter that the machine does not have."""
         for entry, target in targets:
             if isinstance(target.spec, CpuMask) and target.paths:
-                self.interrupts.check_mask(entry, self.tree.get(target.paths[0]), ("host",))
+                self.places.check_cpus(entry, self.tree.get(target.paths[0]), ("host",))
+
+    def _size_queues(self) -> None:
+        """Give each queue of a port what can be set of it, if there are several a mask, too."""
+        for host in (*self.places.hosts(peers=False), *self.places.hosts(peers=True)):
+            for number in range(len(self.tree.get((*host, "ports")))):
+                port: Path = (*host, "ports", number)
+                receiving = self.places.queues(port)
+                masks = [()] * receiving if receiving > 1 else []
+                self.tree.put_plain((*port, "queue_affinity"), masks)
+                for way, settings in OF_QUEUES.items():
+                    for setting, value in settings.items():
+                        values = [value] * self.places.queues(port, way)
+                        self.tree.put_plain((*port, setting), values)
+
+    def _shrink_queues(self, entry: Entry, count: int, path: Path) -> None:
+        """Refuse more queues than the adapter has; those that go take their settings along."""
+        port, way = path[:-2], str(path[-1]).removesuffix("_queues")
+        most = self.tree.get(path)
+        if count > most:
+            name = self.tree.get((*port, "name"))
+            raise entry.error(f"{name} has {most} queues: expected 1 to {most}")
+        for setting in OF_QUEUES[way]:
+            del self.tree.get((*port, setting))[count:]
+        if way == "rx":
+            del self.tree.get((*port, "queue_affinity"))[count if count > 1 else 0 :]
 
     def _overriding(self, entry: Entry, paths: tuple[Path, ...]) -> Entry | None:
         """Return the parameter that is given after a knob and sets all of its places."""
@@ -195,10 +212,10 @@ class Settings(Table):
 
     def _target(self, entry: Entry) -> _Target:
         name = entry.name
-        if name == IRQ_MAP:
+        if any(name in one.names for one in self._steps):
             return _Target()
         plain = name.removeprefix(PEER)
-        if is_peer(entry) and not self._places.hosts(peers=True):
+        if is_peer(entry) and not self.places.hosts(peers=True):
             raise entry.error("the scenario has no peers")
         if not self._known:
             self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
@@ -216,12 +233,12 @@ class Settings(Table):
         plain = name.removeprefix(PEER)
         having = [
             driver
-            for driver, section in Nic.variants().items()
+            for driver, section in model_section("nic").variants().items()
             if any(plain == f"nic.{key}" for key, _, _ in _named(section))
         ]
         drivers = {
             port["nic"]["driver"]
-            for host in self._places.hosts(peers=is_peer(entry))
+            for host in self.places.hosts(peers=is_peer(entry))
             for port in self.tree.get((*host, "ports"))
         }
         if having and drivers:
@@ -236,8 +253,8 @@ class Settings(Table):
         """Return the places that a name stands for; those of a knob depend on other values."""
         if not target.knob:
             return target.paths
-        hosts = self._places.hosts(peers=is_peer(entry))
-        return self._places.everywhere(entry, target.knob, dict(target.parts), hosts)
+        hosts = self.places.hosts(peers=is_peer(entry))
+        return self.places.everywhere(entry, target.knob, dict(target.parts), hosts)
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
         """Yield name, places and spec of every scenario parameter and model value."""
@@ -250,7 +267,7 @@ class Settings(Table):
                 for name, path, spec in _named(part.section):
                     yield f"{prefix}.{name}", ((*place, *path),), spec
         for prefix, peers in (("", False), (PEER, True)):
-            hosts = self._places.hosts(peers=peers)
+            hosts = self.places.hosts(peers=peers)
             found: dict[str, tuple[list[Path], Spec]] = {}
             for host in hosts:
                 for name, place, spec in self._of_host(host):
@@ -283,20 +300,22 @@ class Settings(Table):
                 if path[0] not in unused:
                     yield f"{top}.{name}", (*host, top, *path), spec
         for number, port in enumerate(values["ports"]):
-            for name, path, spec in _named(Nic.variants()[port["nic"]["driver"]]):
+            section = model_section("nic").variants()[port["nic"]["driver"]]
+            for name, path, spec in _named(section):
                 yield f"nic.{name}", (*host, "ports", number, "nic", *path), spec
 
     def legal_names(self) -> Iterator[str]:
         """Yield every name that can be set here, those of all queues with ``*``."""
-        yield IRQ_MAP
+        for one in self._steps:
+            yield from one.names
         for name, _, _ in self._parameters():
             yield name
         for prefix, peers in (("", False), (PEER, True)):
-            hosts = self._places.hosts(peers=peers)
+            hosts = self.places.hosts(peers=peers)
             if not hosts:
                 continue
             ports = [p for host in hosts for p in self.tree.get((*host, "ports"))]
-            items = self._places.items(hosts)
+            items = self.places.items(hosts)
             for knob in KNOBS:
                 item = next((one for one in items if f"{{{one}}}" in knob.name), None)
                 if item:
@@ -328,30 +347,20 @@ class Settings(Table):
         value = parsed(entry, knob)
         if isinstance(knob.spec, CpuMask | CpuList):
             for path in (path for path in paths if "ports" in path):
-                self.interrupts.check_mask(entry, value, path[: path.index("ports")])
-        if knob.scope == "flows" and knob.target == "cpus":
-            peer = is_peer(entry)
-            self.interrupts.check_mask(entry, value, ("peers", 0) if peer else ("host",))
-            target_name = f"peer_{knob.target}" if peer else knob.target
-            before = self.bindings[target_name] or None
-            self.bindings[target_name] = value
-        elif knob.scope == "flows":
-            before = self.bindings[knob.target]
-            self._check_node(entry, value)
-            self.bindings[knob.target] = value
-        elif knob.scope == "irqbalance":
-            before = self.tree.get(("irqbalance",)) != "off"
-            self.interrupts.switch_irqbalance(on=value)
+                self.places.check_cpus(entry, value, path[: path.index("ports")])
+        turning = next((one for one in self._steps if knob.scope in one.scopes), None)
+        if turning:
+            before = turning.turn(entry, knob, value)
         else:
             before = self._value_at(paths[0], knob) if paths else None
             for path in paths:
                 if knob.stage is Stage.QUEUES:
-                    self.interrupts.check_queues(entry, value, path)
+                    self._shrink_queues(entry, value, path)
                 self._put(path, entry, knob.spec, value)
-            if knob.scope == "port":
-                self.interrupts.place_by_hand(entry, value)
-        hosts = self._places.hosts(peers=is_peer(entry))
-        why = "" if paths else self._places.unknown(knob, dict(target.parts), hosts)
+        for one in self._steps:
+            one.turned(entry, knob, value)
+        hosts = self.places.hosts(peers=is_peer(entry))
+        why = "" if paths else self.places.unknown(knob, dict(target.parts), hosts)
         self._record(entry, target, value, before, why)
 
     def _value_at(self, path: Path, knob: Knob) -> Any:
@@ -380,7 +389,7 @@ class Settings(Table):
                 value=new,
                 before=old,
                 apply=command(new),
-                undo=command(old) if old and knob.scope != "cable" else "",
+                undo=command(old) if old and knob.undone else "",
                 modelled=knob.modelled and not unknown,
                 note=knob.note,
                 source=source,
@@ -397,12 +406,6 @@ class Settings(Table):
             self.remarks.append(f"{entry.name}: {remark}")
         if knob.compile_time:
             self.remarks.append(f"{entry.name}: compile-time constant: {command(new)}{note}")
-
-    def _check_node(self, entry: Entry, node: Any) -> None:
-        nodes = self.tree.get(("host", "machine", "nodes"))
-        if isinstance(node, int) and node >= nodes:
-            name = self.tree.get(("host", "name"))
-            raise entry.error(f"NUMA node {node} does not exist: {name} has nodes 0 to {nodes - 1}")
 
 
 @functools.cache

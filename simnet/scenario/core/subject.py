@@ -11,15 +11,15 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 if TYPE_CHECKING:
     from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.commands.together import Together
-    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.knob import Knob, Stage
     from simnet.scenario.core.parameter import Spec
     from simnet.scenario.core.section import Section
-    from simnet.scenario.core.tree import Path, Table, Tree
+    from simnet.scenario.core.tree import Entry, Path, Table, Tree
 
 __all__ = [
     "Column",
@@ -30,12 +30,14 @@ __all__ = [
     "Part",
     "Proposal",
     "Setup",
+    "Steps",
     "Subject",
     "builders",
     "column_field",
     "columns",
     "host_parts",
     "late",
+    "model_section",
     "parts",
     "setup_of",
     "setups",
@@ -51,6 +53,7 @@ _Driver: TypeAlias = Any
 _Ground: TypeAlias = Any
 _Lifting: TypeAlias = Any
 _Listed: TypeAlias = Any
+_Settings: TypeAlias = Any
 
 
 def late(place: str) -> Callable[..., Any]:
@@ -112,6 +115,8 @@ class Part:
         always: it is there with its defaults where the file has no such table.
         absent: what a message says of its knobs where it is not there.
         prefix: what its values' names begin with in settings; the place if empty.
+        form: of a table, its form in a file where that has more than the section's values.
+        beside: values that stand beside it, which no file has: by name, type and default.
         order: where it stands among all.
     """
 
@@ -126,12 +131,14 @@ class Part:
     always: bool = False
     absent: str = ""
     prefix: str = ""
+    form: Callable[[], Any] = _pass
+    beside: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     order: int = 1000
 
 
 @dataclass(frozen=True)
 class HostPart:
-    """A part of each host beside machine, processor, kernel and ports.
+    """A part of each host, beside its ports.
 
     Attributes:
         place: where it is in the host; its values' names begin with it in settings.
@@ -139,6 +146,9 @@ class HostPart:
         key: its key in a file's table of a host; empty for what is always there and only knobs
             change.
         doc: what the file's schema says of that key.
+        kind: the kind of model that has its values: the one that the key of this name in a file's
+            table of a host names, or in the model of another part.
+        named_by: place of that part.
         cpus: its attribute that gives how many logical CPUs a host with it has, whose method
             `seen` then returns machine and processor as the operating system sees them; empty for
             those of the sockets.
@@ -154,6 +164,8 @@ class HostPart:
     section: type[Section]
     key: str = ""
     doc: str = ""
+    kind: str = ""
+    named_by: str = ""
     cpus: str = ""
     absent: str = ""
     item: str = ""
@@ -309,6 +321,40 @@ class Proposal:
     searched: bool = True
 
 
+class Steps:
+    """What a subject does while settings apply; made anew whenever some do.
+
+    Args:
+        settings: the settings, see `simnet.scenario.core.settings.Settings`.
+
+    Attributes:
+        names: what can be set of it that is neither a value nor a knob.
+        scopes: of its knobs that it turns itself, as they have no place in the tree.
+    """
+
+    names: ClassVar[tuple[str, ...]] = ()
+    scopes: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, settings: _Settings) -> None:
+        self.settings = settings
+
+    def begin(self, given: list[Entry]) -> None:
+        """Look at all settings, before any applies."""
+
+    def after(self, stage: Stage) -> None:
+        """Go on when the settings of a stage have applied."""
+
+    def turn(self, entry: Entry, knob: Knob, value: Any) -> Any:
+        """Turn a knob of `scopes`, and return what it was; None where that is not known."""
+        raise NotImplementedError
+
+    def turned(self, entry: Entry, knob: Knob, value: Any) -> None:
+        """Take note of a knob that has been turned."""
+
+    def end(self) -> None:
+        """Remark on what has been set."""
+
+
 @dataclass(frozen=True)
 class Subject:
     """What one subject adds to models, scenarios and settings.
@@ -324,6 +370,8 @@ class Subject:
         knobs: its knobs, in the order of a listing; those of its drivers come after them.
         settings: yields names, places and specs of values that no part names after its own place,
             of some hosts, and with `shared` of what belongs to no host.
+        steps: the class of what it does while settings apply.
+        flows: yields what streams there are, as values of `simnet.scenario.core.effective.Flow`.
         check: refuses values that do not fit together, where streams cross a network.
         check_host: likewise, of one host, at whose place it looks.
         needs: yields what a system takes before its first event.
@@ -350,6 +398,8 @@ class Subject:
     drivers: Callable[[], tuple[_Driver, ...]] = tuple
     knobs: Callable[[], tuple[Knob, ...]] = tuple
     settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
+    steps: Callable[[], type[Steps]] = lambda: Steps
+    flows: Callable[[_Settings], Iterable[dict[str, Any]]] = _none
     check: Callable[[Tree, Table], None] = _pass
     check_host: Callable[[Tree, Path, Table], None] = _pass
     needs: Callable[[Tree], Iterable[Need]] = _none
@@ -373,6 +423,12 @@ def subjects() -> tuple[Subject, ...]:
     names = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg]
     found: list[Subject] = [import_module(f"{_PARTS}.{name}").SUBJECT for name in names]
     return tuple(sorted(found, key=lambda one: (one.order, one.name)))
+
+
+@functools.cache
+def model_section(kind: str) -> type[Section]:
+    """Return what models of a kind consist of."""
+    return next(one.section for its in subjects() for one in its.models if one.kind == kind)
 
 
 @functools.cache

@@ -204,13 +204,14 @@ class Table:
         tree: the values.
         remarks: one line each, for people.
         origins: the setting behind a changed value or another model, by dotted path.
+        document: the scenario's file.
     """
 
     def __init__(self, tree: Tree, document: Document) -> None:
         self.tree = tree
         self.remarks: list[str] = []
         self.origins: dict[str, Entry] = {}
-        self._document = document
+        self.document = document
 
     def error(self, path: Path, key: str, message: str, *others: Path) -> InputError:
         """Return an error at the setting of a value, or where its file has it.
@@ -227,7 +228,7 @@ class Table:
         if entry:
             return entry.error(message)
         given = tuple(key.split("."))
-        document, place = self.tree.written.get(dotted(path), (self._document, given))
-        if document is self._document and place[: len(given)] != given:
+        document, place = self.tree.written.get(dotted(path), (self.document, given))
+        if document is self.document and place[: len(given)] != given:
             place = given
         return document.error(message, place)

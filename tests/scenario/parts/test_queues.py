@@ -164,7 +164,7 @@ def test_what_the_kernel_lacks_names_the_version_that_has_it(
 
 def test_channels_come_and_go_with_both_queues(scenario: Path) -> None:
     nic = load(str(scenario), settings={"ethtool -L ens1f0np0 combined": "4"}).ports[0].nic
-    assert (nic.rx_queues, nic.tx_queues) == (4, 4)  # type: ignore[attr-defined]
+    assert (nic.rx_queues, nic.tx_queues) == (4, 4)
     message = (
         "mlx5 has channels of both, not 4 receive and 8 transmit queues: ethtool -L ens1f0np0"
         " combined N"
@@ -224,7 +224,7 @@ def test_a_queue_has_settings_of_its_own_and_the_rest_those_of_the_port(scenario
 def test_suspension_is_typed_for_each_instance_of_the_port(scenario: Path) -> None:
     name = "netdev napi-set ens1f0np0 irq-suspend-timeout"
     made = loaded(scenario, **{"system.kernel": "linux-6.18", name: "20000000"})
-    assert made.ports[0].nic.irq_suspend_timeout_ps == 20 * 10**9  # type: ignore[attr-defined]
+    assert made.ports[0].nic.irq_suspend_timeout_ps == 20 * 10**9
     typed = next(knob.apply for knob in made.applied if knob.name == name)
     assert "ynl --family netdev --do napi-set" in typed
     assert '\\"irq-suspend-timeout\\": 20000000}' in typed

@@ -79,6 +79,7 @@ def _isno(attribute: str, target: str, doc: str) -> Knob:
         "interface",
         target,
         f"{name}={{value}}",
+        default=0,
         unit="B",
         unset=f"{name}=",
         system="aix",

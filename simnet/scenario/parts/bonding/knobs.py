@@ -43,7 +43,8 @@ def _ignored(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
 def _cable(verb: str, target: str, doc: str) -> Knob:
     command = f"{verb} the cable of {{port}} after {{value}}"
     spec = time(doc, "0 s", "100000 s")
-    return Knob(f"{verb} {{port}}", doc, spec, "cable", target, command, by_hand=True)
+    more: dict[str, Any] = {"own": True, "by_hand": True, "undone": False}
+    return Knob(f"{verb} {{port}}", doc, spec, "interface", target, command, default=0, **more)
 
 
 BONDING: Final = (
@@ -51,9 +52,10 @@ BONDING: Final = (
         "ifenslave bond0 {port}",
         "port is a slave of bond0",
         Flag("on or off"),
-        "slave",
+        "interface",
         "enslaved",
         "ifenslave{detach} bond0 {port}",
+        default=False,
         together=True,
     ),
     _module("mode", "mode"),

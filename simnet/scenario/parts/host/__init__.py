@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Subject, late
-from simnet.scenario.parts.host.schema import Cpu, Kernel, Server
+from simnet.scenario.core.subject import HostPart, ModelFiles, Subject, late
+from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine, Server
 
 __all__ = ["SUBJECT"]
 
@@ -15,10 +15,16 @@ SUBJECT = Subject(
         ModelFiles("server", "servers", Server, order=20),
         ModelFiles("kernel", "kernels", Kernel, order=60),
     ),
+    host_parts=(
+        HostPart("machine", Machine, kind="server", order=1),
+        HostPart("cpu", Cpu, kind="cpu", named_by="machine", order=2),
+        HostPart("kernel", Kernel, kind="kernel", order=3),
+    ),
     unread=(
         "tcp_app_win",
         "prequeue_timer_ps",
     ),
     knobs=late("host.knobs:CONSTANTS"),
+    steps=late("host.checks:Machines"),
     lifts=late("host.lift:LIFTS"),
 )

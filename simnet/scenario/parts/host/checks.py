@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.release import release
+from simnet.scenario.core.knob import Stage
 from simnet.scenario.core.schema import value_spec
+from simnet.scenario.core.subject import Steps
 from simnet.scenario.parts.host.schema import Kernel, Memory
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["SECOND_PS", "check_machines", "check_timer"]
+__all__ = ["SECOND_PS", "Machines", "check_timer"]
 
 SECOND_PS: Final = 10**12
 
@@ -29,21 +31,24 @@ _NEARER: Final = (
 )
 
 
-def check_machines(tree: Tree, table: Table) -> None:
-    """Check the system under test and its peers.
+class Machines(Steps):
+    """Checks machines before interrupts, queues and processes get a place on them."""
 
-    Raises:
-        InputError: a port or link at a node that does not exist, nodes that are not linked,
-            sockets that do not fill the buses, a name or interrupt used twice, memory that is the
-            faster the farther it is.
-    """
-    for place in (("host",), *(("peers", number) for number in range(len(tree.get(("peers",)))))):
-        _check_ports(tree, place, table)
-        _check_links(tree, place, table)
-        _check_cpus(tree, place, table)
-        _check_memory(tree, place, table)
-        _check_cache(tree, (*place, "cpu"), table)
-        _check_scheduler(tree, (*place, "kernel"), table)
+    def after(self, stage: Stage) -> None:
+        """Check the system under test and its peers when the values of models are set."""
+        if stage is Stage.VALUES:
+            places = self.settings.places
+            for place in (*places.hosts(peers=False), *places.hosts(peers=True)):
+                _check_machine(self.settings.tree, place, self.settings)
+
+
+def _check_machine(tree: Tree, place: Path, table: Table) -> None:
+    _check_ports(tree, place, table)
+    _check_links(tree, place, table)
+    _check_cpus(tree, place, table)
+    _check_memory(tree, place, table)
+    _check_cache(tree, (*place, "cpu"), table)
+    _check_scheduler(tree, (*place, "kernel"), table)
 
 
 def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:

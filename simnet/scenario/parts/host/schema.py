@@ -29,7 +29,7 @@ from simnet.scenario.core.specs import (
 from simnet.scenario.parts.aix.schema import NetworkOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
 __all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
 
@@ -180,13 +180,6 @@ class ServerPort(Section):
         Field(description="interrupts of the queues behind the first; none: they follow `irq`"),
     ] = ()
     nic: Annotated[str, Field(description="NIC model")]
-
-
-def irqs_of(first: int, following: Sequence[int], queues: int) -> tuple[int, ...]:
-    """The interrupts of so many queues; those that are not listed follow the last one."""
-    listed = (first, *following)
-    more = range(listed[-1] + 1, listed[-1] + 1 + queues - len(listed))
-    return (*listed, *more)[:queues]
 
 
 class Machine(Section):

@@ -10,4 +10,5 @@ SUBJECT = Subject(
     "interrupts",
     delayed_actions=late("interrupts.build:delayed_actions"),
     equip=late("interrupts.build:equip"),
+    steps=late("interrupts.settings:Interrupts"),
 )

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from simnet.scenario.core.subject import Part, Subject, late
-from simnet.scenario.parts.irqbalance.schema import Balancer
+from simnet.scenario.parts.irqbalance.schema import Balancer, IrqbalanceTable
 
 __all__ = ["SUBJECT"]
 
 SUBJECT = Subject(
     "irqbalance",
-    parts=(Part("balancer", Balancer, prefix="irqbalance", order=160),),
+    parts=(
+        Part(
+            "balancer",
+            Balancer,
+            key="irqbalance",
+            prefix="irqbalance",
+            form=lambda: IrqbalanceTable,
+            beside={"irqbalance": (str, ...), "occupied_cpus": (tuple[int, ...], ())},
+            early=True,
+            always=True,
+            order=160,
+        ),
+    ),
     same=late("irqbalance.same:same"),
 )

@@ -12,8 +12,8 @@ from simnet.net.nic.multiqueue import queues_of
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
+from simnet.scenario.core.knobs import OF_QUEUES
 from simnet.scenario.parts.host.build import make_idle_states, make_machine
-from simnet.scenario.parts.interrupts.settings import OF_RECEIVE_QUEUES
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.parts.network.join import join as link
 from simnet.scenario.parts.nic.build import make_port
@@ -166,7 +166,7 @@ def _uplink(
             "node": hypervisor.cpu(served[0]).node,
             "smp_affinity": served,
             "queue_affinity": tuple((cpu,) for cpu in served) if len(served) > 1 else (),
-            **dict.fromkeys((*OF_RECEIVE_QUEUES, "xps_cpus"), ()),
+            **dict.fromkeys((*OF_QUEUES["rx"], *OF_QUEUES["tx"]), ()),
             "nic": outside.nic.model_copy(update=queues),
         }
     )

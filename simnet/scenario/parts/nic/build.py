@@ -12,10 +12,11 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, block_table, equal_table
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.net.tcp.socket_queue import SocketQueue, socket_hash
+from simnet.scenario.core.knobs import OF_QUEUES
 from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
-from simnet.scenario.parts.nic.schema import OF_QUEUES, BusLatency, Rings, Slot
+from simnet.scenario.parts.nic.schema import BusLatency, Rings, Slot
 from simnet.scenario.parts.qdisc.build import queue_above
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def make_nic(
         device = replace(device, fetch_ps=model.fetch_latency_ps, dma_ps=model.dma_latency_ps)
     cpus = port.smp_affinity
     if queue is not None:
-        cpus = _of_queue(port.queue_affinity, queue) or cpus
+        cpus = port.set_of(queue, "queue_affinity") or cpus
     slot = Slot(
         device=device,
         machine=machine,
@@ -90,28 +91,20 @@ def make_nic(
         switch=switch,
         seed=seed,
         queue=queue or 0,
-        own=_own(port, queue or 0),
+        own={
+            name: getattr(model, name, None) if value is None else value
+            for name in OF_QUEUES["rx"]
+            for value in (port.set_of(queue or 0, name),)
+        },
         irq_cpus=cpus,
-        napi_cpus=_of_queue(port.napi_cpus, queue or 0),
     )
-    nic = model.make(slot)
+    nic: Nic = model.make(slot)
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
     queue_above(nic, host, port, queue=queue or 0, seed=seed)
     mask = sum(1 << cpu for cpu in cpus)
     nic.line = machine.apic.line(port.irq_of(queue or 0), name, mask, port.node)
     return nic
-
-
-def _of_queue(listed: tuple[tuple[int, ...], ...], queue: int) -> tuple[int, ...]:
-    """CPUs that are listed for a queue; none for one beyond the list, which only sends."""
-    return next(iter(listed[queue : queue + 1]), ())
-
-
-def _own(port: Port, queue: int) -> dict[str, int]:
-    """What is set for one queue alone."""
-    given = {name: getattr(port, name)[queue : queue + 1] for name in OF_QUEUES}
-    return {name: one[0] for name, one in given.items() if one and one[0] is not None}
 
 
 def make_port(

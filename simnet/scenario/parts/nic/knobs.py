@@ -114,6 +114,7 @@ _NAPI: Final = (
         "rx-queue",
         "napi_cpus",
         _taskset("sed -n $(({queue}+1))p"),
+        default=(),
         needs="threaded",
         each=_taskset("cat"),
         since="5.12",

@@ -37,7 +37,6 @@ __all__ = [
     "DATAGRAM_HEADERS_BYTES",
     "FRAME_HEADER_BYTES",
     "MOST_QUEUES",
-    "OF_QUEUES",
     "SHARED_INFO_BYTES",
     "UDP_HEADERS_BYTES",
     "Coalescing",
@@ -71,10 +70,6 @@ SHARED_INFO_BYTES: Final = 320
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 
 
-OF_QUEUES: Final = ("napi_defer_hard_irqs", "gro_flush_timeout_ps", "irq_suspend_timeout_ps")
-"""Fields of a NIC that may be set for one queue, too."""
-
-
 @dataclass(frozen=True)
 class Slot:
     """Where a port is built.
@@ -87,9 +82,8 @@ class Slot:
         switch: what it is cabled to.
         seed: of all random streams.
         queue: number of the queue, of a port with several.
-        own: what of `OF_QUEUES` is set for this queue alone.
+        own: what knobs set of receive queues, of this one; what the NIC says where it has nothing.
         irq_cpus: CPUs that its interrupt may go to.
-        napi_cpus: CPUs that a thread which polls it may use; empty for all.
     """
 
     device: NetDevice
@@ -99,9 +93,8 @@ class Slot:
     switch: Switch
     seed: int
     queue: int
-    own: Mapping[str, int]
+    own: Mapping[str, Any]
     irq_cpus: tuple[int, ...]
-    napi_cpus: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -198,6 +191,11 @@ class Nic(Section):
     def knobs(cls) -> tuple[Knob, ...]:
         """Return the knobs that this driver alone has, such as module parameters."""
         return ()
+
+    @classmethod
+    def without(cls, knob: str) -> str:
+        """Return why the driver has not got a knob, where that is no matter of course."""
+        return cls.unmoderated if " -C " in knob else ""
 
     @classmethod
     def unknown(cls, knob: str, values: Mapping[str, Any]) -> str:  # noqa: ARG003 - of subclasses
@@ -447,10 +445,9 @@ class Polled(Nic):
     def configure(self, instance: NapiInstance, slot: Slot) -> None:
         """Give a queue's NAPI instance its number and what is set."""
         instance.napi_id = _FIRST_NAPI_ID + slot.port * (MOST_QUEUES + 1) + slot.queue
-        chosen = {name: slot.own.get(name, getattr(self, name)) for name in OF_QUEUES}
-        instance.defer_hard_irqs = chosen["napi_defer_hard_irqs"]
-        instance.gro_flush_timeout_ps = chosen["gro_flush_timeout_ps"]
-        instance.irq_suspend_timeout_ps = chosen["irq_suspend_timeout_ps"]
+        instance.defer_hard_irqs = slot.own["napi_defer_hard_irqs"]
+        instance.gro_flush_timeout_ps = slot.own["gro_flush_timeout_ps"]
+        instance.irq_suspend_timeout_ps = slot.own["irq_suspend_timeout_ps"]
         if self.threaded:
             self._start_thread(instance, slot)
 
@@ -458,7 +455,6 @@ class Polled(Nic):
         """`napi_kthread_create`: it starts on the CPU that its interrupt goes to first."""
         from simnet.host.softirq.napi_thread import NapiThread
 
-        scheduler = slot.machine.scheduler
-        first = (slot.napi_cpus or slot.irq_cpus)[0]
-        allowed = frozenset(slot.napi_cpus) or None
-        NapiThread(scheduler, scheduler.cpus[first], instance, allowed)
+        scheduler, cpus = slot.machine.scheduler, slot.own["napi_cpus"]
+        first = (cpus or slot.irq_cpus)[0]
+        NapiThread(scheduler, scheduler.cpus[first], instance, frozenset(cpus) or None)

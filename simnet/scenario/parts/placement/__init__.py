@@ -11,6 +11,7 @@ SUBJECT = Subject(
     order=10,
     unread=("preferred_node",),
     knobs=late("placement.knobs:PLACEMENT"),
+    steps=late("placement.bindings:Bindings"),
     typed=late("placement.commands:typed"),
     proposals=late("placement.proposals:proposals"),
 )

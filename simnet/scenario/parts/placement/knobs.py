@@ -17,7 +17,7 @@ PLACEMENT: Final = (
         "/proc/irq/{irq}/smp_affinity",
         "CPUs that may take the interrupt",
         CpuMask("CPU mask"),
-        "port",
+        "irq",
         "smp_affinity",
         "echo {value} > /proc/irq/{irq}/smp_affinity",
     ),
@@ -25,7 +25,7 @@ PLACEMENT: Final = (
         "/proc/irq/{irq}/smp_affinity_list",
         "the same as a list of CPUs",
         CpuList("list of CPUs"),
-        "port",
+        "irq",
         "smp_affinity",
         "echo {value} > /proc/irq/{irq}/smp_affinity_list",
         since="3.0",
@@ -37,6 +37,7 @@ PLACEMENT: Final = (
         "irqbalance",
         "irqbalance",
         "service irqbalance {start_stop}  # SLES 10: irq_balancer",
+        own=True,
         note="off leaves every interrupt where the daemon put it",
     ),
     Knob(
@@ -55,6 +56,7 @@ PLACEMENT: Final = (
         "flows",
         "cpubind_node",
         "start each process under: numactl --cpubind={value}",
+        own=True,
         together=True,
     ),
     Knob(
@@ -64,6 +66,7 @@ PLACEMENT: Final = (
         "flows",
         "preferred_node",
         "start each process under: numactl --preferred={value}",
+        own=True,
         together=True,
     ),
 )

@@ -38,8 +38,8 @@ def queue_above(nic: Nic, host: Host, port: Port, *, queue: int, seed: int) -> N
         return
     dql = None
     if asked.bql:
-        most = port.bql_limit_max_bytes[queue] or MOST_BYTES
-        dql = DynamicQueueLimits(port.bql_limit_min_bytes[queue], most, hz)
+        least, most = (port.set_of(queue, f"bql_limit_{end}_bytes") for end in ("min", "max"))
+        dql = DynamicQueueLimits(least, most or MOST_BYTES, hz)
     qdisc: Qdisc = PfifoFast(host.kernel.txqueuelen)
     if asked.default_qdisc == "fq_codel":
         mtu = port.nic.mtu_bytes + _ETHERNET_HEADER_BYTES

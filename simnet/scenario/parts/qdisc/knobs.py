@@ -40,6 +40,7 @@ def _limit(end: str, doc: str) -> Knob:
         "tx-queue",
         f"bql_limit_{end}_bytes",
         f"echo {{value}} > {_LIMITS}/limit_{end}",
+        default=0,
         unit="B",
         unset="" if end == "min" else f"echo max > {_LIMITS}/limit_max",
         since="3.3",

@@ -32,11 +32,11 @@ def why_not(host: Host, port: Port) -> str:
 
 def busy_read_usecs(host: Host, port: Port) -> int:
     """How long a read polls a port before it sleeps; 0: not at all."""
-    return 0 if why_not(host, port) else host.kernel.busy_read_usecs
+    return 0 if why_not(host, port) else int(host.kernel.busy_read_usecs)
 
 
 def busy_poll_usecs(host: Host, port: Port) -> int:
     """How long epoll_wait does, if its program has set nothing itself; 0: not at all."""
     if why_not(host, port) or release(host.kernel.version) < _EPOLL:
         return 0
-    return host.kernel.busy_poll_usecs
+    return int(host.kernel.busy_poll_usecs)

@@ -24,6 +24,7 @@ _ROUTES: Final = (
         "quickack",
         "ip route show dev {port} scope link | sed 's/ quickack [01]//' | while read -r route;"
         " do ip route change $route dev {port} quickack {value}; done",
+        default=False,
         since="3.11",
     ),
 )
@@ -72,6 +73,7 @@ _CALLS: Final = (
         "workload",
         "writes_bytes",
         "in the program: one send for each of {value} bytes",
+        own=True,
         unit="B",
         by_hand=True,
     ),
@@ -82,6 +84,7 @@ _CALLS: Final = (
         "workload",
         "response_bytes",
         "in the program: recv until {value} bytes are there",
+        own=True,
         unit="B",
         by_hand=True,
     ),

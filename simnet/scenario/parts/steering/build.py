@@ -124,8 +124,7 @@ class HostSteering:
             number: of the queue at its port.
             seed: of all random streams.
         """
-        cpus = port.rps_cpus[number] if number < len(port.rps_cpus) else ()
-        entries = port.rps_flow_cnt[number] if number < len(port.rps_flow_cnt) else 0
+        cpus, entries = port.set_of(number, "rps_cpus"), port.set_of(number, "rps_flow_cnt")
         if not cpus and not entries:
             return
         steering = self.steers(queue.path, cpus, seed, flow_entries=entries, sockets=self.sockets)

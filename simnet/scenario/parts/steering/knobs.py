@@ -30,6 +30,7 @@ STEERING: Final = (
         "rx-queue",
         "rps_cpus",
         f"echo {{value}} > {_QUEUES}/rx-{{queue}}/rps_cpus",
+        default=(),
         feature="rps",
     ),
     Knob(
@@ -39,6 +40,7 @@ STEERING: Final = (
         "rx-queue",
         "rps_flow_cnt",
         f"echo {{value}} > {_QUEUES}/rx-{{queue}}/rps_flow_cnt",
+        default=0,
         feature="rps",
         remark=_rounded,
     ),
@@ -59,6 +61,7 @@ STEERING: Final = (
         "tx-queue",
         "xps_cpus",
         f"echo {{value}} > {_QUEUES}/tx-{{queue}}/xps_cpus",
+        default=(),
         feature="xps",
     ),
 )

@@ -193,7 +193,8 @@ def _options(host: Host) -> int:
 
 def _mss(host: Host, *ports: Port) -> int:
     """The payload of a full segment, that the smallest of the ports' MTU leaves."""
-    return min(port.nic.mtu_bytes for port in ports) - _IP_TCP_BYTES - _options(host)
+    mtu_bytes: int = min(port.nic.mtu_bytes for port in ports)
+    return mtu_bytes - _IP_TCP_BYTES - _options(host)
 
 
 def _first_rto_ps(kernel: Kernel) -> int:
@@ -216,7 +217,7 @@ def _fixed_up_rcvbuf(host: Host, mss: int) -> int:
 
     Four of Linux 2.6, as many as the first window of 3.x holds; a quarter is not offered.
     """
-    segment = mss + _MAX_TCP_HEADER_BYTES + host.kernel.skb_truesize_overhead_bytes
+    segment: int = mss + _MAX_TCP_HEADER_BYTES + host.kernel.skb_truesize_overhead_bytes
     while segment - (segment >> 2) < mss:
         segment += 128
     if host.kernel.version.startswith("2."):

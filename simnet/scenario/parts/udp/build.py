@@ -46,9 +46,9 @@ def rcvbuf_bytes(host: Host, asked: int) -> int:
 
     Source: net/core/sock.c `sock_setsockopt`; never less than SOCK_MIN_RCVBUF.
     """
-    if not asked:
-        return host.kernel.rmem_default_bytes
-    return max(2 * min(asked, host.kernel.rmem_max_bytes), _LEAST_RCVBUF)
+    default: int = host.kernel.rmem_default_bytes
+    most: int = host.kernel.rmem_max_bytes
+    return max(2 * min(asked, most), _LEAST_RCVBUF) if asked else default
 
 
 @dataclass(frozen=True)
