@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.core.files import DATAGRAM_TESTS, REQUEST_TESTS
-from simnet.scenario.core.subject import setup_of, subjects
+from simnet.scenario.core.subject import exchanges, setup_of, subjects
 from simnet.scenario.core.tree import dotted
 
 if TYPE_CHECKING:
@@ -174,10 +173,10 @@ def refuse_ends(tree: Tree, table: Table, reason: str, *, field: str = "peers_si
 def _check_ends(tree: Tree, table: Table) -> None:
     """Refuse what the ends of streams do not simulate."""
     workload = tree.get(("workload",))
-    if workload["test"] in REQUEST_TESTS and workload["peers_simulated"] == "ends":
-        refuse_ends(tree, table, "ends answer no requests")
-    if workload["test"] in DATAGRAM_TESTS and workload["peers_simulated"] == "ends":
-        refuse_ends(tree, table, "ends take no datagrams")
+    for exchange in exchanges():
+        wanted = workload["test"] in exchange.tests and exchange.whole
+        if wanted and workload["peers_simulated"] == "ends":
+            refuse_ends(tree, table, wanted)
     if workload["connections"] > 1:
         refuse_ends(tree, table, "several connections", field="connections")
 

@@ -54,7 +54,7 @@ from simnet.scenario.core.knobs import OF_PORTS, OF_QUEUES
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.places import irqs_of
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.subject import host_parts, model_section, parts
+from simnet.scenario.core.subject import host_parts, model_section, parts, ways
 
 __all__ = ["Effective", "Flow", "Host", "Port"]
 
@@ -311,7 +311,7 @@ class Effective(_WithParts):
     @property
     def linked(self) -> bool:
         """Whether frames cross links; else CPUs copy them from one memory to another."""
-        return not (self.hypervisor or self.kvm)
+        return not any(way.copied and getattr(self, way.part) for way in ways())
 
     @property
     def machine(self) -> Any:

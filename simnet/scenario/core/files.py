@@ -12,13 +12,12 @@ from simnet.scenario.core.parameter import Scalar, State
 from simnet.scenario.core.schema import FileTable, file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import ANY, Choice, Flag, count, ratio, size, time
-from simnet.scenario.core.subject import host_parts, parts, setups
+from simnet.scenario.core.subject import exchanges, host_parts, parts, setups
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 __all__ = [
-    "DATAGRAM_TESTS",
     "LOADS",
     "REQUEST_TESTS",
     "STREAM_TYPES",
@@ -31,19 +30,12 @@ __all__ = [
 ]
 
 
-STREAM_TYPES: Final = ("netperf-tcp-stream", "iperf", "streams")
-"""Workloads of TCP's streams and requests; the last of programs that nobody has named."""
-REQUEST_TESTS: Final = ("tcp_rr", "udp_rr")
-"""Tests of requests and responses between ports of the host and those of its peers."""
-DATAGRAM_TESTS: Final = ("udp_rr", "udp_send")
-"""Tests in datagrams between them."""
-_STREAM_TESTS: Final = {
-    **dict.fromkeys(("netserver", "netperf", "bidirectional"), "bulk"),
-    **dict.fromkeys(REQUEST_TESTS, "requests"),
-    "udp_send": "bulk",
-}
+STREAM_TYPES: Final = tuple(one for exchange in exchanges() for one in exchange.types)
+"""Workloads of streams and requests between ports of the host and those of its peers."""
+REQUEST_TESTS: Final = tuple(test for one in exchanges() if one.asks for test in one.tests)
+"""Tests of requests and responses between them."""
 LOADS: Final[Mapping[str, str]] = {
-    **_STREAM_TESTS,
+    **{test: exchange.load for exchange in exchanges() for test in exchange.tests},
     **{test: setup.load for setup in setups() for test in setup.tests},
 }
 """What kind of load each test is, see `Setup.load`."""
@@ -59,11 +51,7 @@ class Workload(Section):
     test: Annotated[
         str,
         Choice(
-            "what runs on the system: netserver receives from the peers, netperf sends to them,"
-            " bidirectional is both at the first port of each node, tcp_rr sends requests to them"
-            " and waits for the responses (peers are then simulated as machines), udp_rr likewise"
-            " in datagrams, udp_send sends datagrams to them as netperf's UDP_STREAM does"
-            + "".join(setup.doc for setup in setups()),
+            "what runs on the system: " + "".join(one.doc for one in (*exchanges(), *setups())),
             tuple(LOADS),
         ),
     ]

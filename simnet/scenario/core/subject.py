@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Column",
+    "Exchange",
     "HostPart",
     "Measure",
     "ModelFiles",
@@ -32,9 +33,11 @@ __all__ = [
     "Setup",
     "Steps",
     "Subject",
+    "Way",
     "builders",
     "column_field",
     "columns",
+    "exchanges",
     "host_parts",
     "late",
     "model_section",
@@ -42,6 +45,7 @@ __all__ = [
     "setup_of",
     "setups",
     "subjects",
+    "ways",
 ]
 
 _PARTS: Final = "simnet.scenario.parts"
@@ -200,6 +204,46 @@ class Setup:
     doc: str = ""
     load: str = "bulk"
     order: int = 1000
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What crosses a network between ports of the host and those of its peers, by flows.
+
+    Attributes:
+        tests: what ``[workload] test`` may be.
+        doc: what the file's schema says of them.
+        types: what ``[workload] type`` may be then.
+        load: what kind of load it is, see `Setup`.
+        asks: one end sends requests, and waits for responses.
+        whole: why both ends have to be whole machines; empty where a peer may be a mere end.
+        connect: makes the sockets and processes of a flow between two machines, if they are not
+            those of TCP; see `simnet.scenario.parts.network.streams`.
+    """
+
+    tests: tuple[str, ...]
+    doc: str = ""
+    types: tuple[str, ...] = ()
+    load: str = "bulk"
+    asks: bool = False
+    whole: str = ""
+    connect: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class Way:
+    """How ports of the host and of its peers are linked, in place of a switch.
+
+    Attributes:
+        part: where this part of a configuration is there.
+        connect: links two ports, and returns what yields the resources between, or None; see
+            `simnet.scenario.parts.network.streams`.
+        copied: no frame crosses a wire: CPUs copy them from one memory to another.
+    """
+
+    part: str
+    connect: Callable[..., Any]
+    copied: bool = False
 
 
 @dataclass(frozen=True)
@@ -377,6 +421,9 @@ class Subject:
         needs: yields what a system takes before its first event.
         delayed_actions: what of it acts only after a while.
         setups: what is simulated of it in place of streams.
+        streams: makes the system of a configuration that has streams.
+        exchanges: its kinds of streams.
+        ways: its ways between ports.
         join: adds to a machine that was made, before its ports.
         equip: adds to the simulated host and its ports, before streams or a setup.
         columns: its fields of a result.
@@ -405,6 +452,9 @@ class Subject:
     needs: Callable[[Tree], Iterable[Need]] = _none
     delayed_actions: Callable[[_Effective], Iterable[DelayedAction]] = _none
     setups: tuple[Setup, ...] = ()
+    streams: Callable[..., Any] | None = None
+    exchanges: tuple[Exchange, ...] = ()
+    ways: tuple[Way, ...] = ()
     join: Callable[[_Ground, Any, Any], None] = _pass
     equip: Callable[[_Ground], None] = _pass
     columns: Callable[[], tuple[Column, ...]] = tuple
@@ -450,6 +500,18 @@ def setups() -> tuple[Setup, ...]:
     """Return what can be simulated in place of streams, in order."""
     found = (setup for subject in subjects() for setup in subject.setups)
     return tuple(sorted(found, key=lambda one: one.order))
+
+
+@functools.cache
+def exchanges() -> tuple[Exchange, ...]:
+    """Return what can cross a network, by the order of subjects."""
+    return tuple(exchange for subject in subjects() for exchange in subject.exchanges)
+
+
+@functools.cache
+def ways() -> tuple[Way, ...]:
+    """Return the ways between ports that subjects announce, by the order of subjects."""
+    return tuple(way for subject in subjects() for way in subject.ways)
 
 
 def setup_of(test: str, has: Callable[[str], bool]) -> Setup | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simnet.kernel.wiring import check_wiring
-from simnet.scenario.core.subject import late, setup_of
+from simnet.scenario.core.subject import setup_of, subjects
 from simnet.scenario.system.collector import COLLECTOR
 
 if TYPE_CHECKING:
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import System
 
 __all__ = ["build"]
-
-_STREAMS = late("network.streams:build_streams")
 
 
 def build(
@@ -32,9 +30,8 @@ def build(
         SimulationError: a builder left something empty that a component needs.
     """
     setup = setup_of(effective.workload.test, lambda part: bool(getattr(effective, part)))
+    make = setup.build if setup else next(one.streams for one in subjects() if one.streams)
     with COLLECTOR.spared(grown=True):
-        made: System = (setup.build if setup else _STREAMS)(
-            effective, seed=seed, per_frame=per_frame, tracer=tracer
-        )
+        made: System = make(effective, seed=seed, per_frame=per_frame, tracer=tracer)
     check_wiring(made.env.sim)
     return made

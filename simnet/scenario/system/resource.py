@@ -17,11 +17,24 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["FULL", "PS_PER_S", "Resource", "Unit", "Wait", "busy", "carried", "cpus", "memory"]
+__all__ = [
+    "FULL",
+    "NETWORK",
+    "PS_PER_S",
+    "Resource",
+    "Unit",
+    "Wait",
+    "busy",
+    "carried",
+    "cpus",
+    "memory",
+]
 
 PS_PER_S: Final = 10**12
 FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""
+NETWORK: Final = "network"
+"""The group of all ports and links: a faster network replaces them together."""
 _CONTEXTS: Final = ("irq", "softirq", "system", "user")
 _STEAL: Final = "steal"
 _POLLING: Final = "busy polling"

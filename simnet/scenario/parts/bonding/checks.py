@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simnet.host.release import release
 from simnet.net.bonding.hash import SINCE
-from simnet.scenario.core.files import DATAGRAM_TESTS, REQUEST_TESTS
+from simnet.scenario.core.subject import exchanges
 
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
@@ -25,7 +25,8 @@ def check_bond(tree: Tree, place: Path, table: Table) -> None:
         message = f"{primary} is no slave of bond0: expected one of {', '.join(slaves)}"
         raise table.error((*place, "bonding", "primary"), "system", message)
     test = tree.get(("workload", "test"))
-    if slaves and test in {"bidirectional", *REQUEST_TESTS, *DATAGRAM_TESTS}:
+    others = [one for exchange in exchanges() if exchange.whole for one in exchange.tests]
+    if slaves and test in {"bidirectional", *others}:
         message = f"{test}: not simulated over a bond, use netserver or netperf"
         raise table.error(("workload", "test"), "workload.test", message)
     version = release(host["kernel"]["version"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
+from simnet.scenario.core.subject import ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.infiniband.schema import Fabric
 
 __all__ = ["SUBJECT"]
@@ -21,6 +21,7 @@ SUBJECT = Subject(
             order=20,
         ),
     ),
+    ways=(Way("fabric", late("infiniband.build:connect")),),
     drivers=late("infiniband.driver:DRIVERS"),
     check=late("infiniband.checks:check_fabric"),
     columns=late("infiniband.columns:COLUMNS"),

@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.net.infiniband.fabric import Fabric, fat_tree, switch_graph
+from simnet.scenario.parts.infiniband.columns import counts_of
+from simnet.scenario.system.resource import NETWORK, busy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from simnet.kernel.simulator import Simulator
-    from simnet.net.nic.port import Nic
     from simnet.scenario.parts.infiniband.schema import Fabric as FabricModel
+    from simnet.scenario.parts.network.join import Pair
+    from simnet.scenario.parts.network.resources import NetworkPath
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource
 
-__all__ = ["connect_by_fabric", "make_fabric"]
+__all__ = ["connect"]
+
+_PERMILLE: Final = 1000
 
 
-def make_fabric(sim: Simulator, model: FabricModel, *, seed: int, per_frame: bool) -> Fabric:
+def connect(ground: Ground, pair: Pair) -> Callable[[NetworkPath], Iterator[Resource]]:
+    """Link the two ports: the peer is on another leaf switch, if there is one."""
+    model: FabricModel = ground.effective.fabric
+    fabric = _make_fabric(ground.sim, model, seed=ground.seed, per_frame=ground.per_frame)
+    other = model.hosts_per_leaf if model.leaf_switches > 1 else 1
+    pair.near.path_out = fabric.connect("host0", f"host{other}", pair.far)
+    pair.far.path_out = fabric.connect(f"host{other}", "host0", pair.near)
+    order = counts_of([(str(pair.near.name), pair.near), (pair.far.path, pair.far)])
+    if order:
+        ground.observed["reordering"] = order
+
+    def links(_: NetworkPath) -> Iterator[Resource]:
+        """Each link that has carried something; other jobs' share of those between switches."""
+        now, others = fabric.sim.now, model.background_permille
+        for (first, second), link in fabric.links.items():
+            if not link.packets:
+                continue
+            between = first.startswith("switch") and second.startswith("switch")
+            used = link.bytes * link.byte_ps + between * now * others // _PERMILLE
+            yield busy(f"link {link.name}", "link", used, flows=pair.flows, group=NETWORK)
+
+    return links
+
+
+def _make_fabric(sim: Simulator, model: FabricModel, *, seed: int, per_frame: bool) -> Fabric:
     """Switches and links between the hosts, the system under test being the first."""
     leaves, spines = model.leaf_switches, model.spine_switches
     graph = fat_tree(leaves=leaves, spines=spines, hosts_per_leaf=model.hosts_per_leaf)
@@ -36,10 +69,3 @@ def make_fabric(sim: Simulator, model: FabricModel, *, seed: int, per_frame: boo
         seed=seed,
         per_frame=per_frame,
     )
-
-
-def connect_by_fabric(fabric: Fabric, model: FabricModel, nic: Nic, far: Nic) -> None:
-    """Link the two ports: the peer is on another leaf switch, if there is one."""
-    other = model.hosts_per_leaf if model.leaf_switches > 1 else 1
-    nic.path_out = fabric.connect("host0", f"host{other}", far)
-    far.path_out = fabric.connect(f"host{other}", "host0", nic)

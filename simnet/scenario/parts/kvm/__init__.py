@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, late
+from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.kvm.schema import Guest, Kvm
 
 __all__ = ["SUBJECT"]
@@ -33,6 +33,7 @@ SUBJECT = Subject(
             order=32,
         ),
     ),
+    ways=(Way("kvm", late("kvm.build:connect"), copied=True),),
     knobs=late("kvm.knobs:KNOBS"),
     join=late("kvm.build:join"),
     columns=late("kvm.columns:COLUMNS"),

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from simnet.net.virtio.virtio_net import VirtioNet
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.parts.kvm.schema import Guest, Kvm
+    from simnet.scenario.parts.network.join import Pair
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["Hypervisor", "connect_by_vhost", "join"]
+__all__ = ["Hypervisor", "connect", "join"]
 
 _PS = 10**12
 
@@ -136,15 +137,10 @@ def join(ground: Ground, machine: Machine, host: Host) -> None:
         )
 
 
-def connect_by_vhost(
-    ground: Ground,
-    nic: Nic | MultiqueuePort,
-    host: Host,
-    far: Nic | MultiqueuePort,
-    far_host: Host,
-) -> None:
+def connect(ground: Ground, pair: Pair) -> None:
     """Join a guest's device by vhost workers and a bridge to another guest's, or one outside."""
     hypervisor: Hypervisor = ground.kept["hypervisor"]
+    nic, host, far, far_host = pair.near, pair.host, pair.far, pair.far_host
     own = Tap()
     if far_host.guest is None:
         _serve(hypervisor, nic, host.guest, own, _uplink(hypervisor, host, far, far_host, own))

@@ -21,6 +21,7 @@ SUBJECT = Subject(
             order=10,
         ),
     ),
+    streams=late("network.streams:build_streams"),
     flows=late("network.flows:flows"),
     check=late("network.addresses:check_flow_rules"),
     needs=late("network.addresses:needs"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simnet.net.link.wire import SwitchedPath
@@ -9,9 +10,27 @@ from simnet.scenario.parts.netem.build import lay
 
 if TYPE_CHECKING:
     from simnet.net.link.wire import Port
+    from simnet.scenario.core.effective import Host
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["join"]
+__all__ = ["Pair", "join"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A port of the system and a port of a peer that are to be linked.
+
+    Attributes:
+        near, far: the ports, each with one queue or several.
+        host, far_host: what they belong to.
+        flows: names of what is to cross.
+    """
+
+    near: Any
+    host: Host
+    far: Any
+    far_host: Host
+    flows: tuple[str, ...]
 
 
 def join(ground: Ground, nic: Any, far: Port, outlet: Any) -> None:

@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.net.link.switch import Egress, PortChannel
 from simnet.net.link.wire import SwitchedPath
-from simnet.scenario.parts.partition.resources import partition_resources
-from simnet.scenario.system.resource import Resource, Wait, busy, carried, cpus
+from simnet.scenario.system.resource import NETWORK, Resource, Wait, busy, carried, cpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simnet.host.machine import Machine
     from simnet.host.scheduler import Task
-    from simnet.net.infiniband.fabric import Fabric
     from simnet.net.link.wire import Port
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
@@ -34,11 +32,8 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.bonding.build import BondedFlow
     from simnet.scenario.parts.tcp.columns import ReceivingHalf, SendingHalf
 
-__all__ = ["NETWORK", "NetworkPath", "PeerPort", "wait_of"]
+__all__ = ["NetworkPath", "PeerPort", "wait_of"]
 
-NETWORK: Final = "network"
-"""The group of all ports and links: a faster network replaces them together."""
-_PERMILLE: Final = 1000
 # a dual-port adapter: `io_bandwidth` is of both ports
 _PORTS_PER_BUS: Final = 2
 
@@ -97,7 +92,7 @@ class NetworkPath:
         far_links: name of the port, what sends by it, its rate, and flows; of hosts that are no
             machines.
         ends: name and flows of a host that is one CPU for each stream.
-        fabrics: in place of a switch; each with its flows.
+        between: yields resources of a way in place of a switch, by its part.
         bonded: flows by a bond of the system.
         halves, receiving: of all connections, whatever they send.
     """
@@ -114,7 +109,7 @@ class NetworkPath:
         default_factory=list
     )
     ends: list[tuple[str, RemoteSender | RemoteReceiver, str]] = field(default_factory=list)
-    fabrics: list[tuple[Fabric, tuple[str, ...]]] = field(default_factory=list)
+    between: dict[str, Callable[[NetworkPath], Iterable[Resource]]] = field(default_factory=dict)
     bonded: list[BondedFlow] = field(default_factory=list)
     halves: list[SendingHalf] = field(default_factory=list)
     receiving: list[tuple[str, ReceivingHalf]] = field(default_factory=list)
@@ -132,10 +127,7 @@ class NetworkPath:
         if not self.effective.linked:
             # as fast as the processors that copy
             yield from self._far_cpus()
-            if not self.effective.hypervisor:
-                return
-            machines = [(prefix, machine, None) for prefix, machine in self.far_machines]
-            yield from partition_resources([("", self.machine, None), *machines])
+            yield from self._between()
             return
         for index, port in enumerate(self.effective.ports):
             yield from self._port(self.ports[index], port, self._flows_of(index))
@@ -151,9 +143,12 @@ class NetworkPath:
                 yield _port(f"{name} send", "peer port", sent, rate, flows)
         for name, end, flow in self.ends:
             yield busy(f"{name} cpu", "peer cpu", end.busy_ps, flows=(flow,))
-        for fabric, flows in self.fabrics:
-            yield from self._fabric(fabric, flows)
+        yield from self._between()
         yield from self._buses()
+
+    def _between(self) -> Iterator[Resource]:
+        for resources in self.between.values():
+            yield from resources(self)
 
     def _far_cpus(self) -> Iterator[Resource]:
         for prefix, machine in self.far_machines:
@@ -231,18 +226,6 @@ class NetworkPath:
         return {cpu: tuple(flows) for cpu, flows in found.items()}
 
     # -- between -----------------------------------------------------------------------------
-
-    def _fabric(self, fabric: Fabric, flows: tuple[str, ...]) -> Iterator[Resource]:
-        """Each link that has carried something; other jobs' share of those between switches."""
-        model = self.effective.fabric
-        others = model.background_permille if model else 0
-        now = fabric.sim.now
-        for (first, second), link in fabric.links.items():
-            if not link.packets:
-                continue
-            between = first.startswith("switch") and second.startswith("switch")
-            used = link.bytes * link.byte_ps + between * now * others // _PERMILLE
-            yield busy(f"link {link.name}", "link", used, flows=flows, group=NETWORK)
 
     def _buses(self) -> Iterator[Resource]:
         """The bus of each adapter, which no mechanism queues for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header, Station
@@ -13,18 +13,14 @@ from simnet.net.remote.link import RemoteLink, RemotePort
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.core.files import DATAGRAM_TESTS, REQUEST_TESTS
+from simnet.scenario.core.subject import exchanges, ways
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
 from simnet.scenario.parts.host.build import PS
-from simnet.scenario.parts.infiniband import columns as infiniband
-from simnet.scenario.parts.infiniband.build import connect_by_fabric, make_fabric
-from simnet.scenario.parts.kvm.build import connect_by_vhost
 from simnet.scenario.parts.network.addresses import sent_addresses
-from simnet.scenario.parts.network.join import join
+from simnet.scenario.parts.network.join import Pair, join
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
-from simnet.scenario.parts.network.transactions import End, make_transactions
+from simnet.scenario.parts.network.transactions import End, FlowEnds, make_transactions
 from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
-from simnet.scenario.parts.partition.build import connect_by_hypervisor
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.tcp import columns as tcp
 from simnet.scenario.parts.tcp.build import (
@@ -32,7 +28,6 @@ from simnet.scenario.parts.tcp.build import (
 )
 from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
-from simnet.scenario.parts.udp.build_requests import DatagramFlow, Datagrams
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, Receiver, System
 from simnet.workload.iperf import Reporter
@@ -65,7 +60,9 @@ class _Builder(Ground):
         """Make peers, sockets and processes."""
         effective = self.effective
         self.bonded: list[BondedFlow] = []
-        self.datagrams = Datagrams(effective, self.seed)
+        test = effective.workload.test
+        self.exchange = next(one for one in exchanges() if test in one.tests)
+        self.way = next((one for one in ways() if getattr(effective, one.part)), None)
         self.senders: list[TcpSocket | RemoteSender] = []
         self.steering = steering_of(self, self.machine, effective.host)
         self.path = NetworkPath(effective, self.machine, self.ports)
@@ -73,10 +70,10 @@ class _Builder(Ground):
         for flow in self.effective.flows:
             by_port[flow.port].append(flow)
         workload = self.effective.workload
-        sends = workload.test in REQUEST_TESTS or not all(f.receives for f in self.effective.flows)
+        sends = self.exchange.whole or not all(flow.receives for flow in self.effective.flows)
         several = any(isinstance(port, MultiqueuePort) for port in self.ports)
         whole = workload.peers_simulated == "machines" or (
-            workload.peers_simulated == "auto" and (sends or several)
+            workload.peers_simulated == "auto" and bool(sends or several)
         )
         peers = [
             self.add_machine(host, f"peer{number}")
@@ -125,18 +122,8 @@ class _Builder(Ground):
         return tuple(drop for drop in found if drop.packets)
 
     def _observe(self) -> None:
-        """Have TCP's counters read, and those of the order of packets."""
+        """Have TCP's counters read."""
         self.observed["tcp"] = tcp.counts_of(self.path.halves, self.path.receiving)
-        ports = [(str(port.name), port) for port in self.ports]
-        order = infiniband.counts_of(
-            [*ports, *((far.name, far.nic) for far in self.path.far_ports)]
-        )
-        if order:
-            self.observed["reordering"] = order
-        if self.effective.workload.test in DATAGRAM_TESTS:
-            self.observed["datagrams"] = self.datagrams.counts
-        if self.effective.workload.test == "udp_send":
-            self.observed["udp"] = self.datagrams.lost
 
     def _made(self, machine: Machine, host: Host, port: EffectivePort) -> Nic | MultiqueuePort:
         return make_port(
@@ -171,14 +158,15 @@ class _Builder(Ground):
         self._join(port, nic, host, flows)
         receivers: dict[str, Receiver] = {}
         for flow in flows:
-            if self.effective.workload.test in DATAGRAM_TESTS:
-                receivers[flow.name] = self._in_datagrams(
-                    flow,
-                    DatagramFlow(flow, self.machine, self.ports[flow.port], peer, nic, steering),
-                    len(receivers),
-                )
+            allowed, begin_ps = self._allowed(flow), self._begin_ps(flow)
+            headers = _headers(flow, len(receivers))
+            if self.exchange.connect:
+                here = self.machine, self.ports[port]
+                ends = FlowEnds(flow, *here, peer, nic, steering, headers, allowed, begin_ps)
+                receivers[flow.name], tasks = self.exchange.connect(self, ends)
+                self._note_tasks(flow, tasks, asking=self.exchange.asks)
                 continue
-            mine, allowed = self._socket(flow), self._allowed(flow)
+            mine = self._socket(flow)
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             own = self.effective.host.ports[flow.port]
@@ -189,7 +177,7 @@ class _Builder(Ground):
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
             self.path.receiving += [(flow.name, mine), (flow.name, other)]
             if not self._enslaved(flow):
-                mine.header, other.header = _headers(flow, len(receivers))
+                mine.header, other.header = headers
                 send_by(
                     self.ports[port],
                     mine,
@@ -204,43 +192,33 @@ class _Builder(Ground):
                     steered.follow(socket)
             if self._enslaved(flow):
                 self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
-            if flow.asks or self.effective.workload.test in REQUEST_TESTS:
+            if flow.asks or self.exchange.asks:
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
             receiver, sender = (mine, other) if flow.receives else (other, mine)
             sender.sender.open_window(receiver.receiver.syn_window)
             self.senders.append(sender)
             self.path.senders.append((flow.name, sender.sender))
-            here, there = self.machine, peer
             pinned = frozenset(flow.peer_cpus) or None
             if flow.receives:
-                self._netserver(flow, here, mine, allowed)
-                self._netperf(flow, there, other, pinned)
+                self._netserver(flow, self.machine, mine, allowed)
+                self._netperf(flow, peer, other, pinned)
             else:
-                self._netserver(flow, there, other, pinned)
-                self._netperf(flow, here, mine, allowed)
+                self._netserver(flow, peer, other, pinned)
+                self._netperf(flow, self.machine, mine, allowed)
             receivers[flow.name] = receiver
         return receivers
 
     def _join(
         self, port: int, far: Nic | MultiqueuePort, far_host: Host, flows: list[Flow]
     ) -> None:
-        """Link a port and that of a peer: by a fabric, a hypervisor, a bridge or the switch."""
-        fabric, near = self.effective.fabric, self.ports[port]
-        if fabric:
-            made = make_fabric(self.sim, fabric, seed=self.seed, per_frame=self.per_frame)
-            connect_by_fabric(made, fabric, _single(near), _single(far))
-            self.path.fabrics.append((made, tuple(flow.name for flow in flows)))
-        elif self.effective.hypervisor:
-            connect_by_hypervisor(
-                self.effective.hypervisor,
-                _single(near),
-                self.effective.host,
-                _single(far),
-                far_host,
-            )
-        elif self.effective.kvm:
-            connect_by_vhost(self, near, self.effective.host, far, far_host)
+        """Link a port and that of a peer: by the way that is there, or by the switch."""
+        near, names = self.ports[port], tuple(flow.name for flow in flows)
+        if self.way:
+            pair = Pair(near, self.effective.host, far, far_host, names)
+            between = self.way.connect(self, pair)
+            if between:
+                self.path.between[self.way.part] = between
         elif not self._enslaved(flows[0]):
             join(self, near, far, far)
 
@@ -260,27 +238,13 @@ class _Builder(Ground):
         client, server = make_transactions(
             flow, self.effective.workload, *ends, seed=self.seed, begin_ps=self._begin_ps(flow)
         )
-        self._note_asking(flow, (client, server))
+        self._note_tasks(flow, (client, server), asking=True)
         return client
 
-    def _in_datagrams(self, flow: Flow, ends: DatagramFlow, number: int) -> Receiver:
-        """Requests and responses, or a stream, in datagrams."""
-        more = (_headers(flow, number), self._allowed(flow), self._begin_ps(flow))
-        if self.effective.workload.test in REQUEST_TESTS:
-            client, server = self.datagrams.connect(ends, *more)
-            self._note_asking(flow, (client, server))
-            return client
-        writer, reader, receiver = self.datagrams.stream(ends, *more)
-        self._note_tasks(flow, (writer, reader))
-        return receiver
-
-    def _note_asking(self, flow: Flow, tasks: tuple[Task, Task]) -> None:
-        """Note the two processes of a flow of requests."""
-        self.path.asking.append(flow.name)
-        self._note_tasks(flow, tasks)
-
-    def _note_tasks(self, flow: Flow, tasks: tuple[Task, Task]) -> None:
-        """Note the two processes of a flow."""
+    def _note_tasks(self, flow: Flow, tasks: tuple[Task, Task], *, asking: bool) -> None:
+        """Note the two processes of a flow, one of which may ask and wait."""
+        if asking:
+            self.path.asking.append(flow.name)
         here = self.machine.scheduler
         self.path.tasks += [
             (flow.name, task, "" if task.scheduler is here else f"peer{flow.peer} ")
@@ -417,11 +381,6 @@ class _Builder(Ground):
         remote = remote_receiver(self.sim, path, host, port, link, seed=self.seed)
         remote.acknowledged = sending
         return remote
-
-
-def _single(port: Nic | MultiqueuePort) -> Nic:
-    """A port of a device that has one queue."""
-    return cast("Nic", port)
 
 
 def _prefix(machine: Machine) -> str:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.scenario.parts.network.resources import NETWORK
-from simnet.scenario.system.resource import Resource, busy, carried
+from simnet.scenario.system.resource import NETWORK, Resource, busy, carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

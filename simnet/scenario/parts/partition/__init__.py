@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, late
+from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
 
 __all__ = ["SUBJECT"]
@@ -40,6 +40,7 @@ SUBJECT = Subject(
             order=30,
         ),
     ),
+    ways=(Way("hypervisor", late("partition.build:connect"), copied=True),),
     drivers=late("partition.driver:DRIVERS"),
     knobs=late("partition.knobs:PARTITION"),
     delayed_actions=late("partition.build:delayed_actions"),

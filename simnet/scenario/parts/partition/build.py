@@ -9,19 +9,22 @@ from simnet.host.delayed_action import DelayedAction
 from simnet.host.partition import LogicalPartition, ProcessorPool
 from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
 from simnet.scenario.parts.partition.columns import partition_of
+from simnet.scenario.parts.partition.resources import partition_resources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from simnet.host.machine import Machine
     from simnet.kernel.simulator import Simulator
-    from simnet.net.nic.port import Nic
     from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.parts.network.join import Pair
+    from simnet.scenario.parts.network.resources import NetworkPath
     from simnet.scenario.parts.partition.schema import Hypervisor, Pool
     from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource
 
 __all__ = [
-    "connect_by_hypervisor",
+    "connect",
     "delayed_actions",
     "join",
 ]
@@ -101,13 +104,18 @@ def _join_pool(pool: ProcessorPool, machine: Machine, host: Host) -> None:
     )
 
 
-def connect_by_hypervisor(
-    hypervisor: Hypervisor, nic: Nic, host: Host, far: Nic, far_host: Host
-) -> None:
+def connect(ground: Ground, pair: Pair) -> Callable[[NetworkPath], Iterable[Resource]]:
     """Join the ports of two hosts by the virtual LAN."""
-    if isinstance(nic, Ibmveth) and isinstance(far, Ibmveth):
-        nic.attach(far, _calls(hypervisor, host))
-        far.attach(nic, _calls(hypervisor, far_host))
+    hypervisor, near, far = ground.effective.hypervisor, pair.near, pair.far
+    if isinstance(near, Ibmveth) and isinstance(far, Ibmveth):
+        near.attach(far, _calls(hypervisor, pair.host))
+        far.attach(near, _calls(hypervisor, pair.far_host))
+
+    def shared(path: NetworkPath) -> Iterable[Resource]:
+        machines = [("", path.machine), *path.far_machines]
+        return partition_resources([(prefix, machine, None) for prefix, machine in machines])
+
+    return shared
 
 
 def _calls(hypervisor: Hypervisor, host: Host) -> HypervisorCalls:

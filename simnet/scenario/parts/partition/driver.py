@@ -40,7 +40,7 @@ class Ibmveth(Nic):
             raise given.error("mtu_bytes", f"{message}, got {given['mtu_bytes']} B")
 
     def make(self, slot: Slot) -> Device:
-        """Return the port; `connect_by_hypervisor` completes it."""
+        """Return the port; `connect` completes it."""
         from simnet.net.virtual_lan import ibmveth
 
         return ibmveth.Ibmveth(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simnet.scenario.core.subject import Part, Setup, Subject, late
+from simnet.scenario.core.subject import Exchange, Part, Setup, Subject, late
 from simnet.scenario.parts.udp.schema import Datagrams, Udp
 
 __all__ = ["SUBJECT"]
@@ -21,6 +21,22 @@ SUBJECT = Subject(
         ),
     ),
     knobs=late("udp.knobs:KNOBS"),
+    exchanges=(
+        Exchange(
+            ("udp_rr",),
+            doc=", udp_rr likewise in datagrams",
+            load="requests",
+            asks=True,
+            whole="ends answer no requests",
+            connect=late("udp.build_requests:connect_requests"),
+        ),
+        Exchange(
+            ("udp_send",),
+            doc=", udp_send sends datagrams to them as netperf's UDP_STREAM does",
+            whole="ends take no datagrams",
+            connect=late("udp.build_requests:connect_stream"),
+        ),
+    ),
     setups=(
         Setup(
             late("udp.build:build"),

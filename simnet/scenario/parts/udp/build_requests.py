@@ -23,14 +23,18 @@ from simnet.workload.netperf import (
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
+    from simnet.host.scheduler import Task
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.net.udp.socket import UdpSocket
     from simnet.scenario.core.effective import Effective, Flow, Host, Port
+    from simnet.scenario.parts.network.transactions import FlowEnds
     from simnet.scenario.parts.steering.build import HostSteering
     from simnet.scenario.parts.udp.schema import Datagrams as Given
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.system import Receiver
 
-__all__ = ["DatagramFlow", "Datagrams"]
+__all__ = ["connect_requests", "connect_stream"]
 
 
 @dataclass(kw_only=True)
@@ -102,23 +106,26 @@ class DatagramEnd:
         return made
 
 
-@dataclass(frozen=True)
-class DatagramFlow:
-    """What a flow joins.
+def connect_requests(ground: Ground, ends: FlowEnds) -> tuple[Receiver, tuple[Task, Task]]:
+    """Make the process that sends requests, which is what receives, and the one that answers."""
+    client, server = _kept(ground).connect(ends)
+    return client, (client, server)
 
-    Attributes:
-        flow: its configuration.
-        machine, nic: the system, and its port.
-        peer, peer_nic: likewise at the other end.
-        peer_steering: of the peer.
-    """
 
-    flow: Flow
-    machine: Machine
-    nic: Nic | MultiqueuePort
-    peer: Machine
-    peer_nic: Nic | MultiqueuePort
-    peer_steering: HostSteering | None
+def connect_stream(ground: Ground, ends: FlowEnds) -> tuple[Receiver, tuple[Task, Task]]:
+    """Make the process that sends to the peer, who reads there; return what it has got, too."""
+    datagrams = _kept(ground)
+    ground.observed["udp"] = datagrams.lost
+    writer, reader, receiver = datagrams.stream(ends)
+    return receiver, (writer, reader)
+
+
+def _kept(ground: Ground) -> Datagrams:
+    if "datagrams" not in ground.kept:
+        made = ground.kept["datagrams"] = Datagrams(ground.effective, ground.seed)
+        ground.observed["datagrams"] = made.counts
+    found: Datagrams = ground.kept["datagrams"]
+    return found
 
 
 class Datagrams:
@@ -161,36 +168,17 @@ class Datagrams:
             ring_counter=others[0].host.ports[0].nic.ring_counter,
         )
 
-    def connect(
-        self,
-        ends: DatagramFlow,
-        headers: tuple[Header, Header],
-        allowed: frozenset[int] | None,
-        begin_ps: int,
-    ) -> tuple[DatagramRequester, DatagramResponder]:
-        """Return the process that sends requests, and the one that answers them.
-
-        Args:
-            ends: of the flow.
-            headers: of what the system sends, and of what its peer does.
-            allowed: CPUs that the system's process may run on; None for all.
-            begin_ps: when the first request is sent.
-        """
-        both = self._ends(ends, headers, allowed)
+    def connect(self, ends: FlowEnds) -> tuple[DatagramRequester, DatagramResponder]:
+        """Return the process that sends requests, and the one that answers them."""
+        both = self._ends(ends)
         if self.effective.workload.answers:
             both.reverse()
-        return self._processes(ends.flow, *both, begin_ps=begin_ps)
+        return self._processes(ends.flow, *both, begin_ps=ends.begin_ps)
 
-    def stream(
-        self,
-        ends: DatagramFlow,
-        headers: tuple[Header, Header],
-        allowed: frozenset[int] | None,
-        begin_ps: int,
-    ) -> tuple[DatagramSender, UdpReader, Worker]:
+    def stream(self, ends: FlowEnds) -> tuple[DatagramSender, UdpReader, Worker]:
         """Return the process that sends to the peer, who reads there, and what it has got."""
         flow = ends.flow
-        here, there = self._ends(ends, headers, allowed)
+        here, there = self._ends(ends)
         path = f"flow.{flow.name}.netserver"
         socket = there.at.socket(f"{path}.socket", there.port, flow.message_bytes)
         scheduler, path, cpu = _place(there, path)
@@ -199,15 +187,10 @@ class Datagrams:
         path = f"flow.{flow.name}.netperf"
         output = here.output(f"{path}.output", socket, flow.message_bytes)
         writer = DatagramSender(*_place(here, path), output, here.allowed)
-        Start(writer.sim, f"{path}.start", writer, begin_ps)
+        Start(writer.sim, f"{path}.start", writer, ends.begin_ps)
         return writer, reader, Worker(socket)
 
-    def _ends(
-        self,
-        ends: DatagramFlow,
-        headers: tuple[Header, Header],
-        allowed: frozenset[int] | None,
-    ) -> list[DatagramEnd]:
+    def _ends(self, ends: FlowEnds) -> list[DatagramEnd]:
         """The system's end of a flow, and its peer's."""
         flow, here = ends.flow, self.effective.host
         steering = ends.peer_steering
@@ -219,14 +202,14 @@ class Datagrams:
                 self._host("system", here, ends.machine, ends.nic),
                 here.ports[flow.port],
                 ends.nic,
-                headers[0],
-                allowed,
+                ends.headers[0],
+                ends.allowed,
             ),
             DatagramEnd(
                 self._host(f"peer{flow.peer}", there, ends.peer, ends.peer_nic),
                 there.ports[flow.peer_port],
                 ends.peer_nic,
-                headers[1],
+                ends.headers[1],
                 frozenset(flow.peer_cpus) or None,
             ),
         ]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.release import release
 from simnet.net.udp.rules import FIRST
 from simnet.scenario.core.checks import asks_for
-from simnet.scenario.core.files import DATAGRAM_TESTS
 from simnet.scenario.core.places import Places
-from simnet.scenario.core.subject import Need
+from simnet.scenario.core.subject import Need, ways
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _SENT: Final = {"udp_rr": ("request_bytes", "response_bytes"), "udp_send": ("mes
 def check_udp(tree: Tree, table: Table) -> None:
     """Refuse a load without its table, its peer or its CPUs, and what is not modelled of UDP."""
     path: Path = ("workload", "test")
-    for test in DATAGRAM_TESTS:
+    for test in _SENT:
         if asks_for(tree, table, test, "datagrams"):
             _check_datagrams(tree, table, test)
     if not asks_for(tree, table, "udp_stream", "udp"):
@@ -53,7 +52,7 @@ def _check_datagrams(tree: Tree, table: Table, test: str) -> None:
     """Refuse what is not modelled of datagrams between hosts."""
     path: Path = ("workload", "test")
     workload = tree.get(("workload",))
-    if tree.values.get("kvm") or tree.values.get("fabric") or tree.values.get("hypervisor"):
+    if any(way.part in tree.values for way in ways()):
         message = f"{test}: expected hosts with Ethernet between them"
         raise table.error(path, "workload.test", message)
     for field in ("writes_bytes", "short_flows", "think_ps"):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.core.files import DATAGRAM_TESTS
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,7 +21,7 @@ _SENDS: Final = "it is for sockets of UDP that send: TCP's begin with the second
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     """Yield places of values that nothing reads in a configuration, and why."""
     hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
-    if effective.workload.test in DATAGRAM_TESTS:
+    if effective.workload.test in {"udp_rr", "udp_send"}:
         return
     for host in (*hosts, "host"):
         yield f"{host}.kernel.wmem_default_bytes", _SENDS

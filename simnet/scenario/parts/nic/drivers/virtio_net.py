@@ -38,7 +38,7 @@ class VirtioNet(Combined, ReceiveOffload, Polled, Ethernet):
                 raise given.error(field, message)
 
     def make(self, slot: Slot) -> Device:
-        """Return a pair of queues; `connect_by_vhost` completes it."""
+        """Return a pair of queues; `simnet.scenario.parts.kvm.build.connect` completes it."""
         from dataclasses import replace
 
         from simnet.net.virtio import virtio_net
