@@ -1,7 +1,9 @@
 """Histogram of integers from 0 to 2**63 - 1 in constant space, exact to one part in 128.
 
 The buckets are those of HdrHistogram (Tene): as wide as 1 up to 255, and from there on 128 for
-each power of two. Adding is a few integer operations, and merging is exact.
+each power of two. Adding is a few integer operations, and merging is exact. A bucket counts to
+2**32 - 1, which no run comes near: many connections have a histogram each, and what of them is
+touched should fit into a cache.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class LogHistogram:
 
     count: cython.longlong = 0
     largest: cython.longlong = 0
-    _counts: Array[cython.longlong] = None
+    _counts: Array[cython.uint] = None
 
     def __init__(self) -> None:
         self.clear()
@@ -40,7 +42,7 @@ class LogHistogram:
         """Forget all values."""
         self.count = 0
         self.largest = 0
-        self._counts = array("q", [0]) * BUCKETS
+        self._counts = array("I", [0]) * BUCKETS
 
     def add(self, value: cython.longlong) -> cython.int:
         """Count one value; ValueError if it is negative."""
