@@ -220,7 +220,7 @@ def _numbers(answers: Mapping[str, Answer]) -> Iterator[_Number]:
         for key, value in known.value.items():
             yield _Number(
                 name, key, value, kind_of(name, key), configuration_of(name, key),
-                fits=not known.never_fitted, looked_at=known.looked_at,
+                fits=not known.never_fitted, looked_at=known.looked_at(key),
             )  # fmt: skip
 
 

@@ -24,7 +24,8 @@ class Measurement(Row):
     `use` is `calibrate` (parameters may be fitted to it) or `predict` (it only scores). What is
     marked `predict first, then calibrate` or `predicted before known` counts as `predict`: before
     one fits to it, the prediction made without it must have been frozen. `predict, looked at` was
-    known while mechanisms were chosen: it is not fitted to, and no prediction of it was blind.
+    known while mechanisms were chosen: it is not fitted to, and no prediction of it was blind. So
+    were the keys that `seen` names, where others became known later.
     """
 
     id: str = Field(min_length=1)
@@ -39,6 +40,7 @@ class Measurement(Row):
     ]
     unit: str
     value: dict[str, float]
+    seen: tuple[str, ...] = ()
     note: str = ""
     derived: bool = False
 
@@ -51,17 +53,15 @@ class Measurement(Row):
     @property
     def never_fitted(self) -> bool:
         """Whether parameters may not be fitted to it, whatever has been frozen."""
-        return self.use == "predict" or self.looked_at
+        return self.use in {"predict", "predict, looked at"}
 
-    @property
-    def looked_at(self) -> bool:
+    def looked_at(self, key: str) -> bool:
         """Whether it was known while mechanisms were chosen, though nothing was fitted to it."""
-        return self.use == "predict, looked at"
+        return self.use == "predict, looked at" or key in self.seen
 
-    @property
-    def blind(self) -> bool:
+    def blind(self, key: str) -> bool:
         """Whether what was predicted of it was predicted without knowing it."""
-        return self.use != "calibrate" and not self.looked_at
+        return self.use != "calibrate" and not self.looked_at(key)
 
     @property
     def role(self) -> Use:

@@ -116,20 +116,20 @@ def record(ids: str | Sequence[str] = ()) -> Record:
     Raises:
         InputError: an id of which nothing was frozen before its number was known.
     """
-    blind = {name: one for name, one in measurements().items() if one.blind}
+    known = measurements()
     found = tuple(
         Score(
-            file=file, stage=frozen.stage, **row.model_dump(), measured=blind[row.id].value[row.key]
+            file=file, stage=frozen.stage, **row.model_dump(), measured=known[row.id].value[row.key]
         )
         for file, frozen in predictions().items()
         for row in frozen.rows
-        if row.id in blind and row.key in blind[row.id].value
+        if row.id in known and row.key in known[row.id].value and known[row.id].blind(row.key)
     )
-    known = list(dict.fromkeys(score.id for score in found))
+    scored = list(dict.fromkeys(score.id for score in found))
     wanted = names_of(ids, "ids") or ("*",)
     for name in wanted:
-        if not fnmatch.filter(known, name):
+        if not fnmatch.filter(scored, name):
             expected = "expected a number that was predicted before it was known"
-            raise InputError(f"{expected}{nearest(name, known)}", key=name)
-    kept = {one for name in wanted for one in fnmatch.filter(known, name)}
+            raise InputError(f"{expected}{nearest(name, scored)}", key=name)
+    kept = {one for name in wanted for one in fnmatch.filter(scored, name)}
     return Record(tuple(score for score in found if score.id in kept))

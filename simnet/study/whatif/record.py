@@ -1,17 +1,19 @@
 """The record of changes: what a measured change was said to be, by a fit that had not seen it.
 
 Nothing is simulated. Where the configurations of two measured numbers differ in one thing (their
-ids in one part), one divided by the other is a change, and so is each number that was measured as a
-ratio or as a gain. Each side was predicted with its configuration left out of the fit
-(`validate.residuals`). The interval is the one that `simnet whatif` gives a change for the errors
-of the model, learned without both configurations. Chance and unknown parameters, which make the
-interval of an answer wider, are left out: this is the model alone.
+ids in one part, or in one of the names that a plus puts together), one divided by the other is a
+change, and so is each number that was measured as a ratio or as a gain. Each side was predicted
+with its configuration left out of the fit (`validate.residuals`); of systems of which nothing was
+left out, it was predicted and frozen before one of the two numbers was known (`validate.record`).
+The interval is the one that `simnet whatif` gives a change for the errors of the model, learned
+without both configurations. Chance and unknown parameters, which make the interval of an answer
+wider, are left out: this is the model alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -22,8 +24,11 @@ from simnet.errors import InputError
 from simnet.scenario.core.library import nearest
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import names_of
+from simnet.study.validate.document import kind_of
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.kinds import log_factor
+from simnet.study.validate.measurements import measurements
+from simnet.study.validate.predictions import predictions
 from simnet.study.validate.residuals import Residual, residuals
 from simnet.study.whatif.verdict import Interval, modelled
 
@@ -35,6 +40,8 @@ __all__ = ["OUTCOMES", "ChangeRecord", "Outcome", "ScoredChange", "record_of_cha
 Outcome: TypeAlias = Literal["right", "abstained", "wrong"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("right", "abstained", "wrong")
 _CHANGES: Final = frozenset({"ratio", "gain"})
+# what a configuration is called to which nothing was added
+_NOTHING: Final = "none"
 
 
 class ScoredChange(BaseModel):
@@ -136,7 +143,9 @@ def record_of_changes(ids: str | Sequence[str] = ()) -> ChangeRecord:
         InputError: a system of which no two numbers differ in one thing.
     """
     known = residuals()
-    found = ChangeRecord(tuple(_scored(known)))
+    left_out = tuple(_scored(known))
+    others = _frozen(known, {one.system for one in left_out})
+    found = ChangeRecord((*left_out, *others))
     wanted = names_of(ids, "ids")
     for name in wanted:
         if name not in found.systems:
@@ -156,11 +165,37 @@ def _scored(known: Sequence[Residual]) -> Iterator[ScoredChange]:
     pairs = combinations((one for one in known if one.kind not in _CHANGES), 2)
     for before, after in pairs:
         if before.key == after.key and _differ_in_one(before.id, after.id):
-            logs = [
-                log_factor(after.measured, before.measured, before.kind),
-                log_factor(after.left_out, before.left_out, before.kind),
-            ]
-            yield _change(before, after, logs, known)
+            yield _between(before, after, known)
+
+
+def _frozen(known: Sequence[Residual], systems: Container[str]) -> Iterator[ScoredChange]:
+    """Changes of other systems, of what the newest file says of both sides."""
+    sides: dict[tuple[str, str], Residual] = {}
+    blind = set()
+    for frozen in predictions().values():
+        for row in frozen.rows:
+            one = measurements().get(row.id)
+            if one is None or row.key not in one.value or row.id.partition(".")[0] in systems:
+                continue
+            if one.blind(row.key):
+                blind.add((row.id, row.key))
+            sides[row.id, row.key] = Residual(
+                id=row.id, key=row.key, kind=kind_of(row.id, row.key), configuration=row.id,
+                measured=one.value[row.key], fitted=row.predicted, left_out=row.predicted,
+                looked_at=one.looked_at(row.key),
+            )  # fmt: skip
+    for (name, key), before in sides.items():
+        for (other, others_key), after in sides.items():
+            if key == others_key and _adds_one(name, other) and {(name, key), (other, key)} & blind:
+                yield _between(before, after, known)
+
+
+def _between(before: Residual, after: Residual, known: Sequence[Residual]) -> ScoredChange:
+    logs = [
+        log_factor(after.measured, before.measured, before.kind),
+        log_factor(after.left_out, before.left_out, before.kind),
+    ]
+    return _change(before, after, logs, known)
 
 
 def _change(
@@ -186,3 +221,10 @@ def _change(
 def _differ_in_one(one: str, other: str) -> bool:
     parts = one.split("."), other.split(".")
     return len(parts[0]) == len(parts[1]) and sum(a != b for a, b in zip(*parts, strict=True)) == 1
+
+
+def _adds_one(one: str, other: str) -> bool:
+    """Whether the configuration of an id is that of another and one thing more."""
+    (system, _, fewer), (same, _, more) = one.partition("."), other.partition(".")
+    before, after = (frozenset(names.split("+")) - {_NOTHING} for names in (fewer, more))
+    return system == same and before < after and len(after - before) == 1

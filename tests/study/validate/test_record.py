@@ -54,9 +54,13 @@ def test_only_what_was_predicted_without_its_number_is_scored() -> None:
         for name, one in measurements().items()
         if one.use in ("calibrate", "predict, looked at")
     )
-    # six of a table and one of IPoIB were fitted to later, 68 were kept aside; two of the stream
+    # six of a table and one of IPoIB were fitted to later, 81 were kept aside; two of the stream
     # were frozen, too, but had been looked at
-    assert len(found.last()) == 75
+    assert len(found.last()) == 88
+    assert {one.key for one in found.scores if one.id == "stream.tsogro+jumbo+arfs"} == {
+        *("sender_percent", "receiver_percent", "share_copy", "share_netdev", "share_mm"),
+        "share_tcpip",
+    }
     assert any(row.id == "stream.remote-node" for one in predictions().values() for row in one.rows)
     rows = {(name, row.id, row.key): row for name, one in predictions().items() for row in one.rows}
     for one in found.scores:

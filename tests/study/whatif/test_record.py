@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from simnet.errors import InputError
 from simnet.report.validation import scored_changes
+from simnet.study.validate.measurements import Measurement
+from simnet.study.validate.predictions import Frozen, FrozenRow
 from simnet.study.validate.residuals import Residual
 from simnet.study.whatif import record
 from simnet.study.whatif.record import ChangeRecord, ScoredChange, record_of_changes
@@ -69,6 +73,7 @@ def test_what_differs_in_one_thing_is_a_change_and_so_is_a_ratio(
         residual("web.gain", 1.5, 1.2, "ratio"),
     )
     monkeypatch.setattr(record, "residuals", lambda: rows)
+    monkeypatch.setattr(record, "predictions", dict)
     found = record_of_changes().changes
     assert [(one.before, one.after) for one in found] == [
         ("web.gain", "web.gain"),
@@ -84,10 +89,42 @@ def test_the_interval_is_learned_without_both_sides(monkeypatch: pytest.MonkeyPa
     right = [residual(f"web.r{number}", 2.0, 2.0, "ratio") for number in range(9)]
     rows = (*right, residual("web.off", 4.0, 2.0, "ratio"))
     monkeypatch.setattr(record, "residuals", lambda: rows)
+    monkeypatch.setattr(record, "predictions", dict)
     *others, off = record_of_changes().changes
     assert off.high < 102
     assert not off.covered
     assert all(one.covered and one.high > 102 for one in others)
+
+
+def test_what_was_frozen_makes_changes_where_nothing_was_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = {"none": (8.0, 10.0), "gro": (24.0, 20.0), "gro+jumbo": (48.0, 50.0), "x": (1.0, 1.0)}
+    given = dict.fromkeys(values, "predict") | {"none": "calibrate", "gro": "calibrate"}
+    rows = [
+        FrozenRow(id=f"net.{name}", key="value", predicted=value, low=value, high=value)
+        for name, (_, value) in values.items()
+    ]
+    frozen = Frozen(date=date(2026, 1, 1), version="1", stage="A", rows=tuple(rows))
+    monkeypatch.setattr(record, "predictions", lambda: {"a.json": frozen})
+    measured = {
+        f"net.{name}": Measurement.model_validate(
+            {"id": f"net.{name}", "where": "", "unit": "", "use": given[name], "value": value}
+        )
+        for name, (value, _) in values.items()
+    }
+    monkeypatch.setattr(record, "measurements", lambda: measured)
+    monkeypatch.setattr(record, "kind_of", lambda _name, _key: "throughput")
+    monkeypatch.setattr(record, "residuals", lambda: (residual("web.r", 2.0, 2.0, "ratio"),))
+    _, *found = record_of_changes().changes
+    # gro alone was fitted to on both sides, and gro+jumbo is more than one thing more than none
+    assert [(one.before, one.after) for one in found] == [
+        ("net.none", "net.x"),
+        ("net.gro", "net.gro+jumbo"),
+    ]
+    assert [round(one.measured, 6) for one in found] == [-87.5, 100.0]
+    assert [round(one.predicted, 6) for one in found] == [-90.0, 150.0]
+    assert not any(one.looked_at for one in found)
 
 
 def test_most_changes_on_real_hosts_go_as_predicted() -> None:
