@@ -70,7 +70,7 @@ def wider_ring(side: str = "rx") -> Act:
 
 def sysctl(evidence: Evidence, name: str, value: str, *, modelled: bool = False) -> Action:
     """Return the command that sets one sysctl, undone to what the files say it has."""
-    before = evidence.said("sysctl", re.escape(name))
+    before = " ".join(evidence.said("sysctl", re.escape(name)).split())
     undo = typed("sysctl", "-w", f"{name}={before}") if before else ""
     return Action(
         typed("sysctl", "-w", f"{name}={value}"), undo, f"{name}={value}" if modelled else ""

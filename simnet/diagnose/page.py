@@ -21,6 +21,7 @@ _TROUBLE: Final = re.compile(
     r"|martian|lockup|stall|throttl|memory|oom-kill|blocked|nobody|disabling irq|duplex|downshift"
     r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller|not responding"
     r"|timeout|conn error|clocksource|allocation failure|suspect gro|module|insufficient power|tsc"
+    r"|detached|removed|health|isn.t alive|power state|unrecoverable"
 )
 _PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
 _IN_NAME: Final = re.compile(
@@ -30,6 +31,10 @@ _ENDING: Final = re.compile(r"(?i)(?:\.(?:txt|log|out))$")
 _WHEN: Final = re.compile(r"(?i)[-_.](?:before|after|first|later|slow|fast|good|bad|\d{1,3})$")
 _TYPED: Final = re.compile(
     rf"(?:^|.*?[;&|] *)(?:sudo )?(?:/\S*/)?ethtool\s+(?:-{{1,2}}[\w-]+\s+)*(?P<typed>{_PORT})\b"
+)
+# a command within a sentence: what follows it is of its port
+_SPOKEN: Final = re.compile(
+    r"\bethtool\s+(?:-{1,2}[a-zA-Z][\w-]*\s+)+(?P<port>(?=[\w.@-]*\d)[A-Za-z][\w.@-]{1,14})(?![\w/])"
 )
 _HEADED: Final = re.compile(
     rf"""(?mx)
@@ -99,6 +104,11 @@ class Page:
             (part.first - 1, typed["typed"])
             for part in self.parts
             if part.command and (typed := _TYPED.match(part.command))
+        ]
+        found += [
+            (self.line_of(one.start()), one["port"])
+            for one in _SPOKEN.finditer(self.text)
+            if "ethtool" not in self.text[one.end() :].partition("\n")[0]
         ]
         found += [
             (self.line_of(one.end("head" if one["head"] else "alone")), one["head"] or one["alone"])

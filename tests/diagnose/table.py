@@ -181,7 +181,28 @@ UNREAD: Final = (
 TOP: Final = (
     "    PID USER   PR\n12341 root      20   0       0      0      0 R  {}   0.0  81:12.12 {}\n"
 )
+TUNNEL: Final = "CPU %soft %idle\n0 {} 1.00\n1 2.00 98.00\n{}"
+FAR: Final = (
+    "[ 5] 0.00-3.00 sec 54 MBytes 157 Mbits/sec 0 sender\n"
+    + "".join(
+        f"[ 5] {n}.00-{n + 1}.00 sec 18 MBytes 157 Mbits/sec 0 3.01 MBytes\n" for n in range(3)
+    )
+    + "rtt min/avg/max/mdev = {0}/{0}/{0}/0.1 ms\n"
+)
 RULES: Final[dict[str, Pair]] = {
+    "tunnel-one-queue": Pair(
+        TUNNEL.format("98.00", "\n5: gre1@NONE: <UP>\n    link/gre 192.0.2.1 peer 198.51.100.7\n"),
+        TUNNEL.format("98.00", "\n5: gre0@NONE: <NOARP>\n    link/gre 0.0.0.0 brd 0.0.0.0\n"),
+    ),
+    "encrypted-one-queue": Pair(
+        TUNNEL.format("98.00", "\n\tproto esp spi 0xc1827364 reqid 1 mode tunnel\n"),
+        TUNNEL.format("9.00", "\n\tproto esp spi 0xc1827364 reqid 1 mode tunnel\n"),
+    ),
+    "window-limited": Pair(FAR.format("152.0"), FAR.format("70.0")),
+    "card-lost": log(
+        "igc 0000:03:00.0 enp3s0: PCIe link lost, device now detached",
+        "pciehp 0000:00:1c.0: Unable to change power state from D3cold to D0, device inaccessible",
+    ),
     "card-drops": counter("rx_csr_drops", little=30),
     "line-full": Pair(
         IFUTIL.format("99.20"),

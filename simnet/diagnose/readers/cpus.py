@@ -32,17 +32,27 @@ _PROCESS: Final = re.compile(
     r"\s+\d+[.,]\d+\s+\S+\s+(?P<name>ksoftirqd/\d+|\S+)"
 )
 
+# of mpstat from sysstat 10.1.7 on, whose head `tail` or `grep` has cut off: ten shares of a whole
+_MPSTAT: Final = [
+    "CPU",
+    *("%usr", "%nice", "%sys", "%iowait", "%irq", "%soft", "%steal", "%guest", "%gnice", "%idle"),
+]
+_LAST_ROWS: Final = re.compile(
+    r"(?:Average:|\d\d:\d\d:\d\d(?: [AP]M)?)\s+(?:all|\d{1,5})(?:\s+\d{1,3}[.,]\d\d){10}\s*"
+)
+_WHOLE: Final = 1.0
 _IOSTAT: Final = "avg-cpu:"
 _BUSYBOX: Final = re.compile(rf"CPU(?P<cpu>\d*):\s+(?P<rest>{_NUMBER}% usr .*)")
 _SHARE: Final = re.compile(rf"({_NUMBER})% (usr|sys|nic|idle|io|irq|sirq)\b")
 
 OUTPUTS: Final = {"cpu": "shares of CPU time"}
 SIGN: Final = re.compile(
+    r"(?m)^Average: +(?:all|\d+) |^\d\d:\d\d:\d\d .*\d[.,]\d\d$|"
     r"% sirq|%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d|PID USER"
 )
 
 
-def read(page: Page) -> Iterator[Fact]:
+def read(page: Page) -> Iterator[Fact]:  # noqa: C901, PLR0912 - a case a form of line
     """Yield shares in percent, by CPU; of all CPUs where the subject is `all`."""
     columns: list[str] = []
     vmstat: list[str] = []
@@ -63,6 +73,8 @@ def read(page: Page) -> Iterator[Fact]:
             # iostat has one row below its head, and a table of drives behind it
             if not row or columns[0] == _IOSTAT:
                 columns = []
+        elif not columns and _LAST_ROWS.fullmatch(line) and _whole(cells[-10:]):
+            yield from _row(page, at, _MPSTAT, cells)
         elif vmstat and len(cells) == len(vmstat) and cells[0].isdecimal():
             for name, value in zip(vmstat, cells, strict=True):
                 if name in _VMSTAT_SHARES:
@@ -97,3 +109,8 @@ def _row(page: Page, at: int, columns: list[str], cells: list[str]) -> Iterator[
     for name, value in zip(names, values, strict=True):
         called = _ALIAS.get(name[1:], name[1:])
         yield Fact("cpu", subject, called, number(value), page.name, at, f"{value} %")
+
+
+def _whole(values: list[str]) -> bool:
+    """Return whether shares are all of a CPU's time."""
+    return abs(sum(number(value) for value in values) - 100) <= _WHOLE

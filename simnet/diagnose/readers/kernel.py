@@ -25,12 +25,21 @@ _LSCPU: Final = re.compile(
     r"(CPU\(s\)|Thread\(s\) per core|Core\(s\) per socket|Socket\(s\)|NUMA node\(s\)"
     r"|NUMA node\d+ CPU\(s\)|Model name|Hypervisor vendor|CPU max MHz|CPU MHz):\s+(\S.*)"
 )
+# of the kernel's log at boot: how transfers are mapped, and when the IOMMU forgets them
+_IOMMU: Final = re.compile(
+    r"iommu: (?P<what>Default domain type|DMA domain TLB invalidation policy): "
+    r"(?P<how>\w+)"
+    r"|AMD-Vi: (?P<amd>Lazy IO/TLB flushing enabled|IO/TLB flush on unmap enabled)"
+    r"|(?:DMAR|Intel-IOMMU): (?P<intel>Disable batched IOTLB flush)"
+)
 # what begins the texts of sysstat's tools
 _BANNER: Final = re.compile(r"Linux \d\S* \([^)]{1,80}\).*\((\d{1,5}) CPUs?\)\s*$")
 _WORDS: Final = re.compile(r"\b(XDP_REDIRECT|bpf_redirect(?:_map)?|devmap|cpumap)\b")
 
+OUTPUTS: Final = {"iommu": "lines of a log"}
 SIGN: Final = re.compile(
-    r"(?m)^Linux |^\s*[Kk]ernel|BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)|^Model name"
+    r"(?m)IOTLB flush|IO/TLB|"
+    r"^Linux |^\s*[Kk]ernel|BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)|^Model name"
     r"|XDP_RED|devmap|bpf_redirect"
 )
 
@@ -43,9 +52,19 @@ def read(page: Page) -> Iterator[Fact]:
         if _BOOT.search(line):
             for option in _OPTION.finditer(line):
                 yield Fact("cmdline", "", option["name"], 0, page.name, at, option["value"])
+        if "MMU" in line.upper() and (told := _IOMMU.search(line)):
+            yield _mapping(page, at, told)
         if banner := _BANNER.match(line):
             yield Fact("cpus", "", "CPU(s)", number(banner[1]), page.name, at, banner[1])
         if found := _LSCPU.match(line):
             yield Fact("cpus", "", found[1], number(found[2]), page.name, at, found[2].strip())
         for word in dict.fromkeys(_WORDS.findall(line)):
             yield Fact("word", "", word, 0, page.name, at, word)
+
+
+def _mapping(page: Page, at: int, told: re.Match[str]) -> Fact:
+    """Return how transfers are mapped (`domain`), or whether their end is waited for (`policy`)."""
+    if told["what"] == "Default domain type":
+        return Fact("iommu", "", "domain", 0, page.name, at, told["how"])
+    lazy = (told["how"] or "").lower() == "lazy" or (told["amd"] or "").startswith("Lazy")
+    return Fact("iommu", "", "policy", 0, page.name, at, "lazy" if lazy else "strict")

@@ -26,6 +26,12 @@ _UDP_GOT: Final = re.compile(r"\s*\d+\s+[\d.]+\s+(?P<n>\d{1,18})\s+(?P<rate>[\d.
 _PING: Final = re.compile(
     r"(?P<sent>\d+) packets transmitted, (?P<got>\d+) (?:packets )?received.*?(?P<lost>[\d.]+)%"
 )
+_RTT: Final = re.compile(
+    r"(?:rtt|round-trip) min/avg/max(?:/\w+)? = [\d.]{1,12}/(?P<mean>[\d.]{1,12})/[\d./]{1,40} ms"
+)
+_WINDOW: Final = re.compile(
+    r"\s+(?P<again>\d{1,9})\s+(?P<size>[\d.]{1,9}) (?P<unit>[KMG]?)Bytes\s*"
+)
 _JOB: Final = re.compile(r"\s*-{0,2}([a-z_]+)\s*=\s*(\S+?),?\s*")
 _JOB_NAMES: Final = frozenset(
     {"iodepth", "numjobs", "ioengine", "filename", "direct", "numa_cpu_nodes", "rw", "hipri", "bs"}
@@ -33,11 +39,11 @@ _JOB_NAMES: Final = frozenset(
 _UNIT: Final = {"": 1e-6, "K": 1e-3, "M": 1.0, "G": 1e3}
 _SHORTEST_S: Final = 2.5
 
-OUTPUTS: Final = {"test": "tests", "disk": "iostat -x"}
-SIGN: Final = re.compile(r"bits/sec|10\^6bits|packets transmitted|iodepth|%util")
+OUTPUTS: Final = {"test": "tests", "interval": "iperf3", "disk": "iostat -x"}
+SIGN: Final = re.compile(r"bits/sec|10\^6bits|packets transmitted|min/avg/max|iodepth|%util")
 
 
-def read(page: Page) -> Iterator[Fact]:
+def read(page: Page) -> Iterator[Fact]:  # noqa: C901, PLR0912 - a case a form of line
     """Yield rates in Mbit/s, losses, settings of jobs, and how busy disks are."""
     disk: list[str] = []
     netperf = "10^6bits" in page.text
@@ -45,7 +51,11 @@ def read(page: Page) -> Iterator[Fact]:
     sent = 0.0
     for at, line in enumerate(page.lines, 1):
         if iperf := _IPERF.match(line):
+            yield from _interval(page, at, iperf)
             yield from _iperf(page, at, iperf)
+        elif way := _RTT.search(line):
+            text = f"{way['mean']} ms"
+            yield Fact("ping", page.name, "rtt", number(way["mean"]), page.name, at, text)
         elif netperf and (udp := _UDP_SENT.fullmatch(line)):
             sent = number(udp["n"])
         elif sent and (got := _UDP_GOT.fullmatch(line)):
@@ -69,6 +79,20 @@ def read(page: Page) -> Iterator[Fact]:
                 yield Fact("disk", cells[0], name, number(text), page.name, at, text)
         else:
             disk = []
+
+
+def _interval(page: Page, at: int, iperf: re.Match[str]) -> Iterator[Fact]:
+    """Yield rate, losses and window of an interval between reports."""
+    window = _WINDOW.match(iperf["rest"])
+    if window is None:
+        return
+    rate = number(iperf["rate"]) * _UNIT[iperf["unit"]]
+    subject = f"{page.name} {iperf['id']}"
+    unit = f"{window['unit']}Bytes"
+    text = f"{window['size']} {unit}"
+    yield Fact("interval", subject, f"cwnd {unit}", number(window["size"]), page.name, at, text)
+    yield Fact("interval", subject, "rate", rate, page.name, at)
+    yield Fact("interval", subject, "again", number(window["again"]), page.name, at)
 
 
 def _iperf(page: Page, at: int, iperf: re.Match[str]) -> Iterator[Fact]:

@@ -52,8 +52,12 @@ def _slow(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.logged(gigabit)[:1]:
         said = "the log says 100 Mbit/s, of a driver of gigabit cards"
         yield Hit(fact.subject, (fact,), said, 55, "likely")
-    for fact in evidence.logged(r"(?i)(?P<subject>[\w.-]+): .*(?:downshift(?:ed)?\b|smartspeed)"):
-        yield Hit(fact.subject, (fact,), "the PHY took a lower speed than agreed", 70, "certain")
+    # a PHY of phylib is called by its bus and address, `stmmac-0:01`: no port
+    shifted = (
+        r"(?i)(?:(?<![\w:.-])(?P<subject>[a-z][\w.]*): )?[^:\n]*\b(?:downshift(?:ed)?\b|smartspeed)"
+    )
+    for fact in evidence.logged(shifted):
+        yield Hit(fact.subject, (fact,), "the PHY took a lower speed than agreed", 71, "certain")
 
 
 def _no_link(evidence: Evidence) -> Iterator[Found]:

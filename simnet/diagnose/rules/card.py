@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import named, tool
 from simnet.diagnose.families import counted, logged, percent
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.vectors import cpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,11 +27,12 @@ _MANY: Final = 100_000
 
 
 def _timeouts(evidence: Evidence) -> Iterator[Found]:
-    pattern = (
-        r"NETDEV WATCHDOG:? (?:CPU: \d+: transmit queue|(?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\()"
-        r"|[Tt]x [Uu]nit [Hh]ang"
-    )
-    yield from logged(pattern, weight=85)(evidence)
+    for pattern in (
+        r"NETDEV WATCHDOG:? (?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\(",
+        # since Linux 6.4 the port stands before, and how long it took behind
+        r"(?:\b(?P<subject>[A-Za-z][\w.-]*): )?NETDEV WATCHDOG: CPU: \d+: transmit queue",
+    ):
+        yield from logged(pattern, weight=85)(evidence)
     hang = r"(?:(?P<subject>[A-Za-z][\w.-]*): )?Detected .*Unit Hang"
     yield from logged(hang, weight=85)(evidence)
     for series in evidence.series("stat", r"tx_timeout\w*|os_netdev_wd"):
@@ -39,6 +41,23 @@ def _timeouts(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact,), f"{fact.name} {fact.shown}", 55, "likely")
         else:
             yield Clear(fact, f"{fact.name} {fact.shown}")
+
+
+def _lost(evidence: Evidence) -> Iterator[Found]:
+    says = (
+        r"(?:\b(?P<subject>[A-Za-z][\w.-]*):? )?(?:\([^)\n]{1,30}\): )?(?:PCIe link lost"
+        r"|Adapter removed\b|[Ff]irmware (?:is )?not responding|[Dd]evice's health compromised"
+        r"|Device isn't alive|Keep alive watchdog timeout"
+        r"|Unrecoverable Error detected in the adapter)"
+    )
+    yield from logged(says, weight=88)(evidence)
+    # drivers of cards: ports of PCIe say the same when a drive is pulled
+    sleeps = (
+        r"\b(?:igb|igc|e1000e|ixgbe|i40e|ice|r8169|tg3|bnxt_en|mlx[45]_core|atlantic|alx|ath\w+"
+        r"|mt76\w*) (?P<subject>[0-9a-f:.]{7,12}): (?:Unable to change power state from D3"
+        r"|can't change power state from D3|Refused to change power state)"
+    )
+    yield from logged(sleeps, weight=88)(evidence)
 
 
 def _bnx2(evidence: Evidence) -> Iterator[Found]:
@@ -138,11 +157,11 @@ def _hash(evidence: Evidence) -> Iterator[Found]:
         share = most.value / whole
         said = f"{most.last.name} has {percent(share)} of the packets of {len(queues)} queues"
         if share >= 0.9:  # noqa: PLR2004 - nine of ten
-            mask = Action(
-                f"echo ff > /sys/class/net/{named(port)}/queues/rx-0/rps_cpus",
-                f"echo 0 > /sys/class/net/{named(port)}/queues/rx-0/rps_cpus",
-                f"/sys/class/net/{named(port)}/queues/rx-0/rps_cpus=ff",
-            )
+            number = re.search(r"\d+", most.last.name)
+            queue = f"/sys/class/net/{named(port)}/queues/rx-{number[0] if number else 0}/rps_cpus"
+            count = cpus(evidence)
+            every = (1 << count) - 1 if 1 < count <= 32 else 0xFF  # noqa: PLR2004 - masks of one word
+            mask = Action(f"echo {every:x} > {queue}", f"echo 0 > {queue}", f"{queue}={every:x}")
             yield Hit(port, (most.last,), said, 55, "likely", (mask,))
         else:
             yield Clear(most.last, said)
@@ -220,6 +239,22 @@ RULES: Final = (
                 tool("-K", port, "gro", "off", "on"),
             ),
         ),
+    ),
+    Rule(
+        "card-lost",
+        "card",
+        "The host has lost {subject}: the card or its firmware does not answer",
+        "the kernel's log",
+        "always",
+        "Reads of the card's registers give nothing: it fell off PCIe, its firmware stands still,"
+        " or power saving did not wake it.",
+        "Update firmware and driver, switch off ASPM and runtime power saving of the device, reseat"
+        " it; a cold start brings it back. No tuning helps.",
+        "Linux drivers/net/ethernet/intel/igc/igc_main.c, igc_rd32; drivers/pci/pci.c,"
+        " pci_power_up; drivers/net/ethernet/mellanox/mlx5/core/health.c",
+        _lost,
+        outside=True,
+        hides=("tx-timeout", "card-reset", "link-flaps", "no-link"),
     ),
     Rule(
         "card-reset",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import tool
@@ -19,6 +20,11 @@ __all__ = ["RULES"]
 # percent of a CPU that a test takes: all of it but its waits; no more than one thread can
 _FILLED: Final = 90
 _ONE_THREAD: Final = 105
+# times that it was too hot, and a line of it
+_EVENTS: Final = re.compile(r"\(total events = (\d{1,9})\)")
+_FEWEST_HOT: Final = 3
+_OFTEN_HOT: Final = 100
+_LONGEST: Final = 110
 
 
 def _steal(evidence: Evidence) -> Iterator[Found]:
@@ -46,6 +52,21 @@ def _throttled(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact,), said, 55 + 30 * min(share, 1), "certain")
         else:
             yield Clear(fact, said)
+
+
+def _heated(evidence: Evidence) -> Iterator[Found]:
+    """Look for clocks lowered by heat; each line says how often it was in all."""
+    lines = evidence.logged(
+        r"CPU\d+: .*(?:temperature|Core|Package).* above threshold, cpu clock (?:is )?throttled"
+    )
+    counts = [int(found[1]) for one in lines if (found := _EVENTS.search(one.text))]
+    often = max([len(lines), *counts])
+    if often < _FEWEST_HOT:
+        return
+    worst = max(lines, key=lambda one: int((_EVENTS.search(one.text) or ("", "0"))[1]))
+    said = f"the clock was lowered {often:,} times: {worst.text[:_LONGEST]}"
+    weight = 58 if often >= _OFTEN_HOT else 50
+    yield Hit("", (worst, *[one for one in lines if one != worst][:2]), said, weight, "likely")
 
 
 def _pinned(evidence: Evidence) -> Iterator[Found]:
@@ -166,17 +187,11 @@ RULES: Final = (
         "CPU",
         "The CPU slows down as it is too hot {subject}",
         "the kernel's log",
-        "3 lines",
+        "3 times, by lines or by the count in them",
         "The clock is lowered until it is cooler.",
         "Look at fans, dust and the power limit.",
         "Linux Documentation/admin-guide/thermal/; arch/x86/kernel/cpu/mce/therm_throt.c",
-        logged(
-            r"(?P<subject>CPU\d+): .*(?:temperature|Core"
-            r"|Package).* above threshold, cpu clock throttled",
-            at_least=3,
-            weight=55,
-            sure="likely",
-        ),
+        _heated,
         outside=True,
     ),
     Rule(

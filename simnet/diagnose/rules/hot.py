@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
+__all__ = ["IOMMU_WORK", "RULES"]
 
 _NEEDS: Final = "perf top, perf report"
 _MOST_NAMED: Final = 3
+IOMMU_WORK: Final = (
+    r".*iommu_(map|unmap|dma|flush|iotlb|completion_wait).*|(__)?(alloc|free|find|queue)_iova.*"
+    r"|__domain_(mapping|flush_pages)|qi_submit_sync|dma_pte_clear.*|arm_smmu_.*|iommu_v1_.*"
+    r"|fq_flush_.*|iova_.*"
+)
+"""Functions that map transfers and make the IOMMU forget them."""
 
 
 def _hot(names: str, least: float) -> Find:
@@ -68,12 +74,7 @@ RULES: Final = (
         "Boot with iommu.passthrough=1 (iommu=pt), or with iommu.strict=0, where the devices are"
         " trusted.",
         "Linux Documentation/admin-guide/kernel-parameters.txt, iommu.passthrough, iommu.strict",
-        _hot(
-            r".*iommu_(map|unmap|dma|flush|iotlb).*|(__)?(alloc|free|find|queue)_iova.*"
-            r"|__domain_mapping|qi_submit_sync|dma_pte_clear.*|arm_smmu_.*|iommu_v1_.*"
-            r"|fq_flush_.*|iova_.*",
-            10,
-        ),
+        _hot(IOMMU_WORK, 10),
     ),
     Rule(
         "hot-bounce",

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import tool
 from simnet.diagnose.families import logged, percent
-from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
 from simnet.diagnose.vectors import busiest, cpus, handed_on, loads, ports, spread
+from simnet.printable import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
 __all__ = ["RULES"]
@@ -23,6 +25,8 @@ _SENDS: Final = re.compile(r"(?i)(?<!rx)[-_.](?:tx|output)(?![-_]?rx)")
 _MANY: Final = 100_000
 _MOSTLY: Final = 0.9
 _WAITS_US: Final = 400
+# commands for as many interrupts
+_SHOWN: Final = 4
 
 
 def _one_cpu(evidence: Evidence) -> Iterator[Found]:
@@ -146,12 +150,17 @@ def _nodes(evidence: Evidence) -> dict[int, set[int]]:
     found: dict[int, set[int]] = {}
     for fact in evidence.of("cpus", r"NUMA node\d+ CPU\(s\)"):
         node = re.match(r"NUMA node(\d{1,4}) ", fact.name)
-        cpus: set[int] = set()
-        for first, last in re.findall(r"(\d{1,5})(?:-(\d{1,5}))?", fact.text):
-            cpus.update(range(int(first), min(int(last or first), int(first) + 4096) + 1))
         if node:
-            found[int(node[1])] = cpus
+            found[int(node[1])] = _listed(fact.text)
     return found
+
+
+def _listed(text: str) -> set[int]:
+    """Return the CPUs of a list as the kernel prints it."""
+    cpus: set[int] = set()
+    for first, last in re.findall(r"(\d{1,5})(?:-(\d{1,5}))?", text):
+        cpus.update(range(int(first), min(int(last or first), int(first) + 4096) + 1))
+    return cpus
 
 
 def _remote(evidence: Evidence) -> Iterator[Found]:
@@ -170,6 +179,30 @@ def _remote(evidence: Evidence) -> Iterator[Found]:
             said = f"the card is on node {device.value:.0f}, {percent(away / whole)} of its"
             said += " interrupts are served by other nodes"
             yield Hit(port, (device,), said, 35, "possible")
+    for port in evidence.subjects("mask"):
+        device = evidence.last("sysfs", "device/numa_node", port)
+        masks = evidence.of("mask", ".*", port)
+        if device is None or int(device.value) not in nodes:
+            continue
+        near = nodes[int(device.value)]
+        far = [fact for fact in masks if not near & _listed(fact.text)]
+        if 2 * len(far) >= len(masks):
+            said = f"the card is on node {device.value:.0f}, {len(far)} of its {len(masks)}"
+            said += " interrupts may only be served by CPUs of other nodes"
+            yield Hit(port, (device, far[0]), said, 40, "likely", _home(far, near))
+
+
+def _home(masks: list[Fact], cpus: set[int]) -> tuple[Action, ...]:
+    """Return what gives the first interrupts CPUs of the card's node."""
+    return tuple(
+        Action(
+            f"echo {cpu} > /proc/irq/{fact.name}/smp_affinity_list",
+            f"echo {typed(fact.text)} > /proc/irq/{fact.name}/smp_affinity_list",
+            f"/proc/irq/{fact.name}/smp_affinity_list={cpu}",
+        )
+        for fact, cpu in zip(masks[:_SHOWN], sorted(cpus), strict=False)
+        if fact.name.isdecimal()
+    )
 
 
 RULES: Final = (

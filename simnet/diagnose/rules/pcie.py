@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.families import logged
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rules.hot import IOMMU_WORK
 from simnet.printable import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
 __all__ = ["RULES"]
@@ -23,6 +25,12 @@ _BRIDGE: Final = re.compile(r"(?i)bridge")
 _SLOW_SHARE: Final = 0.3
 # percent of a second
 _STALLED: Final = 5
+_BANDWIDTH: Final = re.compile(
+    r"([\d.]{1,9}) Gb/s available PCIe bandwidth, (limited by [^(\n]{1,80}?) ?"
+    r"\(capable of ([\d.]{1,9}) Gb/s"
+)
+# percent of CPU time
+_FELT: Final = 5
 
 
 def _device(evidence: Evidence, slot: str) -> str:
@@ -49,6 +57,20 @@ def _downgraded(evidence: Evidence) -> Iterator[Found]:
                 yield Hit(slot, (has, can), said, 40 + 25 * (1 - share), sure)
             else:
                 yield Clear(has, f"PCIe {what} {has.text} is all of it")
+
+
+def _limited(evidence: Evidence) -> Iterator[Found]:
+    lines = evidence.logged(
+        r"(?P<subject>[0-9a-f:.]{7,12})(?: [\w.-]{1,15})?(?: \([^)\n]{1,40}\))?:"
+        r" [\d.]+ Gb/s available PCIe bandwidth, limited by"
+    )
+    for fact in lines:
+        found = _BANDWIDTH.search(fact.text)
+        has, can = (float(found[1]), float(found[3])) if found else (0.0, 0.0)
+        said = f"{found[1]} of {found[3]} Gb/s: {found[2]}" if found else fact.text[:110]
+        share = has / can if can else 1.0
+        sure = "likely" if share < 0.5 else "possible"  # noqa: PLR2004 - half is what a narrower slot of the same kind has
+        yield Hit(fact.subject, (fact,), said, 40 + 25 * (1 - share), sure)
 
 
 def _aspm(evidence: Evidence) -> Iterator[Found]:
@@ -78,17 +100,46 @@ def _aspm(evidence: Evidence) -> Iterator[Found]:
 
 
 def _strict(evidence: Evidence) -> Iterator[Found]:
+    """The kernel's own word on its mode counts more than what it was told."""
+    option = None
     for fact in evidence.of("cmdline", r"(intel_|amd_)?iommu(\.strict)?"):
-        strict = "strict" in fact.text.split(",") or (
-            fact.name == "iommu.strict" and fact.text == "1"
-        )
-        if strict:
-            action = Action(
-                "grubby --update-kernel=ALL --remove-args=iommu=strict --args=iommu=pt",
-                "grubby --update-kernel=ALL --remove-args=iommu=pt --args=iommu=strict",
-            )
-            said = f"{fact.name}={fact.text} on the kernel's command line"
-            yield Hit("", (fact,), said, 48, "likely", (action,))
+        words = fact.text.split(",")
+        if "strict" in words or (fact.name == "iommu.strict" and fact.text == "1"):
+            option = fact
+    policy = evidence.last("iommu", "policy")
+    domain = evidence.last("iommu", "domain")
+    if domain is not None and domain.text == "Passthrough":
+        yield Clear(domain, "the IOMMU passes transfers through")
+        return
+    if policy is not None and policy.text == "lazy":
+        yield Clear(policy, "the IOMMU forgets transfers later, many at once (lazy)")
+        return
+    if option is None and policy is None:
+        return
+    facts = [fact for fact in (option, policy) if fact is not None]
+    said = f"{option.name}={option.text} on the kernel's command line" if option else ""
+    if policy is not None:
+        said += ", and the log says so" if option else "the log says strict mode"
+    busy = sorted(evidence.of("hot", IOMMU_WORK), key=lambda fact: -fact.value)
+    spent = sum(fact.value for fact in busy)
+    weight = 48.0
+    if spent >= _FELT:
+        facts += busy[:2]
+        said += f"; {busy[0].name} and the like take {spent:.0f} % of CPU time"
+        weight = 66.0
+    yield Hit("", tuple(facts), said, weight, "likely", _lazily(evidence, option))
+
+
+def _lazily(evidence: Evidence, option: Fact | None) -> tuple[Action, ...]:
+    """Return what changes the command line where the kernel's name tells the distribution."""
+    if not re.search(r"\.(?:el|fc|amzn)\d", evidence.said("kernel", "release")):
+        return ()
+    old = f"{option.name}={option.text}" if option else ""
+    kernels = "grubby --update-kernel=ALL"
+    if not old:
+        return (Action(f"{kernels} --args=iommu=pt", f"{kernels} --remove-args=iommu=pt"),)
+    do = f"{kernels} --remove-args={typed(old)} --args=iommu=pt"
+    return (Action(do, f"{kernels} --remove-args=iommu=pt --args={typed(old)}"),)
 
 
 def _stalls(evidence: Evidence) -> Iterator[Found]:
@@ -118,15 +169,11 @@ RULES: Final = (
         "PCIe",
         "{subject} is in a slot that is slower than the card",
         "the kernel's log",
-        "always: the kernel has compared both",
+        "always: the kernel has compared both; likely where less than half is left",
         "The kernel says that the path to the card is narrower than what the card could use.",
         "Put the card into another slot.",
         "Linux drivers/pci/pci.c, __pcie_print_link_status",
-        logged(
-            r"(?P<subject>[0-9a-f:.]{7,12}): [\d.]+ Gb/s available PCIe bandwidth, limited by",
-            weight=40,
-            sure="possible",
-        ),
+        _limited,
         outside=True,
     ),
     Rule(
@@ -194,13 +241,14 @@ RULES: Final = (
         "iommu-strict",
         "IOMMU",
         "Each transfer waits for the IOMMU (strict)",
-        "iommu=strict on the kernel's command line",
+        "the kernel's command line, its log at boot",
         "likely: a flush for each buffer that is unmapped, microseconds each",
         "In strict mode each unmapping waits for the IOMMU to forget it: throughput falls while the"
         " CPU is not busy. RDMA and NFS, which map large lists, suffer most.",
         "Boot with iommu=pt, or lazy (iommu.strict=0), if you trust the devices.",
         "Linux Documentation/admin-guide/kernel-parameters.txt, iommu.strict",
         _strict,
+        hides=("hot-iommu",),
     ),
     Rule(
         "swiotlb-full",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import look, named
 from simnet.diagnose.families import percent, weight_of
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.printable import typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
 __all__ = ["RULES"]
@@ -19,6 +22,9 @@ __all__ = ["RULES"]
 
 # of a subject: `eth0 police 0x1`
 _POLICE: Final = "police 0x"
+# their length is the port's, 1,000 as it comes
+_PFIFO: Final = re.compile(r"\b[pb]fifo")
+_USUAL: Final = 1000
 
 
 def _policed(evidence: Evidence) -> Iterator[Found]:
@@ -47,9 +53,30 @@ def _drops(evidence: Evidence) -> Iterator[Found]:
         said = f"dropped {fact.shown} of {sent + fact.value:,.0f}, {percent(share)}"
         if share >= 1e-3 and fact.value >= 10 and series.growing:  # noqa: PLR2004 - AQMs drop some
             sure = "certain" if share >= 1e-2 else "likely"  # noqa: PLR2004 - a hundredth
-            yield Hit(fact.subject, (fact,), said, weight_of(share), sure)
+            facts, actions = [fact], tuple[Action, ...]()
+            length = _short(evidence, fact.subject.partition(" ")[0])
+            if length is not None:
+                facts.append(length)
+                said += f"; qlen {length.shown} is all that may wait"
+                actions = (_longer(length),)
+            yield Hit(fact.subject, tuple(facts), said, weight_of(share), sure, actions)
         else:
             yield Clear(fact, said if fact.value else "dropped 0")
+
+
+def _short(evidence: Evidence, port: str) -> Fact | None:
+    """Return the length of a port's queue, where it is one for packets and shorter than usual."""
+    length = evidence.last("addr", "qlen", port)
+    queues = [one for one in evidence.subjects("qdisc") if one.partition(" ")[0] == port]
+    if length is None or length.value >= _USUAL or not any(map(_PFIFO.search, queues)):
+        return None
+    return length
+
+
+def _longer(length: Fact) -> Action:
+    port = named(length.subject)
+    link = ("ip", "link", "set", port, "txqueuelen")
+    return Action(typed(*link, "1000"), typed(*link, f"{length.value:.0f}"))
 
 
 def _overlimits(evidence: Evidence) -> Iterator[Found]:

@@ -27,6 +27,8 @@ _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 _PACKETS_A_US: Final = 1.5
 _FULL: Final = 90.0
 _HALF: Final = 50.0
+# CPUs of a mask of one word
+_WORD: Final = 32
 _NEARLY: Final = 0.9
 # the host's ends of pairs: of docker and containerd, of Calico, of LXC and Cilium
 _VETH: Final = re.compile(r"veth\w*|cali\w+|lxc\w+")
@@ -202,8 +204,27 @@ def _rps_off(evidence: Evidence) -> Iterator[Found]:
         if evidence.facts and all(not _bits(fact.text) for fact in facts):
             if not evidence.meant(facts[0]) or evidence.of("irq"):
                 continue
-            said = f"rps_cpus {facts[0].text} of all {len(facts)} receive queues"
-            yield Hit(port, (facts[0],), said, 28, "possible", _rps(port, facts, _mask(evidence)))
+            said = f"rps_cpus {facts[0].text} of "
+            said += f"all {len(facts)} receive queues" if len(facts) > 1 else "the receive queue"
+            full = _alone(evidence)
+            if full is None or len(facts) > 1:
+                actions = _rps(port, facts, _mask(evidence))
+                yield Hit(port, (facts[0],), said, 28, "possible", actions)
+                continue
+            said += f", and %soft {full.shown} on {full.subject}"
+            number = re.search(r"\d+", full.subject)
+            own = 1 << int(number[0]) if number else 0
+            count = len(set(evidence.subjects("cpu")) - {"all"})
+            every = (1 << count) - 1 if count <= _WORD else (1 << _WORD) - 1
+            actions = _rps(port, facts, f"{every & ~own or every:x}")
+            yield Hit(port, (facts[0], full), said, 70, "likely", actions)
+
+
+def _alone(evidence: Evidence) -> Fact | None:
+    """Return the share of the one CPU that softirqs fill, if all others have time left."""
+    every = {fact.subject: fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"}
+    full = [fact for fact in every.values() if fact.value >= _FULL]
+    return full[0] if len(full) == 1 and len(every) > 1 else None
 
 
 def _budget(evidence: Evidence) -> Iterator[Found]:

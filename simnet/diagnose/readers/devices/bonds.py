@@ -20,6 +20,9 @@ _LINE: Final = re.compile(
     r"|Partner Mac Address|Partner Churn State|Currently Active Slave|Speed):\s*(?P<value>\S.*?)\s*"
 )
 
+# other outputs of the same text name it
+_ELSEWHERE: Final = re.compile(r"(?<![\w/.-])bond\d{1,3}(?![\w-])")
+
 OUTPUTS: Final = {"bond": "/proc/net/bonding"}
 SIGN: Final = re.compile(r"Slave Interface: ")
 
@@ -27,7 +30,9 @@ SIGN: Final = re.compile(r"Slave Interface: ")
 def read(page: Page) -> Iterator[Fact]:
     """Yield what is said of each port of the bond; of the bond itself the subject is its name."""
     named = _BOND.search(page.name)
-    bond, port = named["bond"] if named else "the bond", ""
+    others = set(_ELSEWHERE.findall(page.text))
+    alone = others.pop() if len(others) == 1 else "the bond"
+    bond, port = named["bond"] if named else alone, ""
     for at, line in enumerate(page.lines, 1):
         if (typed := _BOND.search(line)) and not port:
             bond = typed["bond"]

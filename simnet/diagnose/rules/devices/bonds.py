@@ -23,6 +23,8 @@ _BONDING: Final = "Linux Documentation/networking/bonding.rst"
 _HASHING: Final = re.compile(r"802\.3ad|\(xor\)|balance-xor")
 _BY_ADDRESS: Final = ("layer2", "layer2+3", "encap2+3", "vlan+srcmac")
 _ENOUGH: Final = 100_000
+# kB/s or packets/s
+_ENOUGH_A_SECOND: Final = 1000
 _TIMES_EVEN: Final = 1.6
 _NEARLY_ALL: Final = 0.9
 _NOBODY: Final = "00:00:00:00:00:00"
@@ -73,7 +75,8 @@ def _uneven(evidence: Evidence) -> Iterator[Found]:
             continue
         sent = [fact for name in slaves if (fact := _sent(evidence, name)) is not None]
         total = sum(one.value for one in sent)
-        if len(sent) < len(slaves) or total < _ENOUGH:
+        enough = _ENOUGH_A_SECOND if sent and sent[0].kind == "sar" else _ENOUGH
+        if len(sent) < len(slaves) or total < enough or len({one.name for one in sent}) > 1:
             continue
         most = max(sent, key=lambda one: one.value)
         share = most.value / total
@@ -88,15 +91,18 @@ def _uneven(evidence: Evidence) -> Iterator[Found]:
             word = policy.text.split()[0]
             said += f"; it hashes by {word}"
             facts = (most, policy)
-            if word in _BY_ADDRESS:
+            if word in _BY_ADDRESS and named(bond) == bond:
                 file = f"/sys/class/net/{named(bond)}/bonding/xmit_hash_policy"
                 actions = (Action(f"echo layer3+4 > {file}", f"echo {typed(word)} > {file}"),)
         yield Hit(bond, facts, said, 52, "likely", actions)
 
 
 def _sent(evidence: Evidence, port: str) -> Fact | None:
-    """Return the bytes that a port has sent, or its packets."""
-    for kind, name in (("link", "tx_bytes"), ("stat", "tx_bytes"), ("link", "tx_packets")):
+    """Return the bytes that a port has sent, or its packets; or how many a second."""
+    for kind, name in (
+        *(("link", "tx_bytes"), ("stat", "tx_bytes"), ("link", "tx_packets")),
+        *(("sar", "txkB/s"), ("sar", "txbyt/s"), ("sar", "txpck/s")),
+    ):
         if (found := evidence.last(kind, name, port)) is not None:
             return found
     return None
@@ -107,7 +113,7 @@ RULES: Final = (
         "bond-uneven",
         "card",
         "One port of {subject} sends nearly all of its packets",
-        "Transmit Hash Policy of /proc/net/bonding, tx bytes of ip -s link",
+        "Transmit Hash Policy of /proc/net/bonding, tx bytes of ip -s link, sar -n DEV",
         "1.6 times an even share, or 9 of 10 packets",
         "The bond chooses a port by a hash of addresses: with one gateway or few partners all"
         " hashes are alike, and one flow never has more than one port.",

@@ -1,0 +1,62 @@
+"""Which CPUs may serve the interrupts of a port, as loops of a shell and vendors' scripts print it.
+
+Such a loop names the port (`for i in $(grep eth0 /proc/interrupts ...)`), and prints for each
+interrupt its number and its mask, or the mask alone.
+
+Source: Linux Documentation/core-api/irq/irq-affinity.rst; show_irq_affinity.sh of mlnx-tools.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_LIST: Final = re.compile(r"smp_affinity_list|effective_affinity_list")
+_MASK: Final = re.compile(r"smp_affinity\b|effective_affinity\b|show_irq_affinity")
+_PORT: Final = re.compile(
+    r"""(?x)
+    (?:grep\ (?:-\S+\ )*["']?|show_irq_affinity(?:_cpulist)?(?:\.sh)?\ )
+    (?P<port>(?=[\w.]*\d)[A-Za-z][\w.]{1,14})
+    """
+)
+_ROW: Final = re.compile(
+    r"\s*(?:(?:/?proc/irq/)?(?P<irq>\d{1,6})(?:/\w+)?\s*(?::|\s|=|->)\s*)?"
+    r"(?P<cpus>[0-9a-f][0-9a-f,-]{0,200})\s*"
+)
+
+OUTPUTS: Final = {"mask": "smp_affinity"}
+SIGN: Final = re.compile(r"_affinity")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield the CPUs of each interrupt as a list; of the port, by the interrupt's number."""
+    for part in page.parts:
+        command = part.command or ""
+        port = _PORT.search(command)
+        listed = bool(_LIST.search(command))
+        if port is None or not (listed or _MASK.search(command)):
+            continue
+        for at, line in enumerate(part.lines, part.first):
+            row = _ROW.fullmatch(line)
+            if row is None:
+                continue
+            cpus = row["cpus"] if listed else _of_mask(row["cpus"])
+            if cpus and re.fullmatch(r"[\d,-]+", cpus):
+                name = row["irq"] or str(at)
+                yield Fact("mask", port["port"], name, 0, page.name, at, cpus)
+
+
+def _of_mask(mask: str) -> str:
+    """Return the CPUs of a mask in words of 32 as a list; empty if it is none, or of all."""
+    digits = mask.replace(",", "")
+    if not re.fullmatch(r"[0-9a-f]{1,2048}", digits):
+        return ""
+    bits = int(digits, 16)
+    return ",".join(str(cpu) for cpu in range(bits.bit_length()) if bits >> cpu & 1)
