@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.fact import Fact
 
-__all__ = ["busiest", "cpus", "handed_on", "loads", "ports", "spread"]
+__all__ = ["alone", "busiest", "cpus", "handed_on", "loads", "ports", "spread"]
 
 # a CPU of a mask of one word
 _WORD: Final = 32
+# percent of its time
+_FULL: Final = 90.0
 _QUEUE: Final = re.compile(
     r"(?P<port>[A-Za-z][\w.@]*?)"
     r"(?:[-_:](?:rxtx|txrx|tx-?rx|input|output|rx|tx|fp|ch|q|queue|ring|Tx-Rx|TxRx)[-_.]?\d*|-\d+)+",
@@ -29,6 +31,13 @@ _DRIVER_FIRST: Final = re.compile(
 _MLX: Final = re.compile(r"(?:mlx5_comp|mlx4-|mlx4_comp)\d+@(?P<port>\S+)")
 _PORT: Final = re.compile(r"(?:eth|en[ospx]|em|p\d+p|ib|bond|wl|dsl|lan|wan|ens|virtio)[\w.]*")
 _NOT_DATA: Final = re.compile(r"(?i)misc|event|async|aq|admin|mgmnt|config|cmd|firmware|fdir|ptp")
+
+
+def alone(evidence: Evidence) -> Fact | None:
+    """Return the share of the one CPU that softirqs fill while all others have time left."""
+    every = {fact.subject: fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"}
+    full = [fact for fact in every.values() if fact.value >= _FULL]
+    return full[0] if len(full) == 1 and len(every) > 1 else None
 
 
 def ports(evidence: Evidence) -> dict[str, dict[str, list[Fact]]]:

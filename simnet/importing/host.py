@@ -15,6 +15,7 @@ from simnet.importing.loose import Loose, gather
 from simnet.importing.nics import read_nics
 from simnet.importing.outputs import Outputs
 from simnet.importing.parser import parsers
+from simnet.importing.parsers.cpus.clocks import clock_of
 from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields, cpuinfo_topology
 from simnet.importing.parsers.cpus.lscpu import lscpu_fields, lscpu_table, lscpu_topology
 from simnet.importing.parsers.cpus.lstopo import lstopo_topology
@@ -38,12 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "ReadHost", "read_host"]
 
-_BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"
-_GHZ: Final = re.compile(r"@ (\d{1,2}\.\d{1,3}) ?GHz")
 _OF_ROUTERS: Final = re.compile(r"OpenWrt|LEDE", re.IGNORECASE)
 # more is no rate: counters began anew in between
 _MOST_BPS: Final = 10**12
-_MHZ: Final = re.compile(r"(\d{2,6})(?:\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -221,45 +219,23 @@ def _with_nodes(found: Topology | None, text: str, source: str) -> Topology | No
 
 
 def _processor(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:
-    """Note the processor's maker, model and clock.
-
-    The clock is what the maker names, not what it happened to be while the processor was idle.
-    """
+    """Note the processor's maker, model and clock."""
 
     def put(key: str, value: int | str | None, source: str) -> None:
         if value:
             values.setdefault(key, Read(value, source))
 
-    base = files.number(_BASE)
-    put("clock_hz", base and base * 1000, _BASE)
+    if (clock := clock_of(files, outputs)) is not None:
+        values.setdefault("clock_hz", clock)
     listed = outputs.one("lscpu")
     told = outputs.one("cpuinfo")
-    fields_of_list = {} if listed is None else lscpu_fields(listed.text)
     if listed is not None:
-        fields = fields_of_list
-        put("clock_hz", _named_clock(fields.get("Model name", "")), listed.name)
+        fields = lscpu_fields(listed.text)
         put("architecture", fields.get("Architecture"), listed.name)
         put("vendor", fields.get("Vendor ID"), listed.name)
         put("cpu_model", fields.get("Model name"), listed.name)
         put("hypervisor", fields.get("Hypervisor vendor"), listed.name)
     if told is not None:
         fields = cpuinfo_fields(told.text)
-        put("clock_hz", _named_clock(fields["model name"]), told.name)
         put("vendor", fields.get("vendor_id"), told.name)
         put("cpu_model", fields.get("model name"), told.name)
-        for key in ("cpu MHz", "clock"):
-            put("clock_hz", _clock(fields.get(key, "")), told.name)
-    if listed is not None:
-        for key in ("CPU max MHz", "CPU MHz"):
-            put("clock_hz", _clock(fields_of_list.get(key, "")), listed.name)
-
-
-def _named_clock(model: str) -> int | None:
-    """Return the clock in a processor's name, as in `@ 2.00GHz`."""
-    matched = _GHZ.search(model)
-    return round(float(matched[1]) * 1000) * 10**6 if matched else None
-
-
-def _clock(text: str) -> int | None:
-    matched = _MHZ.match(text)
-    return int(matched[1]) * 10**6 if matched else None

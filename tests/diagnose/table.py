@@ -199,6 +199,10 @@ RULES: Final[dict[str, Pair]] = {
         TUNNEL.format("9.00", "\n\tproto esp spi 0xc1827364 reqid 1 mode tunnel\n"),
     ),
     "window-limited": Pair(FAR.format("152.0"), FAR.format("70.0")),
+    "fio-cpu": Pair(
+        "t: (groupid=0, jobs=1): err= 0\n  cpu          : usr=28.13%, sys=71.82%, ctx=18\n",
+        "t: (groupid=0, jobs=1): err= 0\n  cpu          : usr=8.13%, sys=21.82%, ctx=18\n",
+    ),
     "card-lost": log(
         "igc 0000:03:00.0 enp3s0: PCIe link lost, device now detached",
         "pciehp 0000:00:1c.0: Unable to change power state from D3cold to D0, device inaccessible",

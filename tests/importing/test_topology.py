@@ -9,6 +9,7 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.host.cpulist import cpulist_text, parse_cpulist, parse_cpumask
+from simnet.importing.import_host import import_host
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import imported
 from simnet.scenario.core.load import load
@@ -283,3 +284,38 @@ def test_masks(text: str, cpus: list[int]) -> None:
 @pytest.mark.parametrize("text", ["", "g", "1,,2", "fffffffff", "f" * 9000])
 def test_what_is_no_mask(text: str) -> None:
     assert parse_cpumask(text) is None
+
+
+TURBOSTAT = (
+    "Core\tCPU\tAvg_MHz\tBusy%\tBzy_MHz\tTSC_MHz\n-\t-\t2100\t{}\t2893\t2400\n"
+    "0\t0\t2100\t99\t2893\t2400\n"
+)
+FEW = (
+    "Architecture: x86_64\nCPU(s): 2\nModel name: AMD EPYC 7763 64-Core Processor\n"
+    "Vendor ID: AuthenticAMD\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("files", "clock", "state"),
+    [
+        ({"lscpu": f"{FEW}CPU max MHz: 3529.0520\nCPU min MHz: 1500.0000\n"}, 3529, "assumed"),
+        ({"lscpu": f"{FEW}CPU MHz: 1500.000\nCPU max MHz: 3529.0520\n"}, 3529, "assumed"),
+        ({"lscpu": f"{FEW}CPU MHz: 3240.000\nCPU max MHz: 3529.0520\n"}, 3240, "measured"),
+        ({"lscpu": FEW, "turbostat": TURBOSTAT.format("60.1")}, 2893, "measured"),
+        (
+            {"lscpu": f"{FEW}CPU max MHz: 3529.0\n", "turbostat": TURBOSTAT.format("0.4")},
+            3529,
+            "assumed",
+        ),
+    ],
+)
+def test_a_clock_is_read_where_a_file_says_it_of_cpus_at_work(
+    tmp_path: Path, files: dict[str, str], clock: int, state: str
+) -> None:
+    found = import_host(folder(tmp_path / "host", {f"{k}.txt": v for k, v in files.items()}))
+    told = found.drafts["cpu.toml"].document["clock"]
+    assert (told["value"], told["state"]) == (f"{clock} MHz", state)
+    assert any("clock" in note for note in found.notes) == (state == "assumed")
+    if state == "assumed":
+        assert (told["low"], told["high"]) == (f"{int(0.6 * clock)} MHz", f"{clock} MHz")

@@ -22,6 +22,10 @@ _ENA: Final = "Linux drivers/net/ethernet/amazon/ena/ena_ethtool.c, ena_eni_stat
 _MLX5: Final = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
 # kernel-2.6.18-194.3.1.el5
 _CURED_EL5: Final = (194, 3)
+_OWN_WORDS: Final = (
+    r"(?:\b(?P<subject>[A-Za-z][\w.-]*): )?(?:[Tt]ransmit (?:queue )?timed out\b"
+    r"|TX timeout detected|[Tt]x timeout\b.*[Rr]eset|tx_timeout\b.*recovery level)"
+)
 _REUSED: Final = 0.3
 _MANY: Final = 100_000
 
@@ -31,6 +35,8 @@ def _timeouts(evidence: Evidence) -> Iterator[Found]:
         r"NETDEV WATCHDOG:? (?:CPU: \d+: )?(?P<subject>[\w.-]+) ?\(",
         # since Linux 6.4 the port stands before, and how long it took behind
         r"(?:\b(?P<subject>[A-Za-z][\w.-]*): )?NETDEV WATCHDOG: CPU: \d+: transmit queue",
+        # the driver's own words
+        _OWN_WORDS,
     ):
         yield from logged(pattern, weight=85)(evidence)
     hang = r"(?:(?P<subject>[A-Za-z][\w.-]*): )?Detected .*Unit Hang"

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RULES"]
 
+# percent of the time of a thread
+_NO_WAIT: Final = 95
+
 
 def _busy(evidence: Evidence) -> Iterator[Found]:
     for disk in evidence.subjects("disk"):
@@ -39,6 +42,20 @@ def _iowait(evidence: Evidence) -> Iterator[Found]:
             return
 
 
+def _job(evidence: Evidence) -> Iterator[Found]:
+    """A job of fio is one thread: the shares of its time that it prints are of one CPU."""
+    for own in evidence.of("job", "usr"):
+        system = evidence.last("job", "sys", own.subject)
+        if system is None or (system.file, system.line) != (own.file, own.line):
+            continue
+        said = f"fio's {own.subject} spends {own.text} in itself and {system.text} in the kernel"
+        whole = own.value + system.value
+        if whole >= _NO_WAIT:
+            yield Hit(own.subject, (own, system), f"{said}: it never waits", 56, "likely")
+        else:
+            yield Clear(own, f"{said}: it waits for the drive")
+
+
 def _nfs(evidence: Evidence) -> Iterator[Found]:
     again = evidence.last("nfs", "again")
     calls = evidence.value("nfs", "calls") or 0.0
@@ -52,6 +69,19 @@ def _nfs(evidence: Evidence) -> Iterator[Found]:
 
 
 RULES: Final = (
+    Rule(
+        "fio-cpu",
+        "application",
+        "The CPU of the job is full, not the drive: {subject}",
+        "usr and sys of cpu of fio's output",
+        "95 % of the time",
+        "One thread issues and completes all requests: its CPU is the limit, whatever the drive"
+        " could do.",
+        "More jobs (numjobs) on CPUs of the drive's node, io_uring with registered buffers, larger"
+        " requests.",
+        "man fio, cpu usage; Linux Documentation/block/",
+        _job,
+    ),
     Rule(
         "nfs-retransmits",
         "disk",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import tool
 from simnet.diagnose.families import logged, percent
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
-from simnet.diagnose.vectors import busiest, cpus, handed_on, loads, ports, spread
+from simnet.diagnose.vectors import alone, busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
 
 if TYPE_CHECKING:
@@ -142,7 +142,12 @@ def _few_queues(evidence: Evidence) -> Iterator[Found]:
             said = f"{now.shown} queue of {most.shown} that the card has"
             queues = int(min(most.value, count or most.value))
             action = tool("-L", now.subject, "combined", queues, now.shown)
-            yield Hit(now.subject, (now, most), said, 30, "possible", (action,))
+            full = alone(evidence)
+            if full is None:
+                yield Hit(now.subject, (now, most), said, 30, "possible", (action,))
+            else:
+                said += f", and %soft {full.shown} on {full.subject}"
+                yield Hit(now.subject, (now, most, full), said, 71, "likely", (action,))
 
 
 def _nodes(evidence: Evidence) -> dict[int, set[int]]:

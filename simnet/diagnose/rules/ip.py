@@ -32,6 +32,7 @@ _VIRTUAL: Final = re.compile(
 )
 # beyond are tunnels, which cut packets themselves
 _JUMBO: Final = 16_000
+_RACED: Final = 1.05
 
 
 def _larger_table(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
@@ -70,7 +71,12 @@ def _tracked(evidence: Evidence) -> Iterator[Found]:
         names = {fact.name for fact in found if fact.value}
         sure = "likely" if names & {"drop", "early_drop"} else "possible"
         said = f"{', '.join(sorted(names))}: {total:,.0f} in all, {worst.shown} on {worst.subject}"
-        actions = _larger_table(evidence) if sure == "likely" else ()
+        sums = {name: sum(fact.value for fact in found if fact.name == name) for name in names}
+        # a packet that lost the race counts in both
+        raced = sums.get("drop", 0.0) <= _RACED * sums.get("insert_failed", 0.0)
+        if raced and not sums.get("early_drop"):
+            said += ": each drop is of a failed insertion, the table was not full"
+        actions = () if raced and not sums.get("early_drop") else _larger_table(evidence)
         yield Hit("", (worst,), said, 45, sure, actions)
     else:
         yield Clear(worst, f"{worst.name} {worst.shown}")
@@ -204,9 +210,10 @@ RULES: Final = (
         "Connection tracking drops packets {subject}",
         "drop, early_drop, insert_failed of conntrack -S",
         "1,000",
-        "drop: the table was full. insert_failed: two packets of one new connection at once, as of"
-        " a resolver's two queries.",
-        "Raise nf_conntrack_max; use single-request-reopen or TCP for DNS.",
+        "early_drop, and drop beyond insert_failed: the table was full. insert_failed: two packets"
+        " of one new connection at once, as of a resolver's two queries.",
+        "Raise nf_conntrack_max where the table is full; use single-request-reopen or TCP for DNS"
+        " (a cache on each node) where insertions fail.",
         "Linux net/netfilter/nf_conntrack_core.c; man conntrack",
         _tracked,
     ),

@@ -25,6 +25,7 @@ _POLICE: Final = "police 0x"
 # their length is the port's, 1,000 as it comes
 _PFIFO: Final = re.compile(r"\b[pb]fifo")
 _USUAL: Final = 1000
+_ALL: Final = 1.01
 
 
 def _policed(evidence: Evidence) -> Iterator[Found]:
@@ -54,12 +55,18 @@ def _drops(evidence: Evidence) -> Iterator[Found]:
         if share >= 1e-3 and fact.value >= 10 and series.growing:  # noqa: PLR2004 - AQMs drop some
             sure = "certain" if share >= 1e-2 else "likely"  # noqa: PLR2004 - a hundredth
             facts, actions = [fact], tuple[Action, ...]()
-            length = _short(evidence, fact.subject.partition(" ")[0])
+            weight = weight_of(share)
+            port = fact.subject.partition(" ")[0]
+            of_port = evidence.last("link", "tx_dropped", port)
+            if of_port is not None and of_port.value and of_port.value <= _ALL * fact.value:
+                # what the port counts as dropped are these
+                weight, said = min(weight + 1, 100), f"{said}, all that {port} has dropped"
+            length = _short(evidence, port)
             if length is not None:
                 facts.append(length)
                 said += f"; qlen {length.shown} is all that may wait"
                 actions = (_longer(length),)
-            yield Hit(fact.subject, tuple(facts), said, weight_of(share), sure, actions)
+            yield Hit(fact.subject, tuple(facts), said, weight, sure, actions)
         else:
             yield Clear(fact, said if fact.value else "dropped 0")
 

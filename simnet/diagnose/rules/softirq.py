@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import look, named, sysctl
 from simnet.diagnose.families import counted, percent, weight_of
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
-from simnet.diagnose.vectors import busiest, cpus, handed_on, loads, ports, spread
+from simnet.diagnose.vectors import alone, busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _rps_off(evidence: Evidence) -> Iterator[Found]:
                 continue
             said = f"rps_cpus {facts[0].text} of "
             said += f"all {len(facts)} receive queues" if len(facts) > 1 else "the receive queue"
-            full = _alone(evidence)
+            full = alone(evidence)
             if full is None or len(facts) > 1:
                 actions = _rps(port, facts, _mask(evidence))
                 yield Hit(port, (facts[0],), said, 28, "possible", actions)
@@ -218,13 +218,6 @@ def _rps_off(evidence: Evidence) -> Iterator[Found]:
             every = (1 << count) - 1 if count <= _WORD else (1 << _WORD) - 1
             actions = _rps(port, facts, f"{every & ~own or every:x}")
             yield Hit(port, (facts[0], full), said, 70, "likely", actions)
-
-
-def _alone(evidence: Evidence) -> Fact | None:
-    """Return the share of the one CPU that softirqs fill, if all others have time left."""
-    every = {fact.subject: fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"}
-    full = [fact for fact in every.values() if fact.value >= _FULL]
-    return full[0] if len(full) == 1 and len(every) > 1 else None
 
 
 def _budget(evidence: Evidence) -> Iterator[Found]:

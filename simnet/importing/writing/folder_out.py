@@ -14,6 +14,7 @@ from simnet.host.cpulist import cpulist_text
 from simnet.importing.kind import NOT_MODELLED
 from simnet.importing.lookup import nearest_kernel
 from simnet.importing.named_ports import not_simulated
+from simnet.importing.parsers.cpus.clocks import IDLE_SHARE
 from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing import bonding, guest, neutral
 from simnet.importing.writing import peer as peers
@@ -485,6 +486,11 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[Note]
             Rank.COSTS,
         )
     ]
+    clock = host.facts.get("clock_hz")
+    if clock is not None and clock.why:
+        mhz = int(clock.value) // 10**6
+        said = f"a clock of {int(IDLE_SHARE * mhz)} to {mhz} MHz is assumed: {clock.why}"
+        found.append(Note(said, Rank.COSTS))
     kernel = host.facts.get("kernel")
     if kernel is not None:
         distribution = host.facts.get("distribution")

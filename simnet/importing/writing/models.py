@@ -18,6 +18,7 @@ from simnet.importing.lookup import (
     nearest_nic,
     release_of,
 )
+from simnet.importing.parsers.cpus.clocks import IDLE_SHARE
 from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS, link_of
 from simnet.printable import printable
 from simnet.scenario.core.library import MODELS, find_model
@@ -184,7 +185,13 @@ def cpu_draft(host: ReadHost) -> Draft:
     topology = host.topology
     clock = host.facts.get("clock_hz")
     if clock is not None:
-        draft.read("clock", f"{int(clock.value) // 10**6} MHz", clock.source)
+        mhz = int(clock.value) // 10**6
+        if clock.why:
+            draft.assume(
+                "clock", f"{mhz} MHz", clock.why, f"{int(IDLE_SHARE * mhz)} MHz", f"{mhz} MHz"
+            )
+        else:
+            draft.read("clock", f"{mhz} MHz", clock.source)
     threads = max(map(len, topology.cores))
     packages = max(len(topology.packages), 1)
     guessed = topology.guessed

@@ -23,6 +23,7 @@ _RATE: Final = re.compile(
 _CLAT: Final = re.compile(
     r"\s*clat \((?P<unit>nsec|usec|msec)\): min=.*avg=\s*(?P<avg>[\d.]{1,20})"
 )
+_SPENT: Final = re.compile(r"\s*cpu\s*: usr=(?P<usr>[\d.]{1,9})%, sys=(?P<sys>[\d.]{1,9})%")
 _NFS: Final = re.compile(r"\s*(?P<calls>\d{1,18})\s+(?P<again>\d{1,18})\s+\d{1,18}\s*")
 _UNIT: Final = {"": 1.0, "k": 1e3, "M": 1e6}
 _US: Final = {"nsec": 1e-3, "usec": 1.0, "msec": 1e3}
@@ -48,6 +49,10 @@ def read(page: Page) -> Iterator[Fact]:
         elif clat := _CLAT.match(line):
             value = number(clat["avg"]) * _US[clat["unit"]]
             yield Fact("job", job, "clat", value, page.name, at, f"{value:,.4g} us")
+        elif spent := _SPENT.match(line):
+            for name in ("usr", "sys"):
+                text = f"{spent[name]} %"
+                yield Fact("job", job, name, number(spent[name]), page.name, at, text)
         elif re.match(r"\s*calls\s+retrans", line):
             nfs = True
         elif nfs and (calls := _NFS.fullmatch(line)):

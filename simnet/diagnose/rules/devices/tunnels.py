@@ -126,8 +126,8 @@ def _handed_on(evidence: Evidence, crowd: _Crowd) -> tuple[Action, ...]:
     own = re.fullmatch(r"CPU(\d{1,2})", crowd.fact.name)
     mask = every & ~(1 << int(own[1])) if own else every
     file = f"/sys/class/net/{named(crowd.subject)}/queues/rx-{crowd.queue}/rps_cpus"
-    do = f"echo {mask or every:x} > {file}"
-    return (Action(do, f"echo 0 > {file}", f"{file}={mask or every:x}"),)
+    # simnet has no tunnels, so nothing can be asked of it
+    return (Action(f"echo {mask or every:x} > {file}", f"echo 0 > {file}"),)
 
 
 _OPEN: Final = "GRE|IPIP|PPPoE"
