@@ -177,5 +177,6 @@ def _print(found: Imported, folder: Path) -> None:
         message(f"{one['file']}: {one['state']}: {one['why']}")
     if len(lost) > _MOST_LOST:
         message(f"{len(lost) - _MOST_LOST} further files are not used: see IMPORT.md")
-    for command in ("run", "recommend"):
+    # a load that cannot be simulated cannot be run
+    for command in ("run", "recommend") if found.runs else ("show",):
         answer(typed("simnet", command, folder / SCENARIO_FILE))

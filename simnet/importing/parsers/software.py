@@ -68,6 +68,7 @@ _OS: Final = re.compile(
     r"^(ID|VERSION_ID|PRETTY_NAME|NAME|VERSION)=[\"']?([^\"'\n]*)", re.MULTILINE
 )
 _DISTRIB: Final = re.compile(r"^DISTRIB_(ID|RELEASE)=['\"]?([^'\"\n]{1,40})", re.MULTILINE)
+_BOARD: Final = re.compile(r'"(kernel|hostname|distribution|version|target)": "([^"\n]{1,80})"')
 _PROFILE: Final = re.compile(r"Current active profile: (\S{1,80})")
 _DAEMON: Final = re.compile(r"(^|[\s/])irqbalance(\s|$)", re.MULTILINE)
 # of systemctl is-active, systemctl status, and service
@@ -120,6 +121,14 @@ def _distributions(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         if told is not None and (matched := pattern.search(told.text)):
             name = matched.expand(r"Debian \1") if kind == "debian_version" else matched[1]
             yield "distribution", name.strip(), told.name
+    told = evidence.outputs.one("ubus board")
+    if told is not None:
+        board = dict(_BOARD.findall(told.text))
+        yield (
+            "distribution",
+            " ".join(filter(None, (board.get("distribution"), board.get("version")))),
+            told.name,
+        )
     told = evidence.outputs.one("openwrt_release")
     if told is not None:
         fields = dict(_DISTRIB.findall(told.text))
@@ -142,6 +151,9 @@ def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     told = evidence.outputs.one("hostnamectl")
     if told is not None and (matched := _BY_HOSTNAMECTL.search(told.text)):
         places.append((told.name, f"Linux version {matched[1]}"))
+    board = evidence.outputs.one("ubus board")
+    if board is not None and (release := dict(_BOARD.findall(board.text)).get("kernel")):
+        places.append((board.name, f"Linux version {release}"))
     banner = evidence.outputs.one("banner")
     if banner is not None:
         places.append((banner.name, f"Linux version {banner.text.split()[1]}"))
@@ -228,6 +240,11 @@ PARSER: Final = Parser(
             r"DISTRIB_ID=",
             line=r"DISTRIB_(?:ID|RELEASE)=",
             files=("etc/openwrt_release",),
+        ),
+        Kind(
+            "ubus board",
+            line=r"\s*\"(?:board_name|rootfs_type)\":",
+            command="ubus call system board",
         ),
         Kind("debian_version", files=("etc/debian_version",)),
         Kind(

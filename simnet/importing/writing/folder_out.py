@@ -102,6 +102,11 @@ class Imported:
         found = self.host.facts.get("hostname")
         return plain(str(found.value), 64) if found is not None else ""
 
+    @property
+    def runs(self) -> bool:
+        """Whether the load can be simulated."""
+        return bool(self.load) or not self.role
+
     def settle(self) -> None:
         """Leave out what the models refuse.
 

@@ -260,3 +260,28 @@ def test_all_that_is_offered_is_delivered(tmp_path: Path) -> None:
     assert effective.memcached.workers > 1
     run: Any = simnet.run(tmp_path / "out" / "scenario.toml", warm_up="5 ms", duration="20 ms")
     assert run.messages.delivered_per_s == pytest.approx(598120, rel=0.1)
+
+
+# -- home routers ------------------------------------------------------------------------------
+
+OPENWRT = '$ ubus call system board\n{{\n\t"kernel": "5.10.176",\n\t"board_name": "a,b",\n\t"release": {{\n\t\t"distribution": "OpenWrt",\n\t\t"version": "22.03.5",\n\t\t"target": "{}"\n\t}}\n}}\n'  # noqa: E501
+SESSION = "$ ifconfig\npppoe-wan Link encap:Point-to-Point Protocol\n          UP POINTOPOINT RUNNING  MTU:1492\n"  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("texts", "called", "why"),
+    [
+        ((OPENWRT.format("mvebu/cortexa9"),), "a home router", "this one's is mvebu/cortexa9"),
+        ((OPENWRT.format("bcm53xx/generic"),), "a home router", "`simnet run home-router`"),
+        ((OPENWRT.format("ramips/mt7621"), SESSION), "a home router with PPPoE", "PPPoE wraps"),
+        ((SESSION,), "an end of PPPoE", "what PPPoE wraps is not simulated"),
+    ],
+)
+def test_a_home_router_says_what_is_missing(
+    tmp_path: Path, texts: tuple[str, ...], called: str, why: str
+) -> None:
+    found = import_host(folder(tmp_path / "host", {"p.txt": "".join(texts)}))
+    (said,) = [one for one in found.notes if one.startswith("workload: ")]
+    assert f"this is {called}, and its load cannot be simulated" in said
+    assert why in said
+    assert not found.runs
