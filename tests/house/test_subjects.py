@@ -31,6 +31,10 @@ class Warp(Section):
     factor: Annotated[int, count("of nine", 0, 9)]
 
 
+class WarpKernel(Section):
+    warp_lines: Annotated[int, count("of a kernel", 0, 9)] = 3
+
+
 def _check(tree, place, table):
     if tree.values.get("warp", {}).get("factor") == 9:
         table.remarks.append(f"{place[0]} shakes")
@@ -66,10 +70,12 @@ SUBJECT = Subject(
     listings=_listings,
     lifts=_lifts,
     models=(ModelFiles("warp", "warps", Warp),),
+    adds={"kernel": lambda: WarpKernel},
     parts=(Part("warp", Warp, key="warp"), Part("drive", Warp, key="drive", kind="warp")),
     check_host=_check,
     knobs=lambda: (
         Knob("warp speed", "", count("", 0, 9), "warp", "factor", "speed {value}"),
+        Knob("warp {port} tx-{queue}", "", count("", 0, 9), "tx-queue", "warps", "", default=2),
         ignored("warp drive", "", Flag(""), "warp {value}"),
     ),
 )
@@ -97,6 +103,13 @@ print("warp", at.warp.factor, at.drive.factor, at.models["drive"], at.remarks[-1
 _HULL = """
 from simnet.scenario.core.load import load
 print(load("s.toml", settings={"hull.factor": "4"}).host.hull.factor)
+"""
+_ADDED = """
+import pickle
+from simnet.scenario.core.load import load
+loaded = load("s.toml", settings={"warp eth1 tx-0": "5", "kernel.warp_lines": "4"})
+host = pickle.loads(pickle.dumps(loaded)).host
+print([port.set_of(0, "warps") for port in host.ports[:2]], host.kernel.warp_lines)
 """
 _APPLY = """
 from simnet.scenario.core.load import load
@@ -142,6 +155,7 @@ def test_every_folder_announces_itself_by_its_name() -> None:
         (_KIND, "warp 7"),
         (_TABLE, "warp 9 8 d.toml peers shakes"),
         (_HULL, "4"),
+        (_ADDED, "[2, 5] 4"),
         (_APPLY, "5 of nine"),
         (_LIFT, "[('core', 'twice', 2)]"),
         (_RUN, "[('warp core', 1.0)]\n3"),

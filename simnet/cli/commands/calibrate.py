@@ -13,7 +13,6 @@ from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, jobs_option
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
-from simnet.scenario.core.library import SCENARIO_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -128,6 +127,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     _refuse([("--confirm", confirm), ("--keep", keep)], "only with --cross-validate")
     if scenario is None:
         raise InputError("expected the name or the file of one", key="SCENARIO")
+    from simnet.scenario.core.library import SCENARIO_FILE
     from simnet.study.calibrate.conditions import is_host
 
     if is_host(scenario) and not (against or parameters or names):

@@ -13,7 +13,6 @@ from simnet.cli.output import answer, message, table
 from simnet.errors import InputError
 from simnet.host.cpulist import MOST_CPUS
 from simnet.printable import printable, typed
-from simnet.scenario.core.library import SCENARIO_FILE
 
 if TYPE_CHECKING:
     from simnet.importing.writing.folder_out import Imported
@@ -177,6 +176,8 @@ def _print(found: Imported, folder: Path) -> None:
         message(f"{one['file']}: {one['state']}: {one['why']}")
     if len(lost) > _MOST_LOST:
         message(f"{len(lost) - _MOST_LOST} further files are not used: see IMPORT.md")
+    from simnet.scenario.core.library import SCENARIO_FILE
+
     # a load that cannot be simulated cannot be run
     for command in ("run", "recommend") if found.runs else ("show",):
         answer(typed("simnet", command, folder / SCENARIO_FILE))

@@ -18,7 +18,7 @@ from simnet.scenario.core.files import ScenarioFile
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.schema import ModelFile, ModelKind, file_model
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.subject import subjects
+from simnet.scenario.core.subject import models
 from simnet.scenario.core.tree import Tree
 from simnet.spelling import nearest
 
@@ -47,12 +47,9 @@ __all__ = [
 
 _Section = TypeVar("_Section", bound=Section)
 
-_KINDS: Final = tuple(
-    sorted((kind for subject in subjects() for kind in subject.models), key=lambda one: one.order)
-)
-MODELS: Final = {one.kind: one.section for one in _KINDS}
+MODELS: Final = {one.kind: one.section for one in models()}
 """What a model of each kind consists of."""
-MODEL_FOLDERS: Final = {one.kind: one.folder for one in _KINDS}
+MODEL_FOLDERS: Final = {one.kind: one.folder for one in models()}
 """Where the models of each kind lie, below the folder of models."""
 SCENARIO_FILE: Final = "scenario.toml"
 """What the file of a scenario is called in a folder of its own, with its models."""

@@ -17,7 +17,7 @@ from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.subject import Part, host_parts, model_section, parts, subjects
+from simnet.scenario.core.subject import Part, host_parts, model_section, parts, steps, subjects
 from simnet.scenario.core.tree import Entry, Path, Table, Tree, dotted, walk
 from simnet.spelling import family
 
@@ -76,7 +76,7 @@ class Settings(Table):
         self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
         self._given: dict[str, int] = {}
         self._gone: dict[str, list[str]] = {}
-        self._steps = [subject.steps()(self) for subject in subjects()]
+        self._steps = [step(self) for step in steps()]
 
     def apply(self, given: list[Entry]) -> None:
         """Apply all settings, one stage after the other: `Stage` says what comes first, and why.
@@ -163,13 +163,13 @@ class Settings(Table):
         for host in (*self.places.hosts(peers=False), *self.places.hosts(peers=True)):
             for number in range(len(self.tree.get((*host, "ports")))):
                 port: Path = (*host, "ports", number)
-                receiving = self.places.queues(port)
-                masks = [()] * receiving if receiving > 1 else []
-                self.tree.put_plain((*port, "queue_affinity"), masks)
                 for way, settings in OF_QUEUES.items():
+                    count = self.places.queues(port, way)
+                    if way == "rx":
+                        masks = [()] * count if count > 1 else []
+                        self.tree.put_plain((*port, "queue_affinity"), masks)
                     for setting, value in settings.items():
-                        values = [value] * self.places.queues(port, way)
-                        self.tree.put_plain((*port, setting), values)
+                        self.tree.put_plain((*port, setting), [value] * count)
 
     def _shrink_queues(self, entry: Entry, count: int, path: Path) -> None:
         """Refuse more queues than the adapter has; those that go take their settings along."""

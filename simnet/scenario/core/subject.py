@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
@@ -41,9 +41,11 @@ __all__ = [
     "host_parts",
     "late",
     "model_section",
+    "models",
     "parts",
     "setup_of",
     "setups",
+    "steps",
     "subjects",
     "ways",
 ]
@@ -409,6 +411,7 @@ class Subject:
         models: its kinds of models.
         parts: its parts of a configuration.
         host_parts: its parts of each host.
+        adds: what it adds to models that are another subject's: section by kind of model.
         unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.knobs`.
         drivers: its drivers of network interfaces.
         knobs: its knobs, in the order of a listing; those of its drivers come after them.
@@ -441,6 +444,7 @@ class Subject:
     models: tuple[ModelFiles, ...] = ()
     parts: tuple[Part, ...] = ()
     host_parts: tuple[HostPart, ...] = ()
+    adds: Mapping[str, Callable[[], type[Section]]] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
     drivers: Callable[[], tuple[_Driver, ...]] = tuple
     knobs: Callable[[], tuple[Knob, ...]] = tuple
@@ -476,9 +480,43 @@ def subjects() -> tuple[Subject, ...]:
 
 
 @functools.cache
+def models() -> tuple[ModelFiles, ...]:
+    """Return the kinds of models, with what all subjects add to each, in order."""
+    found = [
+        replace(one, section=_whole(one.kind, one.section))
+        for subject in subjects()
+        for one in subject.models
+    ]
+    return tuple(sorted(found, key=lambda one: one.order))
+
+
+@functools.cache
 def model_section(kind: str) -> type[Section]:
     """Return what models of a kind consist of."""
-    return next(one.section for its in subjects() for one in its.models if one.kind == kind)
+    return next(one.section for one in models() if one.kind == kind)
+
+
+@functools.cache
+def _whole(kind: str, section: type[Section]) -> type[Section]:
+    """Return a section with what subjects add to models of its kind."""
+    added = [subject.adds[kind]() for subject in subjects() if kind in subject.adds]
+    if not added:
+        return section
+    from pydantic import create_model
+
+    bases = (*reversed(added), section)  # the fields of the last base come first
+    return create_model(section.__name__, __base__=bases, __doc__=section.__doc__)
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> type[Section]:
+        """Return a section that subjects add to, by its name: to unpickle what is made of it."""
+        known = () if name.startswith("_") else (one.section for one in models())
+        for section in known:
+            if (section.__module__, section.__name__) == (__name__, name):
+                return section
+        raise AttributeError(name)
 
 
 @functools.cache
@@ -491,7 +529,11 @@ def parts() -> tuple[Part, ...]:
 @functools.cache
 def host_parts() -> tuple[HostPart, ...]:
     """Return the parts of each host that all subjects announce, in order."""
-    found = (part for subject in subjects() for part in subject.host_parts)
+    found = [
+        replace(part, section=_whole(part.kind, part.section))
+        for subject in subjects()
+        for part in subject.host_parts
+    ]
     return tuple(sorted(found, key=lambda one: one.order))
 
 
@@ -500,6 +542,13 @@ def setups() -> tuple[Setup, ...]:
     """Return what can be simulated in place of streams, in order."""
     found = (setup for subject in subjects() for setup in subject.setups)
     return tuple(sorted(found, key=lambda one: one.order))
+
+
+@functools.cache
+def steps() -> tuple[type[Steps], ...]:
+    """Return what subjects do while settings apply, by their order."""
+    found = (subject.steps() for subject in subjects())
+    return tuple(one for one in found if one is not Steps)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT
 from simnet.scenario.core.library import nearest
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
-from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.tcp.kernel import TcpKernel
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script
 from simnet.study.conform.recording import Expected, Recording
@@ -329,7 +329,7 @@ def _sysctl(script: Script, values: dict[str, Any], name: str, text: str, line: 
             values[key] = int(text) > 0
         else:
             values[key] = int(text) * (_US_PS if form == "microseconds" else 1)
-        spec = spec_of(Kernel, key)
+        spec = spec_of(TcpKernel, key)
         if spec is not None:
             spec.check(values[key])
     except UnitError as error:

@@ -13,14 +13,15 @@ from simnet.host.costs import COST_NAMES
 from simnet.scenario.core.effective import Flow
 from simnet.scenario.core.knobs import UNREAD
 from simnet.scenario.core.section import Section
+from simnet.scenario.core.subject import model_section
 from simnet.scenario.core.tree import walk
-from simnet.scenario.parts.host.schema import Costs, Cpu, Kernel, Machine
+from simnet.scenario.parts.host.schema import Costs, Cpu, Machine
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.parts.nvme.schema import DriveQueue
 
 SECTIONS: tuple[type[Section], ...] = (
-    *(Machine, Cpu, Kernel, Switch, DriveQueue),
+    *(Machine, Cpu, model_section("kernel"), Switch, DriveQueue),
     *Nic.variants().values(),
 )
 VALUES = {str(path[-1]) for section in SECTIONS for path, _ in walk(section)}

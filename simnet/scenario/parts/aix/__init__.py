@@ -9,6 +9,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "aix",
     order=60,
+    adds={"kernel": late("aix.schema:NetworkOptions")},
     knobs=late("aix.knobs:AIX"),
     check_host=late("aix.checks:check_aix"),
     listings=late("aix.listings:LISTINGS"),

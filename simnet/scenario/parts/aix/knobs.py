@@ -13,8 +13,8 @@ from simnet.scenario.core.knob import Knob, ignored
 from simnet.scenario.core.parameter import Spec, Value
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import Flag, count, size
+from simnet.scenario.core.subject import model_section
 from simnet.scenario.core.units import UnitError
-from simnet.scenario.parts.host.schema import Kernel
 from simnet.scenario.parts.nic.schema import Nic
 
 __all__ = ["AIX"]
@@ -57,7 +57,7 @@ def _of_no(attribute: str) -> dict[str, Any]:
 
 
 def _no(attribute: str, target: str, doc: str = "") -> Knob:
-    spec = value_spec(Kernel, target)
+    spec = value_spec(model_section("kernel"), target)
     unit = next((unit for suffix, unit in _UNITS.items() if target.endswith(suffix)), "")
     name = f"no -o {attribute}"
     text = doc or spec.doc.removeprefix("AIX: ")

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count, size, time
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
 
 __all__ = ["NetworkOptions"]
 
 
 class NetworkOptions(Section):
     """Attributes of no(1), by their names there. `sack` is `tcp_sack`, `rfc1323` timestamps."""
+
+    @classmethod
+    def unused(cls, values: Mapping[str, Any]) -> Collection[str]:
+        """Return these options, of any system but AIX."""
+        return () if values["system"] == "aix" else NetworkOptions.model_fields
 
     fasttimo_ps: Annotated[
         int, time("AIX: period of the scan that sends delayed ACKs", "50 ms", "200 ms")

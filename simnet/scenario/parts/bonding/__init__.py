@@ -10,6 +10,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "bonding",
     order=30,
+    adds={"kernel": late("bonding.schema:BondingKernel")},
     host_parts=(HostPart("bonding", Bonding, order=10),),
     knobs=late("bonding.knobs:BONDING"),
     delayed_actions=late("bonding.build:delayed_actions"),

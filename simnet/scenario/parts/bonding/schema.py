@@ -6,9 +6,10 @@ from typing import Annotated
 
 from simnet.net.bonding.hash import POLICIES
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, PortName, time
+from simnet.scenario.core.specs import Choice, PortName, count, time
+from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["Bonding"]
+__all__ = ["Bonding", "BondingKernel"]
 
 
 class Bonding(Section):
@@ -47,3 +48,9 @@ class Bonding(Section):
     primary: Annotated[
         str, PortName("preferred slave of active-backup, balance-tlb, balance-alb; or none")
     ] = "none"
+
+
+class BondingKernel(Kernel):
+    """What a kernel has of bonds."""
+
+    bond_lines: Annotated[int, count("cache lines of a bond that sending a frame writes", 0, 64)]

@@ -20,10 +20,6 @@ SUBJECT = Subject(
         HostPart("cpu", Cpu, kind="cpu", named_by="machine", order=2),
         HostPart("kernel", Kernel, kind="kernel", order=3),
     ),
-    unread=(
-        "tcp_app_win",
-        "prequeue_timer_ps",
-    ),
     knobs=late("host.knobs:CONSTANTS"),
     steps=late("host.checks:Machines"),
     lifts=late("host.lift:LIFTS"),

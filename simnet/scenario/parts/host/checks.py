@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet.host.release import release
 from simnet.scenario.core.knob import Stage
 from simnet.scenario.core.schema import value_spec
-from simnet.scenario.core.subject import Steps
-from simnet.scenario.parts.host.schema import Kernel, Memory
+from simnet.scenario.core.subject import Steps, model_section
+from simnet.scenario.parts.host.schema import Memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,7 +54,7 @@ def _check_machine(tree: Tree, place: Path, table: Table) -> None:
 def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
     """Refuse a time that a kernel's timers round to 0."""
     given, hz = tree.get((*kernel, attribute)), tree.get((*kernel, "hz"))
-    spec, jiffy_ps = value_spec(Kernel, attribute), SECOND_PS // hz
+    spec, jiffy_ps = value_spec(model_section("kernel"), attribute), SECOND_PS // hz
     if given < jiffy_ps:
         message = f"{spec.text(given)} is less than a jiffy, {spec.text(jiffy_ps)} at HZ {hz}"
         raise table.error((*kernel, attribute), "system", message, (*kernel, "hz"))

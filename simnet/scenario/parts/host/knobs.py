@@ -9,21 +9,21 @@ from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
-from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.core.subject import model_section
 
 __all__ = ["CONSTANTS", "sysctl"]
 
 
 def sysctl(name: str, target: str, **more: Any) -> Knob:
     """Return the knob of a sysctl that is a value of the kernel's model."""
-    spec = value_spec(Kernel, target)
+    spec = value_spec(model_section("kernel"), target)
     unit = "B" if target.endswith("_bytes") else ""
     command = f'sysctl -w {name}="{{value}}"'
     return Knob(name, spec.doc, spec, "kernel", target, command, unit=unit, **more)
 
 
 def _constant(name: str, target: str, where: str, **more: Any) -> Knob:
-    spec = value_spec(Kernel, target)
+    spec = value_spec(model_section("kernel"), target)
     command = f"set {name} to {{value}} in {where}, rebuild the kernel, boot it"
     return Knob(name, spec.doc, spec, "kernel", target, command, compile_time=True, **more)
 

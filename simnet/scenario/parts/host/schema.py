@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from re import Pattern
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -15,9 +15,7 @@ from simnet.scenario.core.specs import (
     Choice,
     CpuSets,
     Edges,
-    Feature,
     Flag,
-    Quantity,
     count,
     cycles,
     frequency,
@@ -26,10 +24,6 @@ from simnet.scenario.core.specs import (
     size,
     time,
 )
-from simnet.scenario.parts.aix.schema import NetworkOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 __all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
 
@@ -252,13 +246,11 @@ class Server(Machine):
     ports: tuple[ServerPort, ...]
 
 
-class Kernel(NetworkOptions):
-    """A kernel: constants, defaults of sysctls, scheduler."""
+class Kernel(Section):
+    """A kernel: constants, defaults of sysctls, scheduler.
 
-    @classmethod
-    def unused(cls, values: Mapping[str, Any]) -> Collection[str]:
-        """Return the options of no(1), of any system but AIX."""
-        return () if values["system"] == "aix" else NetworkOptions.model_fields
+    Here is what every subject needs; what a subject alone reads, it adds, see `Subject.adds`.
+    """
 
     system: Annotated[
         Literal["linux", "aix"], Field(description="whose TCP it has; the rest is Linux's")
@@ -288,153 +280,20 @@ class Kernel(NetworkOptions):
             ("o1", "fair"),
         ),
     ] = "o1"
-    rmem_default_bytes: Annotated[int, size("net.core.rmem_default", "256 B", "2 GiB")]
-    rmem_max_bytes: Annotated[int, size("net.core.rmem_max", "256 B", "2 GiB")]
-    wmem_default_bytes: Annotated[int, size("net.core.wmem_default", "256 B", "2 GiB")]
-    wmem_max_bytes: Annotated[int, size("net.core.wmem_max", "256 B", "2 GiB")]
-    busy_read_usecs: Annotated[
-        int,
-        count("net.core.busy_read: microseconds that a read polls before it sleeps", 0, 2**31 - 1),
-    ] = 0
-    busy_poll_usecs: Annotated[
-        int,
-        count(
-            "net.core.busy_poll: microseconds that poll, select and epoll_wait poll a device",
-            0,
-            2**31 - 1,
-        ),
-    ] = 0
-    udp_mem_pages: Annotated[
-        tuple[int, int, int],
-        Quantity(
-            "pages of all UDP sockets: from the first on a socket keeps its least, beyond the third"
-            " nothing is queued; 0: by the memory of the host",
-            "count",
-            "0",
-            "1000000000",
-            3,
-        ),
-    ] = (0, 0, 0)
-    tcp_rmem_bytes: Annotated[
-        tuple[int, int, int], size("receive buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
-    ]
-    tcp_wmem_bytes: Annotated[
-        tuple[int, int, int], size("send buffer: minimum, default, maximum", "1 B", "2 GiB", 3)
-    ]
-    tcp_low_latency: Annotated[bool, Flag("no prequeue: TCP runs in the softirq")]
-    tcp_timestamps: Annotated[bool, Flag("RFC 1323 timestamps: 12 bytes a segment")]
-    tcp_sack: Annotated[bool, Flag("selective acknowledgements")]
-    tcp_window_scaling: Annotated[bool, Flag("RFC 1323 window scaling")]
-    tcp_moderate_rcvbuf: Annotated[bool, Flag("receive buffer grows by measured need")]
-    tcp_adv_win_scale: Annotated[int, count("window is space less space/2^this", 1, 31)]
-    tcp_app_win: Annotated[int, count("window share kept for the application; 31: none", 0, 31)]
-    tcp_reordering: Annotated[int, count("duplicate ACKs that mean loss", 1, 127)]
-    tcp_tso_win_divisor: Annotated[
-        int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 255)
-    ]
-    tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
-    tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]
-    tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
-    tcp_limit_output_bytes: Annotated[
-        int,
-        size("what a socket may have queued below it; 0: by the version", "0 B", "1 GiB"),
-    ] = 0
-    tcp_autocorking: Annotated[
-        bool, Flag("a small segment waits for more data while the device holds earlier ones")
-    ] = True
-    tcp_min_tso_segs: Annotated[
-        int, count("segments that a large one may have, however slow the connection", 1, 45)
-    ] = 2
-    tcp_tso_rtt_log: Annotated[
-        int,
-        count("near hosts get more: 64 KiB, halved every 2^this us; 0: none", 0, 31),
-    ] = 9
-    tcp_pacing_ss_ratio: Annotated[
-        int, count("pacing rate in slow start, percent of a window each round trip", 1, 1000)
-    ] = 200
-    tcp_pacing_ca_ratio: Annotated[
-        int, count("pacing rate after slow start, percent of a window each round trip", 1, 1000)
-    ] = 120
-    delack_min_ps: Annotated[int, time("TCP_DELACK_MIN", "0 ms", "10 s")]
-    delack_max_ps: Annotated[int, time("TCP_DELACK_MAX", "0 ms", "10 s")]
-    ato_min_ps: Annotated[int, time("TCP_ATO_MIN", "0 ms", "10 s")]
-    rto_min_ps: Annotated[int, time("TCP_RTO_MIN", "1 ms", "120 s")]
-    rto_max_ps: Annotated[int, time("TCP_RTO_MAX", "1 ms", "3600 s")]
-    rto_init_ps: Annotated[int, time("TCP_TIMEOUT_INIT", "1 ms", "120 s")]
-    prequeue_timer_ps: Annotated[int, time("safety timer of the prequeue", "1 ms", "10 s")]
-    max_quickacks: Annotated[int, count("TCP_MAX_QUICKACKS", 0, 1000)]
-    min_rcvmss_bytes: Annotated[int, size("TCP_MIN_RCVMSS", "1 B", "64 KiB")]
-    initial_cwnd: Annotated[
-        str, Choice("first congestion window: RFC 3390 or ten segments", ("rfc3390", "iw10"))
-    ]
-    tcp_sock_lines: Annotated[
-        int, count("cache lines of a socket that a segment's processing writes", 0, 64)
-    ]
     skb_lines: Annotated[
         int, count("cache lines of sk_buff and headers that its consumer touches", 0, 64)
     ]
-    bond_lines: Annotated[int, count("cache lines of a bond that sending a frame writes", 0, 64)]
     slab_lines: Annotated[
         int, count("cache lines of the slab that freeing a buffer of another node writes", 0, 64)
-    ]
-    netdev_lines: Annotated[
-        int,
-        count("cache lines of a port's queue and driver that sending or reclaiming writes", 0, 64),
     ]
     runqueue_lines: Annotated[
         int, count("cache lines of run queue and task that waking on another CPU writes", 0, 64)
     ]
-    epoll_lines: Annotated[
-        int, count("cache lines of epoll's ready list that a socket's event writes", 0, 64)
-    ] = 2
-    txqueuelen: Annotated[int, count("frames that wait when the transmit ring is full", 0, 100000)]
     skb_truesize_overhead_bytes: Annotated[
         int, size("socket buffer accounting beyond the data buffer", "0 B", "4 KiB")
     ]
     idle_balance: Annotated[bool, Flag("an idle CPU takes a process that waits for another")] = (
         False
-    )
-    rxhash_bits: Annotated[
-        int,
-        count(
-            "bits of the hash that steers packets (skb->rxhash); 0: by the version, if it has it",
-            0,
-            32,
-        ),
-    ] = 0
-    rps_index_shift: Annotated[
-        int,
-        count("a steered packet's place in its map is hash x length shifted by this", 1, 32),
-    ] = 32
-    softnet_lines: Annotated[
-        int, count("cache lines of a CPU's backlog that queueing a packet there writes", 0, 64)
-    ] = 2
-    rps: Annotated[bool, Feature("has receive packet and flow steering", since="2.6.35")] = False
-    xps: Annotated[bool, Feature("has transmit packet steering", since="2.6.38")] = False
-    gro: Annotated[bool, Feature("has generic receive offload", since="2.6.29")] = False
-    irq_suspend: Annotated[
-        bool, Feature("lets processes that poll busily suspend interrupts", since="6.13")
-    ] = False
-    rps_sock_flow_entries: Annotated[
-        int,
-        count(
-            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none",
-            0,
-            2**22,
-        ),
-    ] = 0
-    page_cache_bytes: Annotated[
-        int, size("memory that holds pages of files", "16 MiB", "1024 GiB")
-    ] = 1800 << 20
-    dirty_ratio: Annotated[int, count("percent that may be dirty before writers wait", 1, 100)] = 40
-    dirty_background_ratio: Annotated[
-        int, count("percent that is dirty when pdflush starts to write", 1, 100)
-    ] = 10
-    dirty_writeback_ps: Annotated[
-        int, time("interval at which old dirty pages are written; 0: never", "0 s", "1000 s")
-    ] = 5 * 10**12
-    dirty_expire_ps: Annotated[int, time("age at which a dirty page is old", "0 s", "1000 s")] = (
-        30 * 10**12
     )
     hotplug_cpu: Annotated[
         bool, Flag("CONFIG_HOTPLUG_CPU, which the choice of APIC mode asks for")

@@ -10,6 +10,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "nic",
     order=20,
+    adds={"kernel": late("nic.kernel:NicKernel")},
     models=(ModelFiles("nic", "nics", Nic, order=30),),
     unread=("tx_wake_threshold", "tagged_status", "copybreak_bytes"),
     drivers=late("nic.drivers:drivers"),

@@ -10,6 +10,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "sockets",
     order=110,
+    adds={"kernel": late("sockets.schema:SocketsKernel")},
     host_parts=(HostPart("application", Application, order=20),),
     knobs=late("sockets.knobs:SOCKETS"),
     idle=late("sockets.idle:idle"),

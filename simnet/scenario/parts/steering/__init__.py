@@ -9,6 +9,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "steering",
     order=100,
+    adds={"kernel": late("steering.kernel:SteeringKernel")},
     knobs=late("steering.knobs:STEERING"),
     idle=late("steering.idle:idle"),
     check_host=late("steering.checks:check_steering"),

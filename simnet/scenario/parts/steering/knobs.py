@@ -11,7 +11,7 @@ from simnet.net.steering.version import rounded_entries
 from simnet.scenario.core.knob import CpuMask, Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import count
-from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.steering.kernel import SteeringKernel
 
 __all__ = ["STEERING"]
 
@@ -47,7 +47,7 @@ STEERING: Final = (
     Knob(
         "net.core.rps_sock_flow_entries",
         "entries of the machine's table of sockets' CPUs, rounded up to a power of two; 0: none",
-        value_spec(Kernel, "rps_sock_flow_entries"),
+        value_spec(SteeringKernel, "rps_sock_flow_entries"),
         "kernel",
         "rps_sock_flow_entries",
         "sysctl -w net.core.rps_sock_flow_entries={value}",

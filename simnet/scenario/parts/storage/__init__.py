@@ -10,6 +10,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "storage",
     order=50,
+    adds={"kernel": late("storage.schema:StorageKernel")},
     parts=(
         Part("vscsi", Vscsi, key="vscsi", doc="how the peer's disks are the system's", order=120),
         Part(

@@ -9,6 +9,7 @@ from pydantic import Field
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
 from simnet.scenario.parts.disks.schema import Disk
+from simnet.scenario.parts.host.schema import Kernel
 
 __all__ = [
     "SCHEDULERS",
@@ -18,6 +19,7 @@ __all__ = [
     "FfsbGroup",
     "HostDisk",
     "Iosched",
+    "StorageKernel",
     "Vscsi",
 ]
 
@@ -141,3 +143,21 @@ class FfsbGroup(Section):
     read_block_bytes: Annotated[int, size("of one read()", "4 KiB", "16 MiB")] = 4096
     write_block_bytes: Annotated[int, size("of one write()", "4 KiB", "16 MiB")] = 4096
     fsync_file: Annotated[bool, Flag("fsync at the end of an operation that writes")] = False
+
+
+class StorageKernel(Kernel):
+    """What a kernel has of the page cache."""
+
+    page_cache_bytes: Annotated[
+        int, size("memory that holds pages of files", "16 MiB", "1024 GiB")
+    ] = 1800 << 20
+    dirty_ratio: Annotated[int, count("percent that may be dirty before writers wait", 1, 100)] = 40
+    dirty_background_ratio: Annotated[
+        int, count("percent that is dirty when pdflush starts to write", 1, 100)
+    ] = 10
+    dirty_writeback_ps: Annotated[
+        int, time("interval at which old dirty pages are written; 0: never", "0 s", "1000 s")
+    ] = 5 * 10**12
+    dirty_expire_ps: Annotated[int, time("age at which a dirty page is old", "0 s", "1000 s")] = (
+        30 * 10**12
+    )

@@ -9,6 +9,8 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "tcp",
     order=90,
+    adds={"kernel": late("tcp.kernel:TcpKernel")},
+    unread=("tcp_app_win", "prequeue_timer_ps"),
     exchanges=(
         Exchange(
             ("netserver", "netperf", "bidirectional"),

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic
     from simnet.net.steering.steering import SocketFlowTable
     from simnet.scenario.core.effective import Host, Port
-    from simnet.scenario.parts.host.schema import Kernel
+    from simnet.scenario.parts.tcp.kernel import TcpKernel
 
 __all__ = ["frame_overhead_bytes", "receiver_settings", "sender_settings", "socket_maker"]
 
@@ -197,7 +197,7 @@ def _mss(host: Host, *ports: Port) -> int:
     return mtu_bytes - _IP_TCP_BYTES - _options(host)
 
 
-def _first_rto_ps(kernel: Kernel) -> int:
+def _first_rto_ps(kernel: TcpKernel) -> int:
     """The timeout of a connection that is set up: the handshake took less than a jiffy.
 
     `tcp_rcv_synsent_state_process` and `tcp_rcv_state_process` measure it at both ends.
@@ -225,7 +225,7 @@ def _fixed_up_rcvbuf(host: Host, mss: int) -> int:
     return segment * (10 if mss <= _ETHERNET_MSS else max(10 * _ETHERNET_MSS // mss, 2))
 
 
-def _sender_rules(kernel: Kernel) -> SenderRules:
+def _sender_rules(kernel: TcpKernel) -> SenderRules:
     """The rules of the version, with the values of its sysctls."""
     rules = sender_rules(kernel.version)
     return replace(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.net.tcp.rules.sender_version import congestion_controls, sender_rules
 from simnet.scenario.parts.host.checks import SECOND_PS, check_timer
-from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.tcp.kernel import TcpKernel
 
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
@@ -35,7 +35,7 @@ def check_tcp(tree: Tree, place: Path, table: Table) -> None:
         raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
     if not sender_rules(kernel["version"]).limit_output_bytes:
         for field in _BELOW_TCP:
-            if kernel[field] != Kernel.model_fields[field].default:
+            if kernel[field] != TcpKernel.model_fields[field].default:
                 message = f"of Linux {kernel['version']} it is not modelled: expected 5.0 or later"
                 raise table.error((*place, "kernel", field), "system", message)
     for attribute in ("delack_min_ps", "ato_min_ps"):

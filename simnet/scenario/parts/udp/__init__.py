@@ -10,6 +10,7 @@ __all__ = ["SUBJECT"]
 SUBJECT = Subject(
     "udp",
     order=95,
+    adds={"kernel": late("udp.schema:UdpKernel")},
     parts=(
         Part("udp", Udp, key="udp", doc="senders and receivers, with test = udp_stream", order=116),
         Part(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated, TypeAlias
 
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
+from simnet.scenario.core.specs import Choice, Flag, Quantity, count, cycles, size, time
 from simnet.scenario.core.specs import rate as bits
+from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["Datagrams", "Udp"]
+__all__ = ["Datagrams", "Udp", "UdpKernel"]
 
 _Receive: TypeAlias = Annotated[
     int, cycles("softirq: finding the socket of a datagram, charging and queueing it")
@@ -81,3 +82,19 @@ class Udp(Section):
     receive_cycles: _Receive
     recvmsg_cycles: _Recvmsg
     socket_lines: _SocketLines
+
+
+class UdpKernel(Kernel):
+    """What a kernel has of UDP."""
+
+    udp_mem_pages: Annotated[
+        tuple[int, int, int],
+        Quantity(
+            "pages of all UDP sockets: from the first on a socket keeps its least, beyond the third"
+            " nothing is queued; 0: by the memory of the host",
+            "count",
+            "0",
+            "1000000000",
+            3,
+        ),
+    ] = (0, 0, 0)
