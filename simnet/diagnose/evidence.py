@@ -110,11 +110,14 @@ class Evidence:
         found = []
         for page in self.pages:
             found_here = _compiled(pattern).finditer(page.logged)
-            at = number = 0
+            at = number = before = 0
             for hit in itertools.islice(found_here, _MOST_LOGGED):
                 number += page.logged.count("\n", at, hit.start())
                 at = hit.start()
                 line = number + 1
+                if line == before:
+                    continue
+                before = line
                 subject = hit.groupdict().get("subject") or ""
                 text = page.lines[line - 1].strip()
                 found.append(Fact("log", subject, "", 0, page.name, line, text))

@@ -70,7 +70,9 @@ def loads(vectors: dict[str, list[Fact]]) -> dict[str, float]:
 
 def cpus(evidence: Evidence) -> int:
     """Return how many CPUs the host has; 0 if no file says it."""
-    return int(evidence.value("cpus", r"interrupts|CPU\(s\)") or 0)
+    told = evidence.value("cpus", r"CPU\(s\)")
+    # columns of /proc/interrupts may have been cut
+    return int(told or evidence.value("cpus", "interrupts") or 0)
 
 
 def spread(vectors: dict[str, list[Fact]], count: int) -> tuple[Action, ...]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.cpulist import parse_cpumask
 from simnet.importing.named_ports import named_ports
 from simnet.importing.outputs import INTERFACE
+from simnet.importing.parsers.driver_names import driver_of
 from simnet.importing.parsers.ethtool import (
     current_settings,
     link_bps,
@@ -96,6 +97,10 @@ def _from_listings(
         if nic.name in named and lines is not None:
             queues, why = named_queues(lines.text, nic.name, cpus)
             nic.put("rx_queues", queues or None, lines.name, why)
+        counters = outputs.one("ethtool -S", nic.name)
+        if counters is not None and (driver := driver_of(counters.text)) is not None:
+            why = f"no file says it: {driver[1]} is a counter of {driver[0]}"
+            nic.put("driver", driver[0], counters.name, why)
 
 
 def _from_log(found: dict[str, ReadNic], outputs: Outputs) -> None:

@@ -203,6 +203,21 @@ RULES: Final[dict[str, Pair]] = {
         "t: (groupid=0, jobs=1): err= 0\n  cpu          : usr=28.13%, sys=71.82%, ctx=18\n",
         "t: (groupid=0, jobs=1): err= 0\n  cpu          : usr=8.13%, sys=21.82%, ctx=18\n",
     ),
+    "rdma-slow": Pair(
+        "CA 'mlx5_0'\n\tCA type: MT4123\n\tPort 1:\n\t\tRate: 100\n\t\tLink layer: InfiniBand\n",
+        "CA 'mlx5_0'\n\tCA type: MT4123\n\tPort 1:\n\t\tRate: 200\n\t\tLink layer: InfiniBand\n",
+    ),
+    "bond-in-turn": Pair(
+        'DEVICE=bond0\nBONDING_OPTS="mode=balance-rr miimon=100"\n',
+        'DEVICE=bond0\nBONDING_OPTS="mode=802.3ad miimon=100"\n',
+    ),
+    "card-hot": log(
+        "ixgbe 0000:01:00.0 eno49: Network adapter has been stopped because it has over heated."
+    ),
+    "emulated-card": Pair(
+        "Hypervisor vendor:     KVM\n$ ethtool -i eth0\ndriver: e1000\n",
+        "Hypervisor vendor:     KVM\n$ ethtool -i eth0\ndriver: virtio_net\n",
+    ),
     "card-lost": log(
         "igc 0000:03:00.0 enp3s0: PCIe link lost, device now detached",
         "pciehp 0000:00:1c.0: Unable to change power state from D3cold to D0, device inaccessible",

@@ -62,7 +62,7 @@ POSTS: Final[dict[str, tuple[str, str, str, int, dict[str, tuple[str, int, str]]
         "3.10.0-1160.el7.x86_64",
         "",
         32,
-        {"em1": ("", 0, "10 Gbit/s")},
+        {"em1": ("tg3", 0, "1000 Mbit/s")},
     ),
 }
 

@@ -10,6 +10,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.scenario.core.load import load
+from tests.importing.trees import folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -227,3 +228,22 @@ def test_offloads_are_those_of_the_card(tmp_path: Path) -> None:
     made(tmp_path, _of("eth0", "sky2", k=f"Features for eth0:\n{off}\n"))
     nic: Any = load(tmp_path / "out" / "scenario.toml").host.ports[0].nic
     assert (nic.tso, nic.gro, nic.checksum_by_cpu) == (False, False, True)
+
+
+@pytest.mark.parametrize(
+    ("counter", "driver"),
+    [
+        ("pps_allowance_exceeded", "ena"),
+        ("vf_rx_packets", "hv_netvsc"),
+        ("rx_out_of_buffer", "mlx5_core"),
+        ("rx_missed_errors", None),
+    ],
+)
+def test_counters_of_one_driver_alone_name_it_and_it_is_assumed(
+    tmp_path: Path, counter: str, driver: str | None
+) -> None:
+    text = f"$ ethtool -S eth0\nNIC statistics:\n     rx_packets: 9\n     {counter}: 0\n"
+    found = import_host(folder(tmp_path / "host", {"p.txt": text}))
+    assert found.summary()["nics"][0]["driver"] == driver
+    said = [one for one in found.notes if "the driver" in one and "is assumed" in one]
+    assert len(said) == (driver is not None)

@@ -22,7 +22,7 @@ _OPTION: Final = re.compile(
 )
 _BOOT: Final = re.compile(r"BOOT_IMAGE=|[Cc]ommand line:|\broot=|(?:iommu|cstate|aspm|idle)\S*=")
 _LSCPU: Final = re.compile(
-    r"(CPU\(s\)|Thread\(s\) per core|Core\(s\) per socket|Socket\(s\)|NUMA node\(s\)"
+    r"\s{0,8}(CPU\(s\)|Thread\(s\) per core|Core\(s\) per socket|Socket\(s\)|NUMA node\(s\)"
     r"|NUMA node\d+ CPU\(s\)|Model name|Hypervisor vendor|CPU max MHz|CPU MHz):\s+(\S.*)"
 )
 # of the kernel's log at boot: how transfers are mapped, and when the IOMMU forgets them
@@ -39,7 +39,8 @@ _WORDS: Final = re.compile(r"\b(XDP_REDIRECT|bpf_redirect(?:_map)?|devmap|cpumap
 OUTPUTS: Final = {"iommu": "lines of a log"}
 SIGN: Final = re.compile(
     r"(?m)IOTLB flush|IO/TLB|"
-    r"^Linux |^\s*[Kk]ernel|BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)|^Model name"
+    r"^Linux |^\s*[Kk]ernel|BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)"
+    r"|Hypervisor vendor|^Model name"
     r"|XDP_RED|devmap|bpf_redirect"
 )
 

@@ -40,10 +40,20 @@ _NETSTAT: Final = {
     "TX-OVR": "tx_overruns",
 }
 
+# what Prometheus' node exporter makes of /proc/net/dev
+_EXPORTED: Final = re.compile(
+    r"node_network_(?P<side>receive|transmit)_(?P<name>packets|drop|errs|fifo|frame|colls|carrier)"
+    r'(?:_total)?\{[^}\n]{0,200}\bdevice="(?P<port>[^"\s]{1,15})"[^}\n]{0,200}\}'
+    r"\s+(?P<value>[\d.]+(?:e\+\d{1,2})?)\s*"
+)
+_OF_EXPORTER: Final = {
+    "drop": "dropped", "errs": "errors", "fifo": "overruns", "colls": "collisions",
+}  # fmt: skip
+
 OUTPUTS: Final = {"link": "counters of ports", "addr": "addresses"}
 SIGN: Final = re.compile(
     r"(?m)^\d+: \S+: <|Link encap:|"
-    r": flags=\d|RX-OK|^\s*[^\s:]+:\s*\d+(?:\s+\d+){15}\s*$|^\s*[RT]X packets"
+    r": flags=\d|RX-OK|^node_network_|^\s*[^\s:]+:\s*\d+(?:\s+\d+){15}\s*$|^\s*[RT]X packets"
 )
 
 
@@ -76,6 +86,12 @@ def read(page: Page) -> Iterator[Fact]:  # noqa: C901, PLR0912 - a case a form o
                 called = "rx_overruns" if name == "overrun" else f"{side}_{name}"
                 yield Fact("link", port, called, float(value), page.name, at)
             columns = []
+        elif exported := _EXPORTED.fullmatch(line):
+            side = {"receive": "rx", "transmit": "tx"}[exported["side"]]
+            name = _OF_EXPORTER.get(exported["name"], exported["name"])
+            called = name if name == "collisions" else f"{side}_{name}"
+            value = float(exported["value"])
+            yield Fact("link", exported["port"], called, value, page.name, at)
         elif _TABLE.match(line):
             table = line.split()
         elif table and len(cells := line.split()) in {len(table), len(table) - 1}:

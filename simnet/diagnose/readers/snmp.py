@@ -38,6 +38,8 @@ _WORDS: Final = tuple(
         (r"(\d+) packets dropped from out-of-order queue because", "TcpExtOfoPruned"),
         (r"(\d+) other TCP timeouts|TCPTimeouts: (\d+)", "TcpExtTCPTimeouts"),
         (r"(\d+) fast retransmits", "TcpExtTCPFastRetrans"),
+        (r"Detected reordering (\d+) times using SACK", "TcpExtTCPSACKReorder"),
+        (r"Detected reordering (\d+) times using time stamp", "TcpExtTCPTSReorder"),
         (r"(\d+) connections aborted due to timeout", "TcpExtTCPAbortOnTimeout"),
         (
             r"(\d+) packets rejected in established connections because of timestamp",
@@ -68,6 +70,7 @@ _WORDS: Final = tuple(
 OUTPUTS: Final = {"snmp": "nstat, netstat -s"}
 SIGN: Final = re.compile(
     rf"(?m)^\s*{_PROTOCOLS}(?:[A-Z]\w+\s+\d|:)|^\s*\d+ (?:packet|segment|SYN|times the|receive buf)"
+    r"|^\s*Detected reordering \d"
     r"|^\s*(?:TCP|Listen|Rcvbuf|IPRev|InCsum)\w*: \d|^\s*(?:tcp|udp|ip):\s*$"
 )
 

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from simnet.diagnose.page import Page
 
 _ROW: Final = re.compile(r"\s*((?:[0-9a-f]{8}\s+){8,14}[0-9a-f]{8})\s*")
+# scripts that add names and decimals: `cpu0 total=918273 drop=0 squeeze=12`
+_NAMED: Final = re.compile(r"\s*[Cc][Pp][Uu]\s?(?P<cpu>\d{1,5})\b[ :,|]+(?=.*\bdrop)(?P<rest>\S.*)")
+_PAIR: Final = re.compile(r"\b(?P<name>total|processed|drop|squeeze)\w*\s?[=:]\s?(?P<n>\d{1,18})\b")
+_MEANT: Final = {"total": "processed", "drop": "dropped", "squeeze": "squeezed"}
 _NAMES: Final = {0: "processed", 1: "dropped", 2: "squeezed", 9: "rps", 10: "flow_limit"}
 _CPU: Final = 12
 
 OUTPUTS: Final = {"softnet": "softnet_stat"}
-SIGN: Final = re.compile(r"(?m)^\s*(?:[0-9a-f]{8}\s+){8}")
+SIGN: Final = re.compile(
+    r"(?m)^\s*(?:[0-9a-f]{8}\s+){8}|^\s*[Cc][Pp][Uu]\s?\d+.*\bdrop\w*\s?[=:]\s?\d"
+)
 
 
 def read(page: Page) -> Iterator[Fact]:
@@ -25,6 +31,11 @@ def read(page: Page) -> Iterator[Fact]:
     cpu = -1
     for at, line in enumerate(page.lines, 1):
         row = _ROW.fullmatch(line)
+        if (named := _NAMED.fullmatch(line)) is not None:
+            for pair in _PAIR.finditer(named["rest"]):
+                name = _MEANT.get(pair["name"], pair["name"])
+                value = float(pair["n"])
+                yield Fact("softnet", f"CPU {int(named['cpu'])}", name, value, page.name, at)
         if row is None:
             cpu = -1
             continue

@@ -26,6 +26,7 @@ _OWN_WORDS: Final = (
     r"(?:\b(?P<subject>[A-Za-z][\w.-]*): )?(?:[Tt]ransmit (?:queue )?timed out\b"
     r"|TX timeout detected|[Tt]x timeout\b.*[Rr]eset|tx_timeout\b.*recovery level)"
 )
+_EMULATED: Final = frozenset({"e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci"})
 _REUSED: Final = 0.3
 _MANY: Final = 100_000
 
@@ -64,6 +65,14 @@ def _lost(evidence: Evidence) -> Iterator[Found]:
         r"|can't change power state from D3|Refused to change power state)"
     )
     yield from logged(sleeps, weight=88)(evidence)
+
+
+def _emulated(evidence: Evidence) -> Iterator[Found]:
+    below = evidence.last("cpus", "Hypervisor vendor")
+    for driver in evidence.of("driver", "driver"):
+        if below is not None and driver.text in _EMULATED:
+            said = f"driver {driver.text} in a guest of {below.text}"
+            yield Hit(driver.subject, (driver, below), said, 43, "possible")
 
 
 def _bnx2(evidence: Evidence) -> Iterator[Found]:
@@ -263,6 +272,41 @@ RULES: Final = (
         hides=("tx-timeout", "card-reset", "link-flaps", "no-link"),
     ),
     Rule(
+        "card-hot",
+        "card",
+        "{subject} is too hot and has stopped or slowed down",
+        "the kernel's log",
+        "always",
+        "The card measures its own temperature and protects itself.",
+        "Look at fans and at the air in front of the card; a card of a server in a desk needs a fan"
+        " of its own. No setting helps.",
+        "Linux drivers/net/ethernet/intel/ixgbe/ixgbe_main.c, ixgbe_overheat_msg;"
+        " drivers/net/ethernet/mellanox/mlx5/core/events.c, temp_warn",
+        logged(
+            r"(?:\b(?P<subject>[A-Za-z][\w.-]*|[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): )?"
+            r"(?:Network adapter has been stopped because it has over ?heated"
+            r"|High temperature on sensors"
+            r"|[Tt]he (?:network )?(?:adapter|device) link speed was downshifted because it over"
+            r"|[Tt]emperature .{0,40}\bexceed\w* .{0,40}threshold)",
+            weight=82,
+        ),
+        outside=True,
+    ),
+    Rule(
+        "emulated-card",
+        "hypervisor",
+        "{subject} is a card that the hypervisor emulates",
+        "ethtool -i, and the hypervisor of lscpu",
+        "possible: a driver of e1000, e1000e, 8139cp, pcnet32 in a guest",
+        "Each access to a register of the card leaves the guest, for each packet or two: some"
+        " hundred Mbit/s to a few Gbit/s at a full CPU.",
+        "Give the guest a virtio card (vmxnet3 with VMware, netvsc with Hyper-V), or a virtual"
+        " function. No setting of the guest helps.",
+        "Linux Documentation/networking/device_drivers/; drivers/net/virtio_net.c",
+        _emulated,
+        outside=True,
+    ),
+    Rule(
         "card-reset",
         "card",
         "{subject} is reset again and again",
@@ -272,8 +316,8 @@ RULES: Final = (
         "Update driver and firmware; look at what is logged just before.",
         "Linux drivers/net/ethernet, the drivers' reset tasks",
         logged(
-            r"(?P<subject>[A-Za-z][\w.-]+)?:? (?:[Rr]eset adapter|Adapter reset"
-            r"|[Rr]esetting .*(?:adapter|device)"
+            r"(?P<subject>[A-Za-z][\w.-]+|[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d)?:? "
+            r"(?:[Rr]eset adapter|Adapter reset|[Rr]esetting .*(?:adapter|device)"
             r"|Hardware [Ee]rror|PF reset|VF is resetting|TX driver issue detected|MDD event)",
             at_least=3,
             weight=60,

@@ -50,7 +50,10 @@ def _governor(evidence: Evidence) -> Iterator[Found]:
 
 def _source(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("sysfs", r".*/current_clocksource"):
-        if fact.text in {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}:
+        if fact.text == "xen":
+            said = "current_clocksource xen: without the help of the vDSO on many instances"
+            yield Hit("", (fact,), said, 36, "possible")
+        elif fact.text in {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}:
             yield Hit("", (fact,), f"current_clocksource {fact.text}", 46, "likely")
         else:
             yield Clear(fact, f"current_clocksource {fact.text}")
@@ -121,7 +124,7 @@ RULES: Final = (
         "CPU",
         "Asking for the time is slow {subject}",
         "current_clocksource; the kernel's log",
-        "always: hpet or acpi_pm in place of tsc, kvm-clock or arch_sys_counter",
+        "always: hpet or acpi_pm in place of tsc, kvm-clock or arch_sys_counter; possible: xen",
         "The kernel does not trust the CPU's counter, so each time stamp reads a register of the"
         " chipset: a microsecond and a lock, several times for a packet.",
         "Look why the TSC was given up (firmware, a guest that moved); tsc=reliable if it is known"

@@ -25,6 +25,9 @@ _BRIDGE: Final = re.compile(r"(?i)bridge")
 _SLOW_SHARE: Final = 0.3
 # percent of a second
 _STALLED: Final = 5
+_SUPPORTS: Final = re.compile(
+    r"PCIe link \w{5} is x?(\d{1,2}(?:\.\d)?)(?:GT/s)?, device supports x?(\d{1,2}(?:\.\d)?)"
+)
 _BANDWIDTH: Final = re.compile(
     r"([\d.]{1,9}) Gb/s available PCIe bandwidth, (limited by [^(\n]{1,80}?) ?"
     r"\(capable of ([\d.]{1,9}) Gb/s"
@@ -71,6 +74,30 @@ def _limited(evidence: Evidence) -> Iterator[Found]:
         share = has / can if can else 1.0
         sure = "likely" if share < 0.5 else "possible"  # noqa: PLR2004 - half is what a narrower slot of the same kind has
         yield Hit(fact.subject, (fact,), said, 40 + 25 * (1 - share), sure)
+
+
+def _by_drivers(evidence: Evidence) -> Iterator[Found]:
+    """Say what drivers before Linux 4.17 compare themselves: mlx4, and Intel's."""
+    lines = evidence.logged(
+        r"(?P<subject>[0-9a-f:.]{7,12})(?: [\w.-]{1,15})?: PCIe link (?:speed|width) is"
+        r" (?!unknown)\S+, device supports"
+    )
+    for fact in lines:
+        found = _SUPPORTS.search(fact.text)
+        has, can = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
+        if 0 < has < can:
+            said = found[0] if found else ""
+            yield Hit(fact.subject, (fact,), said, 40 + 25 * (1 - has / can), "likely")
+    told = (
+        r"(?P<subject>[0-9a-f:.]{7,12})(?: [\w.-]{1,15})?: PCI-Express bandwidth available for this"
+        r" (?:card|device) (?:is not|may be in)\s?sufficient"
+    )
+    yield from logged(told, weight=46, sure="possible")(evidence)
+
+
+def _limits(evidence: Evidence) -> Iterator[Found]:
+    yield from _limited(evidence)
+    yield from _by_drivers(evidence)
 
 
 def _aspm(evidence: Evidence) -> Iterator[Found]:
@@ -173,7 +200,7 @@ RULES: Final = (
         "The kernel says that the path to the card is narrower than what the card could use.",
         "Put the card into another slot.",
         "Linux drivers/pci/pci.c, __pcie_print_link_status",
-        _limited,
+        _limits,
         outside=True,
     ),
     Rule(

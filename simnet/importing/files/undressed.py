@@ -33,6 +33,9 @@ _MEANT: Final = {
 _SPACES: Final = re.compile(r"[\u00a0\u2002-\u200a\u202f]")
 # what word processors make of the dash of an option
 _DASH: Final = re.compile(r"(?<= )[\u2010-\u2015\u2212](?=[A-Za-z\u2010-\u2015\u2212])")
+# a counter in the output of diff
+_DIFFERS: Final = re.compile(r"[<>] +(?=[\w.\[\]-]{2,60}: +\d{1,20}\s*$)")
+_SIDES: Final = frozenset({"< ", "> "})
 _QUOTE: Final = re.compile(r"(?:> ?){1,8}")
 _CELLS: Final = re.compile(r"\s*\|(?P<cells>[^|\n]{0,200}(?:\|[^|\n]{0,200}){0,30})\|\s*")
 _RULE: Final = re.compile(r"[\s:+|-]*-{2,}[\s:+|-]*")
@@ -60,6 +63,8 @@ def undressed(lines: Sequence[str]) -> list[str]:
     ['rx_missed: 5']
     """
     found = [_one(line) for line in lines]
+    if any(line.startswith("< ") and _DIFFERS.match(line) for line in found):
+        found = [_DIFFERS.sub("", line) if line[:2] in _SIDES else line for line in found]
     found = _quotes(found)
     for numbering in (_GREPPED, _NUMBERED):
         found = _numbers(found, numbering)

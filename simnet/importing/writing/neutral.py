@@ -137,6 +137,10 @@ _OF_VERSION: Final = re.compile(r"[\w-]{1,20} of Linux [\d.]{1,12}\b")
 def remarks(nic: ReadNic) -> Iterator[Note]:
     """Yield what is not known of a port, one line each; nothing if its driver has rules."""
     driver = nic.text("driver")
+    known = nic.facts.get("driver")
+    if known is not None and known.why:
+        said = f"{nic.name}: the driver {plain(driver, 40)} is assumed: {known.why}"
+        yield Note(said, Rank.RULES)
     if not nearest_nic(driver)[1]:
         called = f"driver {plain(driver, 40)}" if driver else "no file says which driver it has"
         said = f"{nic.name}: {called}: queues, rings and speed as read, moderation unknown"

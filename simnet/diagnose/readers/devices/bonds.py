@@ -23,8 +23,16 @@ _LINE: Final = re.compile(
 # other outputs of the same text name it
 _ELSEWHERE: Final = re.compile(r"(?<![\w/.-])bond\d{1,3}(?![\w-])")
 
-OUTPUTS: Final = {"bond": "/proc/net/bonding"}
-SIGN: Final = re.compile(r"Slave Interface: ")
+# what ifcfg, interfaces(5), netplan and module options say of a bond that sends in turn
+_OPTIONS: Final = re.compile(
+    r"\s*(?:BONDING_OPTS=[\"'].*?\bmode=(?P<ifcfg>balance-rr|0)\b.*"
+    r"|bond[-_]mode (?P<debian>balance-rr|0)"
+    r"|options bond(?:ing|\d+) .*\bmode=(?P<module>balance-rr|0)\b.*"
+    r"|mode: (?P<netplan>balance-rr))\s*"
+)
+
+OUTPUTS: Final = {"bond": "/proc/net/bonding", "bonding": "settings of bonds"}
+SIGN: Final = re.compile(r"Slave Interface: |balance-rr|BONDING_OPTS|bond[-_]mode|options bond")
 
 
 def read(page: Page) -> Iterator[Fact]:
@@ -34,7 +42,10 @@ def read(page: Page) -> Iterator[Fact]:
     alone = others.pop() if len(others) == 1 else "the bond"
     bond, port = named["bond"] if named else alone, ""
     for at, line in enumerate(page.lines, 1):
-        if (typed := _BOND.search(line)) and not port:
+        if (option := _OPTIONS.fullmatch(line)) is not None:
+            mode = next(one for one in option.groups() if one)
+            yield Fact("bonding", bond, "mode", 0, page.name, at, mode)
+        elif (typed := _BOND.search(line)) and not port:
             bond = typed["bond"]
         elif slave := _SLAVE.fullmatch(line):
             port = slave["port"]

@@ -21,7 +21,9 @@ _SYS: Final = re.compile(
     r"/?sys/class/infiniband/(?P<name>[\w-]{1,40})/ports/\d{1,3}/(?:hw_)?counters/(?P<what>\w{1,60}):\s*"
     r"(?P<value>\d{1,20})"
 )
-_STATE: Final = re.compile(r"\s*(?P<name>State|Physical state|Rate): ?(?P<value>\w[\w .]{0,40})")
+_STATE: Final = re.compile(
+    r"\s*(?P<name>State|Physical state|Rate|CA type|Link layer): ?(?P<value>\w[\w .]{0,40})"
+)
 # what perfquery calls as /sys does in other letters
 _PERF_NAMES: Final = {
     "SymbolErrorCounter": "symbol_error", "LinkErrorRecoveryCounter": "link_error_recovery",

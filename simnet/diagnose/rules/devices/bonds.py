@@ -27,6 +27,8 @@ _ENOUGH: Final = 100_000
 _ENOUGH_A_SECOND: Final = 1000
 _TIMES_EVEN: Final = 1.6
 _NEARLY_ALL: Final = 0.9
+_TURNS: Final = re.compile(r"round-robin|balance-rr")
+_REORDERED: Final = 10_000
 _NOBODY: Final = "00:00:00:00:00:00"
 
 
@@ -97,6 +99,22 @@ def _uneven(evidence: Evidence) -> Iterator[Found]:
         yield Hit(bond, facts, said, 52, "likely", actions)
 
 
+def _in_turn(evidence: Evidence) -> Iterator[Found]:
+    """Ports that take packets in turn bring them into another order: TCP takes that for loss."""
+    modes = [
+        one for one in evidence.of("bond", "Bonding Mode") if _TURNS.search(one.text)
+    ] or evidence.of("bonding", "mode")
+    counts = evidence.of("snmp", "TcpExtTCP(?:SACK|TS|Reno|FACK)Reorder")
+    reordered = max(counts, key=lambda one: one.value, default=None)
+    for mode in modes[:1]:
+        facts = (mode,) if reordered is None else (mode, reordered)
+        said = f"mode {mode.text}"
+        many = reordered is not None and reordered.value >= _REORDERED
+        if many and reordered is not None:
+            said += f", {reordered.name} {reordered.shown}"
+        yield Hit(mode.subject, facts, said, 66 if many else 34, "likely" if many else "possible")
+
+
 def _sent(evidence: Evidence, port: str) -> Fact | None:
     """Return the bytes that a port has sent, or its packets; or how many a second."""
     for kind, name in (
@@ -109,6 +127,18 @@ def _sent(evidence: Evidence, port: str) -> Fact | None:
 
 
 RULES: Final = (
+    Rule(
+        "bond-in-turn",
+        "card",
+        "The ports of {subject} take packets in turn, which changes their order",
+        "Bonding Mode of /proc/net/bonding, BONDING_OPTS of ifcfg, mode of netplan; reordering",
+        "always; likely where TCP counts 10,000 reorderings",
+        "balance-rr sends one packet by each port: those of one stream overtake each other, TCP"
+        " repeats what was only late, and its window stays small.",
+        "Take 802.3ad or active-backup, as the switch has it; one stream then has one port.",
+        f"{_BONDING}, balance-rr; Linux Documentation/networking/ip-sysctl.rst, tcp_reordering",
+        _in_turn,
+    ),
     Rule(
         "bond-uneven",
         "card",

@@ -19,6 +19,11 @@ __all__ = ["RULES"]
 _COUNTERS: Final = "Linux Documentation/ABI/stable/sysfs-class-infiniband"
 _MLX5: Final = "Linux drivers/infiniband/hw/mlx5/counters.c"
 # what an adapter has done, to compare with
+# the largest rate of adapters by chip
+_GBIT: Final = {
+    "MT4099": 56, "MT4103": 56, "MT4113": 56, "MT4115": 100, "MT4119": 100, "MT4121": 100,
+    "MT4123": 200, "MT4129": 400,
+}  # fmt: skip
 _WORK: Final = r"port_(rcv|xmit)_packets|rx_(write|read|atomic)_requests"
 
 
@@ -47,7 +52,34 @@ def _state(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact,), f"{fact.name} {fact.text}", 60, "certain")
 
 
+def _slow(evidence: Evidence) -> Iterator[Found]:
+    for rate in evidence.of("rdma", "rate"):
+        kind = evidence.last("rdma", "ca type", rate.subject)
+        layer = evidence.said("rdma", "link layer", rate.subject)
+        could = _GBIT.get(kind.text) if kind is not None else None
+        if kind is None or could is None or layer != "InfiniBand" or not rate.value:
+            continue
+        said = f"Rate {rate.text} Gbit/s; {kind.text} can have {could}"
+        if rate.value < could:
+            yield Hit(rate.subject, (rate, kind), said, 44, "possible")
+        else:
+            yield Clear(rate, said)
+
+
 RULES: Final = (
+    Rule(
+        "rdma-slow",
+        "cable",
+        "The port of {subject} is slower than its adapter can be",
+        "Rate and CA type of ibstat",
+        "possible: some cards of a chip are made for less, as ConnectX-6 with 100 Gbit/s",
+        "The link was trained at a lower rate: a cable or a switch for less, or lanes are missing.",
+        "Look at the card's own type (mlxfwmanager), the cable's and the switch port's rate"
+        " (iblinkinfo). No setting of the host helps.",
+        "Linux drivers/infiniband/core/sysfs.c, rate_show; data sheets of ConnectX-3 to 7",
+        _slow,
+        outside=True,
+    ),
     Rule(
         "rdma-loss",
         "protocol",
