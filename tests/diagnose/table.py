@@ -211,6 +211,10 @@ RULES: Final[dict[str, Pair]] = {
         'DEVICE=bond0\nBONDING_OPTS="mode=balance-rr miimon=100"\n',
         'DEVICE=bond0\nBONDING_OPTS="mode=802.3ad miimon=100"\n',
     ),
+    "softirq-everywhere": Pair(
+        "CPU %soft %idle\n0 98.00 1.00\n1 97.00 2.00\n",
+        "CPU %soft %idle\n0 98.00 1.00\n1 7.00 92.00\n",
+    ),
     "card-hot": log(
         "ixgbe 0000:01:00.0 eno49: Network adapter has been stopped because it has over heated."
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import tool
@@ -184,9 +185,8 @@ def _remote(evidence: Evidence) -> Iterator[Found]:
             said = f"the card is on node {device.value:.0f}, {percent(away / whole)} of its"
             said += " interrupts are served by other nodes"
             yield Hit(port, (device,), said, 35, "possible")
-    for port in evidence.subjects("mask"):
+    for port, masks in _allowed(evidence).items():
         device = evidence.last("sysfs", "device/numa_node", port)
-        masks = evidence.of("mask", ".*", port)
         if device is None or int(device.value) not in nodes:
             continue
         near = nodes[int(device.value)]
@@ -195,6 +195,23 @@ def _remote(evidence: Evidence) -> Iterator[Found]:
             said = f"the card is on node {device.value:.0f}, {len(far)} of its {len(masks)}"
             said += " interrupts may only be served by CPUs of other nodes"
             yield Hit(port, (device, far[0]), said, 40, "likely", _home(far, near))
+
+
+def _allowed(evidence: Evidence) -> dict[str, list[Fact]]:
+    """Return the CPUs that may serve each interrupt of a port, where no counts say which do."""
+    found = {port: evidence.of("mask", ".*", port) for port in evidence.subjects("mask")}
+    for port, vectors in ports(evidence).items():
+        if sum(loads(vectors).values()) >= _MANY:
+            continue
+        lists = [
+            replace(fact, name=irq)
+            for name in vectors
+            if (irq := name.partition(" ")[0])
+            and (fact := evidence.last("sysfs", rf"proc/irq/{irq}/smp_affinity_list"))
+        ]
+        if lists:
+            found.setdefault(port, lists)
+    return found
 
 
 def _home(masks: list[Fact], cpus: set[int]) -> tuple[Action, ...]:

@@ -27,6 +27,7 @@ _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 _PACKETS_A_US: Final = 1.5
 _FULL: Final = 90.0
 _HALF: Final = 50.0
+_BUSY: Final = 75.0
 # CPUs of a mask of one word
 _WORD: Final = 32
 _NEARLY: Final = 0.9
@@ -95,7 +96,18 @@ def _counter(
         yield Clear(worst.last, said if total else f"{name} 0 on all CPUs")
 
 
+def _everywhere(evidence: Evidence) -> Iterator[Found]:
+    """Say that all CPUs are full: there is nothing to spread to."""
+    shares = {fact.subject: fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"}
+    least = min(shares.values(), key=lambda fact: fact.value, default=None)
+    if least is not None and len(shares) > 1 and least.value >= _BUSY:
+        said = f"%soft at least {least.shown} on each of {len(shares)} CPUs"
+        yield Hit("", (least,), said, 69, "likely")
+
+
 def _full(evidence: Evidence) -> Iterator[Found]:
+    if any(_everywhere(evidence)):
+        return
     every = evidence.of("cpu", "soft")
     # the mean of all CPUs counts where it is of one, or of nothing else is told
     cpus = [fact for fact in every if fact.subject != "all"] or every
@@ -248,6 +260,18 @@ def _rfs(evidence: Evidence) -> Iterator[Found]:
 
 
 RULES: Final = (
+    Rule(
+        "softirq-everywhere",
+        "softirq",
+        "Softirqs take all the time of all CPUs {subject}",
+        "%soft of mpstat -P ALL",
+        "75 % of each CPU",
+        "The work is spread, and there is too much of it: packets wait, then rings overflow.",
+        "Less work for each packet (a flow table for established connections, fewer rules, GRO,"
+        " larger packets), or more CPUs. Masks do not help.",
+        f"{_SCALING}, suggested configuration; Linux Documentation/networking/nf_flowtable.rst",
+        _everywhere,
+    ),
     Rule(
         "backlog-full",
         "softirq",

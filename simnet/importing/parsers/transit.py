@@ -34,6 +34,10 @@ _FORWARD: Final = re.compile(
     r"^net\.ipv[46]\.(?:ip_forward|conf\.(?:all|default)\.forwarding) ?= ?1$", re.MULTILINE
 )
 _FILE: Final = "proc/sys/net/ipv4/ip_forward"
+# ports that rules name
+_NAMED_PORTS: Final = re.compile(
+    r"(?:\b[io]ifname \"|(?<=\s)-[io] )((?:en|eth|wan|lan|bond|ppp)[\w.-]{0,12})\b"
+)
 _COUNT: Final = re.compile(r"^net\.netfilter\.nf_conntrack_count ?= ?(\d{1,9})$", re.MULTILINE)
 _COUNT_FILE: Final = "proc/sys/net/netfilter/nf_conntrack_count"
 # what an administrator's rules for others' packets have, and not those of containers
@@ -131,7 +135,9 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
     translating = [one for one in rules if _NAT.search(one.text)]
     if any(_OF_CONTAINERS.search(one.text) for one in rules):
         return
-    several = len(evidence.nics) >= _TWO
+    ports = {nic.name for nic in evidence.nics}
+    ports.update(name for one in rules for name in _NAMED_PORTS.findall(one.text))
+    several = len(ports) >= _TWO
     picked = listed is not None and listed.text.count("\n") < _WHOLE_LISTING
     numbers = {
         "connections": count,

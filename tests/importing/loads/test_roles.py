@@ -285,3 +285,9 @@ def test_a_home_router_says_what_is_missing(
     assert f"this is {called}, and its load cannot be simulated" in said
     assert why in said
     assert not found.runs
+
+
+def test_rules_that_name_a_second_port_show_a_router(tmp_path: Path) -> None:
+    nat = NAT.replace("\t\tmasquerade", '\t\toifname "eth1" masquerade')
+    found = import_host(folder(tmp_path / "host", {"p.txt": ports("ixgbe") + nat}))
+    assert found.role == "a router"
