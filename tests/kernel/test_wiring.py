@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,6 +82,7 @@ def test_a_stream_that_the_bond_has_not_taken_is_named(monkeypatch: pytest.Monke
         build(effective, seed=1)
 
 
+@cache
 def _sources() -> dict[str, ast.Module]:
     """Return the modules of the compiled core."""
     return {
@@ -110,6 +112,7 @@ def _references() -> Iterator[tuple[type, str]]:
                     yield getattr(importlib.import_module(module), name), of
 
 
+@pytest.mark.compiled  # sources are the same on both engines, and reading them takes long
 def test_every_reference_that_nobody_asks_for_is_declared() -> None:
     code = "\n".join(map(ast.unparse, _sources().values()))
     asks = re.findall(r"\b(?:if|and|or|not) ([\w.]+)|\.(\w+) is (?:not )?None", code)
