@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import named, tool
 from simnet.diagnose.families import counted, logged, percent
+from simnet.diagnose.queues import NEARLY_ALL, every_cpu, fullest_queues, handed_to
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
-from simnet.diagnose.vectors import cpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -162,24 +162,13 @@ def _one_ring(evidence: Evidence) -> Iterator[Found]:
 
 
 def _hash(evidence: Evidence) -> Iterator[Found]:
-    pattern = r"(?:rx_?queue_?|rx-|rx|queue_)(\d+)(?:_|\.)?(?:rx_)?(?:packets|pkts|cnt)"
-    for port in evidence.subjects("stat"):
-        queues = evidence.series("stat", pattern, port)
-        whole = sum(one.value for one in queues)
-        if len(queues) < 4 or whole < 100_000:  # noqa: PLR2004 - too few to tell
-            continue
-        most = max(queues, key=lambda one: one.value)
-        share = most.value / whole
-        said = f"{most.last.name} has {percent(share)} of the packets of {len(queues)} queues"
-        if share >= 0.9:  # noqa: PLR2004 - nine of ten
-            number = re.search(r"\d+", most.last.name)
-            queue = f"/sys/class/net/{named(port)}/queues/rx-{number[0] if number else 0}/rps_cpus"
-            count = cpus(evidence)
-            every = (1 << count) - 1 if 1 < count <= 32 else 0xFF  # noqa: PLR2004 - masks of one word
-            mask = Action(f"echo {every:x} > {queue}", f"echo 0 > {queue}", f"{queue}={every:x}")
-            yield Hit(port, (most.last,), said, 55, "likely", (mask,))
+    for one in fullest_queues(evidence, least=4):
+        said = f"{one.fact.name} has {percent(one.share)} of the packets of {one.queues} queues"
+        if one.share >= NEARLY_ALL:
+            action = handed_to(one.port, one.queue or 0, every_cpu(evidence))
+            yield Hit(one.port, (one.fact,), said, 55, "likely", (action,))
         else:
-            yield Clear(most.last, said)
+            yield Clear(one.fact, said)
 
 
 def _cloud(name: str, title: str, counter: str, means: str) -> Rule:

@@ -23,6 +23,8 @@ __all__ = ["RULES"]
 _DATA: Final = re.compile(r"(?i)ethernet|network|infiniband|nvm|non-volatile|fibre|raid|sas")
 _BRIDGE: Final = re.compile(r"(?i)bridge")
 _SLOW_SHARE: Final = 0.3
+# what a narrower slot of the same kind has
+_HALF: Final = 0.5
 # percent of a second
 _STALLED: Final = 5
 _SUPPORTS: Final = re.compile(
@@ -56,10 +58,15 @@ def _downgraded(evidence: Evidence) -> Iterator[Found]:
             if has.value < can.value:
                 said = f"LnkSta {what} {has.text} of LnkCap {can.text}"
                 share = has.value / can.value
-                sure = "likely" if what == "width" or share < 0.5 else "possible"  # noqa: PLR2004 - half may be the slot
-                yield Hit(slot, (has, can), said, 40 + 25 * (1 - share), sure)
+                sure = "likely" if what == "width" or share < _HALF else "possible"
+                yield Hit(slot, (has, can), said, _weight(share), sure)
             else:
                 yield Clear(has, f"PCIe {what} {has.text} is all of it")
+
+
+def _weight(share: float) -> float:
+    """Return how much it matters that a link has only this share of what it could have."""
+    return 40 + 25 * (1 - share)
 
 
 def _limited(evidence: Evidence) -> Iterator[Found]:
@@ -72,8 +79,8 @@ def _limited(evidence: Evidence) -> Iterator[Found]:
         has, can = (float(found[1]), float(found[3])) if found else (0.0, 0.0)
         said = f"{found[1]} of {found[3]} Gb/s: {found[2]}" if found else fact.text[:110]
         share = has / can if can else 1.0
-        sure = "likely" if share < 0.5 else "possible"  # noqa: PLR2004 - half is what a narrower slot of the same kind has
-        yield Hit(fact.subject, (fact,), said, 40 + 25 * (1 - share), sure)
+        sure = "likely" if share < _HALF else "possible"
+        yield Hit(fact.subject, (fact,), said, _weight(share), sure)
 
 
 def _by_drivers(evidence: Evidence) -> Iterator[Found]:
@@ -87,7 +94,7 @@ def _by_drivers(evidence: Evidence) -> Iterator[Found]:
         has, can = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
         if 0 < has < can:
             said = found[0] if found else ""
-            yield Hit(fact.subject, (fact,), said, 40 + 25 * (1 - has / can), "likely")
+            yield Hit(fact.subject, (fact,), said, _weight(has / can), "likely")
     told = (
         r"(?P<subject>[0-9a-f:.]{7,12})(?: [\w.-]{1,15})?: PCI-Express bandwidth available for this"
         r" (?:card|device) (?:is not|may be in)\s?sufficient"

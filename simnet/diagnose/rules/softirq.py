@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import look, named, sysctl
 from simnet.diagnose.families import counted, percent, weight_of
+from simnet.diagnose.queues import every_cpu
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 from simnet.diagnose.vectors import alone, busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
@@ -195,8 +196,7 @@ def _rps(port: str, facts: list[Fact], mask: str) -> tuple[Action, ...]:
 
 
 def _mask(evidence: Evidence, without: int = 0) -> str:
-    count = cpus(evidence)
-    every = (1 << count) - 1 if 1 < count <= 32 else 0xF  # noqa: PLR2004 - masks of one word
+    every = every_cpu(evidence, unknown=0xF)
     return f"{every & ~without or every:x}"
 
 

@@ -114,9 +114,9 @@ def _home_router(evidence: Evidence) -> Iterator[Role]:
         lacks.append("what PPPoE wraps is not simulated")
     if not lacks:
         lacks.append(
-            "`simnet run home-router` is a router with such a chip; no file says what this"
+            "`simnet run home-router` is a router with such a chip; no file says what this one"
+            " carries"
         )
-        lacks[-1] += " one carries"
     called = "a home router with PPPoE" if sessions else "a home router"
     yield Role(FORWARD, said, system.name, {"tracks": 1}, called, "; ".join(lacks))
 

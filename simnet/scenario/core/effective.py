@@ -112,8 +112,9 @@ class Port(_PortWithKnobs):
     def set_of(self, queue: int, target: str) -> Any:
         """What knobs with this target set of a queue; their default for one that has none."""
         given = getattr(self, target)
-        of_any = OF_QUEUES["rx"] | OF_QUEUES["tx"]
-        return given[queue] if queue < len(given) else of_any.get(target, ())
+        if queue < len(given):
+            return given[queue]
+        return (OF_QUEUES["rx"] | OF_QUEUES["tx"]).get(target, ())
 
     def irq_of(self, queue: int) -> int:
         """The interrupt number of a queue."""

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.fact import Fact
+from simnet.host.cpulist import parse_cpumask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,16 +48,8 @@ def read(page: Page) -> Iterator[Fact]:
             row = _ROW.fullmatch(line)
             if row is None:
                 continue
-            cpus = row["cpus"] if listed else _of_mask(row["cpus"])
+            mask = () if listed else sorted(parse_cpumask(row["cpus"]) or ())
+            cpus = row["cpus"] if listed else ",".join(map(str, mask))
             if cpus and re.fullmatch(r"[\d,-]+", cpus):
                 name = row["irq"] or str(at)
                 yield Fact("mask", port["port"], name, 0, page.name, at, cpus)
-
-
-def _of_mask(mask: str) -> str:
-    """Return the CPUs of a mask in words of 32 as a list; empty if it is none, or of all."""
-    digits = mask.replace(",", "")
-    if not re.fullmatch(r"[0-9a-f]{1,2048}", digits):
-        return ""
-    bits = int(digits, 16)
-    return ",".join(str(cpu) for cpu in range(bits.bit_length()) if bits >> cpu & 1)

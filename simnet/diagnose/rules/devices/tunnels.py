@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from simnet.diagnose.actions import named
 from simnet.diagnose.families import percent
-from simnet.diagnose.rule import Action, Hit, Rule
+from simnet.diagnose.queues import NEARLY_ALL, every_cpu, fullest_queues, handed_to
+from simnet.diagnose.rule import Hit, Rule
 from simnet.diagnose.vectors import busiest, cpus, loads, ports
 
 if TYPE_CHECKING:
@@ -16,13 +17,11 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.families import Find
-    from simnet.diagnose.rule import Found
+    from simnet.diagnose.rule import Action, Found
 
 __all__ = ["RULES"]
 
 _SCALING: Final = "Linux Documentation/networking/scaling.rst, RPS"
-_QUEUE: Final = r"(?:rx_?queue_?|rx-|rx|queue_)(\d+)(?:_|\.)?(?:rx_)?(?:packets|pkts|cnt)"
-_MOST: Final = 0.9
 _FEWEST: Final = 100_000
 # percent of a CPU
 _FULL: Final = 75.0
@@ -54,17 +53,10 @@ class _Crowd(NamedTuple):
 
 def _crowded(evidence: Evidence) -> Iterator[_Crowd]:
     """Yield the queue, the CPU or the vector that takes nearly all; what tells most comes first."""
-    for port in evidence.subjects("stat"):
-        queues = evidence.series("stat", _QUEUE, port)
-        whole = sum(one.value for one in queues)
-        if len(queues) < 2 or whole < _FEWEST:  # noqa: PLR2004 - of several
-            continue
-        most = max(queues, key=lambda one: one.value)
-        number = re.search(r"\d+", most.last.name)
-        if most.value >= _MOST * whole:
-            said = f"{most.last.name} has {percent(most.value / whole)} of the packets"
-            queue = int(number[0]) if number else None
-            yield _Crowd(port, queue, most.last, said, 66, "likely")
+    for one in fullest_queues(evidence, least=2):
+        if one.share >= NEARLY_ALL:
+            said = f"{one.fact.name} has {percent(one.share)} of the packets"
+            yield _Crowd(one.port, one.queue, one.fact, said, 66, "likely")
     yield from _full(evidence)
     found = []
     for port, vectors in ports(evidence).items():
@@ -73,7 +65,7 @@ def _crowded(evidence: Evidence) -> Iterator[_Crowd]:
         if whole < _FEWEST or cpus(evidence) < 2:  # noqa: PLR2004 - of several
             continue
         cpu = max(by_cpu, key=lambda one: by_cpu[one])
-        if by_cpu[cpu] >= _MOST * whole:
+        if by_cpu[cpu] >= NEARLY_ALL * whole:
             hot = max(vectors.values(), key=lambda facts: busiest(facts).value)
             said = f"{cpu} takes {percent(by_cpu[cpu] / whole)} of the interrupts of {port}"
             queue = 0 if len(vectors) == 1 else None
@@ -121,13 +113,11 @@ def _tunnels(kinds: str) -> Find:
 
 def _handed_on(evidence: Evidence, crowd: _Crowd) -> tuple[Action, ...]:
     """Return what lets RPS spread a queue over all CPUs but the interrupt's own."""
-    count = cpus(evidence)
-    every = (1 << count) - 1 if 1 < count <= 32 else 0xFF  # noqa: PLR2004 - masks of one word
+    every = every_cpu(evidence)
     own = re.fullmatch(r"CPU(\d{1,2})", crowd.fact.name)
     mask = every & ~(1 << int(own[1])) if own else every
-    file = f"/sys/class/net/{named(crowd.subject)}/queues/rx-{crowd.queue}/rps_cpus"
     # simnet has no tunnels, so nothing can be asked of it
-    return (Action(f"echo {mask or every:x} > {file}", f"echo 0 > {file}"),)
+    return (replace(handed_to(crowd.subject, crowd.queue or 0, mask or every), whatif=""),)
 
 
 _OPEN: Final = "GRE|IPIP|PPPoE"

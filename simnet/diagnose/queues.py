@@ -1,0 +1,72 @@
+"""Receive queues of a port: which one takes most packets, and RPS, which spreads a queue's.
+
+Source: Linux Documentation/networking/scaling.rst, RPS.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from simnet.diagnose.actions import named
+from simnet.diagnose.rule import Action
+from simnet.diagnose.vectors import cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
+
+__all__ = ["NEARLY_ALL", "Fullest", "every_cpu", "fullest_queues", "handed_to"]
+
+NEARLY_ALL: Final = 0.9
+"""Share of the packets from which on one queue has nearly all."""
+# packets, fewer of which are too few to tell
+_FEWEST: Final = 100_000
+# CPUs of a mask of one word
+_WORD: Final = 32
+_PACKETS: Final = r"(?:rx_?queue_?|rx-|rx|queue_)(\d+)(?:_|\.)?(?:rx_)?(?:packets|pkts|cnt)"
+
+
+class Fullest(NamedTuple):
+    """The queue of a port that takes most packets.
+
+    Attributes:
+        port: the port.
+        queue: its number; None where the counter's name has none.
+        fact: the newest count.
+        share: of the packets of all queues.
+        queues: how many there are.
+    """
+
+    port: str
+    queue: int | None
+    fact: Fact
+    share: float
+    queues: int
+
+
+def fullest_queues(evidence: Evidence, *, least: int) -> Iterator[Fullest]:
+    """Yield it of each port that has `least` queues and enough packets to tell."""
+    for port in evidence.subjects("stat"):
+        queues = evidence.series("stat", _PACKETS, port)
+        whole = sum(one.value for one in queues)
+        if len(queues) < least or whole < _FEWEST:
+            continue
+        most = max(queues, key=lambda one: one.value)
+        number = re.search(r"\d+", most.last.name)
+        queue = int(number[0]) if number else None
+        yield Fullest(port, queue, most.last, most.value / whole, len(queues))
+
+
+def every_cpu(evidence: Evidence, *, unknown: int = 0xFF) -> int:
+    """Return a mask of all CPUs; `unknown` where no file says how many, or a word is too small."""
+    count = cpus(evidence)
+    return (1 << count) - 1 if 1 < count <= _WORD else unknown
+
+
+def handed_to(port: str, queue: int, mask: int) -> Action:
+    """Return what has RPS hand the packets of a queue to the CPUs of a mask."""
+    file = f"/sys/class/net/{named(port)}/queues/rx-{queue}/rps_cpus"
+    return Action(f"echo {mask:x} > {file}", f"echo 0 > {file}", f"{file}={mask:x}")
