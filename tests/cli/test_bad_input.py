@@ -138,6 +138,8 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["run", "nowhere"], "nowhere: unknown scenario: simnet list scenarios shows all"),
         (["run", "."],
          ".: a folder without scenario.toml: expected the name of a scenario, or a file"),
+        (["run", "./"],
+         "./: a folder without scenario.toml: expected the name of a scenario, or a file"),
         (["run", SCENARIO, "--duration", "1 kg"],
          "--duration: unknown unit 'kg': expected a time such as '20 us'"),
         (["run", SCENARIO, "--duration", "1e99 s"],

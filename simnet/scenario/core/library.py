@@ -105,11 +105,11 @@ def find_scenario(name: str) -> Path:
     path = Path(name)
     if is_folder(name):
         return path / SCENARIO_FILE
-    if name.endswith(".toml") or "/" in name or os.path.isfile(path):  # noqa: PTH113
-        return path
-    if os.path.isdir(path):  # noqa: PTH112
+    if os.path.isdir(path) and not name.endswith(".toml"):  # noqa: PTH112
         message = f"a folder without {SCENARIO_FILE}: expected the name of a scenario, or a file"
         raise InputError(message, key=name)
+    if name.endswith(".toml") or "/" in name or os.path.isfile(path):  # noqa: PTH113
+        return path
     hint = nearest(name, scenario_names()) or ": simnet list scenarios shows all"
     raise InputError(f"unknown scenario{hint}", key=name)
 
