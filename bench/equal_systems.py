@@ -1,7 +1,7 @@
 """How often a what-if takes a system for different from itself: ``[SCENARIO COMPARISONS]``.
 
 Each comparison gives two groups of runs of one system to the looks of a what-if, as long as they
-are there: short ones before the last look, whole ones at it. Draws of parameters, which only make
+are there: those of the lengths that its looks have. Draws of parameters, which only make
 intervals wider, are left out. Finished runs are stored, so a second call goes on where the first
 was stopped.
 """
@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simnet.study.whatif.aim import aim_of, load_of
-from simnet.study.whatif.plan import SEEDS, SHORT_TIMES, TIMES, Times, looks
+from simnet.study.whatif.plan import Plan, Times
 from simnet.study.whatif.verdict import changes, verdict
 from simnet.study.work.cases import Case, Member, simulate_all
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from simnet.study.run.result import Result
 
 # of each length, of which every comparison has two groups
-_RUNS = 64
+_RUNS = 96
 _MOST_WRONG = 0.05
 
 
@@ -36,11 +36,11 @@ def runs(scenario: str, times: Times) -> list[Result]:
     return simulate_all(members, lean=True)
 
 
-def answer(short: Sequence[Result], whole: Sequence[Result], chosen: Sequence[int]) -> str:
+def answer(plan: Plan, pools: Mapping[Times, Sequence[Result]], chosen: Sequence[int]) -> str:
     """What a what-if says of two groups of runs of one system."""
-    for look in looks(SEEDS, 0, short=True):
-        pool = [(short if look.short else whole)[number] for number in chosen]
-        before, after = pool[: look.pairs], pool[SEEDS : SEEDS + look.pairs]
+    for look in plan.looks:
+        pool = [pools[plan.times(look)][number] for number in chosen]
+        before, after = pool[: look.pairs], pool[len(pool) // 2 :][: look.pairs]
         aim = aim_of(load_of(before[0].configuration["workload"]["test"]))
         changed = changes(before, after, error=look.error, deciding=len(aim.criteria))
         found = verdict(changed, aim, last=look.last).answer
@@ -53,11 +53,12 @@ def main() -> None:
     """Print how often the answer is yes or no."""
     given, usual = sys.argv[1:], ("x460-out-of-box", "200")
     scenario, count = (*given, *usual[len(given) :])
-    short, whole = (runs(scenario, times) for times in (SHORT_TIMES, TIMES))
+    plan = Plan(Case(scenario), 1, None, 0, None, None, None)
+    pools = {times: runs(scenario, times) for times in map(plan.times, plan.looks)}
+    most = max(look.pairs for look in plan.looks)
     draw = np.random.default_rng(1)
     found = [
-        answer(short, whole, draw.permutation(_RUNS)[: 2 * SEEDS].tolist())
-        for _ in range(int(count))
+        answer(plan, pools, draw.permutation(_RUNS)[: 2 * most].tolist()) for _ in range(int(count))
     ]
     wrong = sum(one in {"yes", "no"} for one in found)
     within = "yes" if wrong <= _MOST_WRONG * len(found) else "NO"

@@ -30,7 +30,7 @@ __all__ = ["whatif_command"]
 @click.option(
     "--seeds",
     type=WholeNumber(2, 1000),
-    help="Pairs of runs with equal seeds, at most; 8 by default.",
+    help="Pairs of runs with equal seeds, at most; 8 by default, 24 of short ones.",
 )
 @click.option(
     "--members",

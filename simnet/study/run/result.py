@@ -103,6 +103,11 @@ class _Counted(Printed):
         default={},
         description="relative 95 % half widths, of a run that ends by precision; null: not known",
     )
+    second_half: dict[str, float | None] = Field(
+        default={},
+        description="what was delivered and worked in the second half of the measured time, as a"
+        " multiple of the first; null: only in the second",
+    )
     throughput_bps: Rate
     cpu_busy_percent: Percent
     cpus: tuple[CpuUse, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 import simnet
 from simnet.errors import InputError
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.system.resource import Resource
     from simnet.scenario.system.system import Snapshot, System
+
+
+# the results that `System.progress` counts, in its order
+_PROGRESS: Final = ("throughput_bps", "cpu_busy_percent")
 
 
 class Watch(Protocol):
@@ -172,7 +176,8 @@ def simulate(
         if followed is not None:
             rates = {str(port.name): port.nic.link_rate_bps for port in effective.host.ports}
             Followers(followed, rates).attach(system)
-        start, end, reached, used = _measure(system, effective, watch)
+        measured = _measure(system, effective, watch)
+        start, end, used = measured.start, measured.end, measured.used
         full = full_peer(used, system.resources(), end.time_ps - (start.time_ps if used else 0))
         found = validity(effective, system, start, end)
         kinds = system.latency_kinds()
@@ -191,7 +196,8 @@ def simulate(
     return result.model_copy(
         update={
             "tunings": effective.tunings,
-            "half_width_percent": reached,
+            "half_width_percent": measured.half_widths,
+            "second_half": measured.second_half,
             "vmstat": seconds.rows(),
             "warnings": (*found.warnings, *unread_settings(effective, read)),
             "conclusive": found.conclusive,
@@ -201,29 +207,58 @@ def simulate(
     )
 
 
-def _measure(
-    system: System, effective: Effective, watch: Watch | None
-) -> tuple[Snapshot, Snapshot, dict[str, float | None], tuple[Resource, ...]]:
-    """The counters at both ends of the measured time, the intervals that were reached, and use.
+class _Measured(NamedTuple):
+    """The counters at both ends of the measured time, and what else was seen.
 
-    The last is what had been used of resources when that time began.
+    `used` is what had been used of resources when that time began.
     """
+
+    start: Snapshot
+    end: Snapshot
+    half_widths: dict[str, float | None]
+    second_half: dict[str, float | None]
+    used: tuple[Resource, ...]
+
+
+def _measure(system: System, effective: Effective, watch: Watch | None) -> _Measured:
     timing = effective.run
-    if not timing.precision_permille:
-        if timing.warm_up_ps:
-            system.run(timing.warm_up_ps)
-        start, used = system.snapshot(), system.resources()
-        if watch is None:
-            system.run(timing.duration_ps)
-        else:
-            watch.run(system, timing.duration_ps)
-        return start, system.snapshot(), {}, used
-    found = runlength.measure(
-        system, permille=timing.precision_permille, most_ps=timing.duration_ps
-    )
-    names = ("throughput_bps", "cpu_busy_percent")
-    widths = {
-        name: None if width is None else 100 * width
-        for name, width in zip(names, found.check.half_widths, strict=True)
+    if timing.precision_permille:
+        found = runlength.measure(
+            system, permille=timing.precision_permille, most_ps=timing.duration_ps
+        )
+        widths = {
+            name: None if width is None else 100 * width
+            for name, width in zip(_PROGRESS, found.check.half_widths, strict=True)
+        }
+        return _Measured(found.start, found.end, widths, {}, ())
+    if timing.warm_up_ps:
+        system.run(timing.warm_up_ps)
+    start, used = system.snapshot(), system.resources()
+    halves: dict[str, float | None] = {}
+    if watch is None:
+        halves = _in_halves(system, timing.duration_ps)
+    else:
+        watch.run(system, timing.duration_ps)
+    return _Measured(start, system.snapshot(), {}, halves, used)
+
+
+def _in_halves(system: System, duration_ps: int) -> dict[str, float | None]:
+    """Simulate, and say how much of each progress the second half had, if the first had 1.
+
+    None where only the second had any.
+    """
+    seen = [system.progress()]
+    for part_ps in (duration_ps // 2, duration_ps - duration_ps // 2):
+        if part_ps:
+            system.run(part_ps)
+        seen.append(system.progress())
+    return {
+        name: _ratio(last - middle, middle - first)
+        for name, first, middle, last in zip(_PROGRESS, *seen, strict=True)
     }
-    return found.start, found.end, widths, ()
+
+
+def _ratio(late: int, early: int) -> float | None:
+    if early:
+        return late / early
+    return None if late else 1.0

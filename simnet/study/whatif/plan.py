@@ -8,10 +8,14 @@ how often the results are looked at, and why that makes no verdict less sure.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import fmean, variance
 from typing import TYPE_CHECKING, NamedTuple
 
+from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
@@ -40,6 +44,11 @@ MEMBERS = 24
 # pairs with equal seeds and draws of parameters before each look but the last. Fewer than four
 # pairs are no cheaper look: Student's interval of three is 2.5 times as wide, and seldom decides
 _EARLY = ((4, 6), (6, 8), (6, 14), (6, 24))
+# where runs as short as the load needs will do, pairs are as cheap as draws
+_QUICK_SEEDS = 24
+_QUICK = ((4, 6), (8, 8), (14, 14))
+# that say how much chance does
+_FEWEST_PAIRS = 4
 _ERROR = 0.05
 _FIRST_MEMBER_SEED = 1000
 
@@ -58,6 +67,8 @@ class Times(NamedTuple):
 TIMES = Times("500 ms", "300 ms", "80 ms", "80 ms")
 # before the last look, for what is plain
 SHORT_TIMES = TIMES._replace(duration="160 ms", warm_up="160 ms")
+# half of it says whether runs still change; the p99 of a thousand messages needs as many
+_LEAST_MEASURED = "40 ms"
 # where requests wait for disks, which take milliseconds for each
 DISK_TIMES = Times("20 s", "8 s", "12 s", "6 s")
 
@@ -79,7 +90,7 @@ class Look:
         error: how often chance alone may make a verdict wrong at this look.
         last: nothing is simulated after it. Only then are the draws moved to the anchor: a
             covariance of few says little.
-        short: its pairs with equal seeds are short, and so are no part of the last look.
+        short: its pairs with equal seeds are short, and no part of a look at long ones.
     """
 
     pairs: int
@@ -95,61 +106,93 @@ class Look:
         return f"up to {self.pairs} pairs{drawn}"
 
 
-def looks(seeds: int, members: int, *, short: bool = False) -> tuple[Look, ...]:
-    """The looks at up to `seeds` pairs and `members` draws; all but the last may be `short`."""
-    early = dict.fromkeys((pairs, min(drawn, members)) for pairs, drawn in _EARLY if pairs < seeds)
-    if not early:
+def looks(
+    seeds: int, members: int, early: Iterable[tuple[int, int]] = _EARLY, *, short: bool = False
+) -> tuple[Look, ...]:
+    """The `early` looks, which may be `short`, and the last, at `seeds` pairs and `members`."""
+    before = dict.fromkeys((pairs, min(drawn, members)) for pairs, drawn in early if pairs < seeds)
+    if not before:
         return (Look(seeds, members),)
     half = _ERROR / 2
-    share = half / len({pairs for pairs, _ in early})
-    found = [Look(*numbers, share, last=False, short=short) for numbers in early]
+    share = half / len({pairs for pairs, _ in before})
+    found = [Look(*numbers, share, last=False, short=short) for numbers in before]
     return (*found, Look(seeds, members, error=half))
 
 
 @dataclass(frozen=True)
 class Found:
-    """Results by case: with equal seeds, with equal draws, and of the anchor with those draws."""
+    """Results by case: with equal seeds, with equal draws, and of the anchor with those draws.
+
+    `from_pairs`: no draw has the parameters as they are; pairs with equal seeds do.
+    """
 
     paired: Mapping[Case, Sequence[Result]]
     drawn: Mapping[Case, Sequence[Result]]
     at_anchor: Sequence[Result]
     anchor: Held | None
-    kept: bool
+    from_pairs: bool
 
     def moved(self, before: Case, after: Case) -> dict[str, list[float]]:
         """By which factors draws change what a tuning does, as logarithms by metric.
 
-        The first pair has the parameters as they are; where a document keeps draws, those with
-        equal seeds have.
+        What differs by chance is taken out: the draws' spread would hold it once more.
         """
         drawn = ratios(self.drawn[before], self.drawn[after])
-        if self.kept:
-            usual = ratios(self.paired[before], self.paired[after])
+        usual = ratios(self.paired[before], self.paired[after])
+        if self.from_pairs:
             drawn = {
-                name: [sum(usual[name]) / len(usual[name]), *values]
+                name: [math.exp(fmean(map(math.log, usual[name]))), *values]
                 for name, values in drawn.items()
-                if name in usual
+                if all(usual.get(name, ()))
             }
         moved = {
             name: [log_factor(value, values[0], "ratio") for value in values[1:]]
             for name, values in drawn.items()
             if len(values) > 1
         }
-        return self.anchor.conditioned(moved, self.at_anchor) if self.anchor else moved
+        if self.anchor:
+            return self.anchor.conditioned(moved, self.at_anchor)
+        return {name: without_chance(logs, usual.get(name, ())) for name, logs in moved.items()}
+
+
+def without_chance(drawn: Sequence[float], pairs: Sequence[float]) -> list[float]:
+    """Logarithms of draws, as far apart as they would be if runs had no chance.
+
+    Variances of independent causes add up, and `pairs` of runs, with the parameters as they are,
+    differ by chance alone: so much of the draws' variance is not what is unknown of the machine.
+    Draws are no longer than those pairs, so they have no less of it. Few pairs say too little.
+    """
+    logs = [math.log(one) for one in pairs if one > 0]
+    if min(len(logs), len(drawn)) < _FEWEST_PAIRS or len(logs) < len(pairs):
+        return list(drawn)
+    mean, spread = fmean(drawn), variance(drawn)
+    part = math.sqrt(max(1 - variance(logs) / spread, 0.0)) if spread else 1.0
+    return [mean + part * (one - mean) for one in drawn]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Which simulations answer the question."""
+    """Which simulations answer the question.
+
+    Attributes:
+        base: the system as it is.
+        seed: first of the seeds.
+        seeds: pairs of runs, at most; None: as many as usual.
+        members: draws of what is not known, at most.
+        duration: of runs, and so `warm_up` and `precision`, where that was said.
+        effectives: all configurations.
+        quick: runs as short as the load needs may do.
+    """
 
     base: Case
     seed: int
-    seeds: int
+    seeds: int | None
     members: int
     duration: str | None
     warm_up: str | None
     precision: str | None
     effectives: tuple[Effective, ...] = ()
+    quick: bool = True
 
     def simulate(
         self,
@@ -172,7 +215,7 @@ class Plan:
             found = dict(zip(mixed, done, strict=True))
             known.update((member, found[member]) for member in work)
 
-        times = self._times(look)
+        times = self.times(look)
         paired = {case: self._paired(case, times)[: look.pairs] for case in cases}
         drawn = {case: self._drawn(case, times)[: self._most(look)] for case in cases}
         anchor = anchor_of(self.base) if self.members and look.last else None
@@ -181,7 +224,7 @@ class Plan:
         work = [member for member in (*work, *at_anchor) if member not in known]
         simulated(work, look.said)
         if self.duration is None:
-            drawn = self._lengthened(drawn, known, self._times(replace(look, short=False)))
+            drawn = self._lengthened(drawn, known, self.times(replace(look, short=False)))
             work = [one for members in drawn.values() for one in members if one not in known]
             simulated(work, f"{look.said}, longer")
         return Found(
@@ -189,7 +232,7 @@ class Plan:
             {case: [known[member] for member in members] for case, members in drawn.items()},
             [known[member] for member in at_anchor],
             anchor,
-            bool(draws_for(self.base)),
+            self._from_pairs,
         )
 
     def _lengthened(
@@ -218,14 +261,17 @@ class Plan:
 
     def _most(self, look: Look) -> int:
         """Draws for a look: before drawn ones the values as they are."""
-        if draws_for(self.base) or not look.members:
-            return look.members
-        return look.members + 1
+        return look.members if self._from_pairs or not look.members else look.members + 1
+
+    @property
+    def _from_pairs(self) -> bool:
+        """Whether pairs say what draws are compared with: they are as long, or the draws kept."""
+        return self.is_quick or bool(draws_for(self.base))
 
     @property
     def options(self) -> dict[str, str]:
         """What was said of the runs, as options."""
-        usual = {"seed": 1, "seeds": SEEDS, "members": MEMBERS}
+        usual = {"seed": 1, "seeds": None, "members": MEMBERS}
         counts = {name: n for name in usual if (n := getattr(self, name)) != usual[name]}
         times = {name: getattr(self, name) for name in ("duration", "warm_up", "precision")}
         return options_of(**counts, **times)
@@ -233,21 +279,56 @@ class Plan:
     @property
     def looks(self) -> tuple[Look, ...]:
         """The looks; but for the last, pairs are short unless it was said how long runs are."""
+        if self.is_quick:
+            return looks(self.seeds or _QUICK_SEEDS, self.members, _QUICK)
+        return looks(self.seeds or SEEDS, self.members, short=self._lengths_are_free)
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether runs are shorter than those where nothing is known of the load."""
+        return self.quick and self._lengths_are_free and self._quick != SHORT_TIMES
+
+    @property
+    def _lengths_are_free(self) -> bool:
+        """Nobody said how long runs are, and no disk does."""
         said = self.duration or self.warm_up or self.precision
-        disks = Member(self.base).effective().ffsb or runs_to_completion(self.base)
-        return looks(self.seeds, self.members, short=not (said or disks))
+        return not (said or Member(self.base).effective().ffsb or runs_to_completion(self.base))
 
     @property
     def _usual(self) -> Times:
         return DISK_TIMES if Member(self.base).effective().ffsb else TIMES
 
-    def _times(self, look: Look) -> Times:
+    def times(self, look: Look) -> Times:
         """Those of a look, with warm-ups as long as what acts late needs."""
         times = SHORT_TIMES if look.short else self._usual
+        if self.is_quick:
+            times = self._quick
         late = self.effectives
         return times._replace(
             warm_up=lengthened(times.warm_up, late)[0],
             drawn_warm_up=lengthened(times.drawn_warm_up, late)[0],
+        )
+
+    @cached_property
+    def _quick(self) -> Times:
+        """No longer than the load needs: the scenario's warm-up, and twice that to measure.
+
+        Warm-ups are paid for and not counted, and what is left of them must weigh little. To
+        measure for twice as long tells for an equal price two thirds of what endless runs would,
+        and more where a state lasts for long, as each run has another.
+        """
+        own_ps = Member(self.base).effective().run.warm_up_ps
+
+        def no_longer(time: str, needed_ps: int) -> str:
+            shortest = min(parse_quantity(time, KINDS["time"]), needed_ps)
+            return format_quantity(shortest, KINDS["time"])
+
+        measured_ps = max(2 * own_ps, parse_quantity(_LEAST_MEASURED, KINDS["time"]))
+        return Times(
+            no_longer(SHORT_TIMES.duration, measured_ps),
+            no_longer(SHORT_TIMES.warm_up, own_ps),
+            no_longer(SHORT_TIMES.drawn_duration, measured_ps),
+            no_longer(SHORT_TIMES.drawn_warm_up, own_ps),
         )
 
     @property
@@ -262,7 +343,8 @@ class Plan:
         if not self.precision and not runs_to_completion(case):
             duration, warm_up = self.duration or times.duration, self.warm_up or times.warm_up
             given = replace(given, duration=duration, warm_up=warm_up)
-        return [replace(given, seed=self.seed + number) for number in range(self.seeds)]
+        most = max(look.pairs for look in self.looks)
+        return [replace(given, seed=self.seed + number) for number in range(most)]
 
     def _drawn(self, case: Case, times: Times) -> list[Member]:
         """One a draw of what is uncertain in the base; a tuning may have settled some of it."""
@@ -278,13 +360,14 @@ class Plan:
     def _draws(self) -> Sequence[Draw]:
         """Values of what is uncertain: those that a document keeps for the base, else drawn.
 
-        Before drawn ones the values as they are.
+        Before drawn ones the values as they are, where pairs do not say what these do.
         """
         kept = draws_for(self.base)
         if kept or not self.members:
             return kept[: self.members]
         draws = [{}, *latin_hypercube(uncertain(self.base), self.members)]
-        return [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
+        found = [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
+        return found[1:] if self._from_pairs else found
 
 
 def _mixed(work: Sequence[Member]) -> list[Member]:

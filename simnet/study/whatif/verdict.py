@@ -6,7 +6,8 @@ holds what is not known about parameters: each draw of the uncertain ones is sim
 and without the tuning, and 95 % of the differences lie in it. A third holds how far off the model
 itself is: where ratios of two configurations were left out of the fit, they were missed by up to
 some part of their logarithm, so this change may be, too (`discrepancy_of_changes`), and by half a
-percent: a change of nothing is no certainty. The verdict is of the hull of all three.
+percent: a change of nothing is no certainty. The verdict is of the hull of the third, and of
+the first two together.
 
 A metric is more or less when the whole interval is on one side of 0, the same when the interval
 lies within 1 % (less is not worth it, and the model is not that good), else the answer is open.
@@ -123,10 +124,17 @@ class Change(Row):
 
     @property
     def hull(self) -> Interval | None:
-        """The interval that decides: it holds all others. None where chance is not known."""
-        if self.seeds is None and self.parameters is None:
+        """The interval that decides: it holds all others. None where chance is not known.
+
+        Chance and what is not known of the machine are independent, so both together are wider
+        than either. How far off the model was holds a usual share of these already.
+        """
+        parts = [one for one in (self.seeds, self.parameters) if one is not None]
+        if not parts:
             return None
-        known = [one for one in (self.seeds, self.parameters, self.model) if one is not None]
+        known = [*parts, *([self.model] if self.model else [])]
+        if len(parts) > 1 and self.percent is not None and self.percent > -100:  # noqa: PLR2004
+            known.append(_together(self.percent, parts))
         return Interval(low=min(i.low for i in known), high=max(i.high for i in known))
 
     @property
@@ -140,6 +148,18 @@ class Change(Row):
     def direction(self) -> Direction:
         """Whether the metric is more or less for certain, or the same but for the margin."""
         return "unknown" if self.hull is None else self.hull.direction
+
+
+def _together(percent: float, parts: Iterable[Interval]) -> Interval:
+    """Independent parts of an interval around a change: squares of half widths add up, of logs."""
+    ends = [(one.low, one.high) for one in parts]
+    low, high = (
+        math.hypot(
+            *(math.log(max(1 + end / 100, _LEAST_RATIO) / (1 + percent / 100)) for end in side)
+        )
+        for side in zip(*ends, strict=True)
+    )
+    return _around(percent, (-low, high))
 
 
 def changes(

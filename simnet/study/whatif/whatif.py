@@ -8,7 +8,7 @@ decides, `plan.Look` for when.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -40,8 +40,9 @@ from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
 from simnet.study.whatif.machine import machine
 from simnet.study.whatif.mechanism import Moved, moved
-from simnet.study.whatif.plan import MEMBERS, SEEDS, Found, Look, Plan, fingerprint
+from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
 from simnet.study.whatif.same import AS_IT_IS, same, values_read, why_same
+from simnet.study.whatif.settled import settled
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
     Answer,
@@ -167,7 +168,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     settings: Settings | None = None,
     base_tunings: str | Sequence[str] = (),
     seed: int = 1,
-    seeds: int = SEEDS,
+    seeds: int | None = None,
     members: int = MEMBERS,
     duration: str | None = None,
     warm_up: str | None = None,
@@ -189,14 +190,16 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         settings: knobs for all runs, over what a named tuning says.
         base_tunings: tunings of the scenario that are part of what is.
         seed: first of the seeds.
-        seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before.
+        seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before;
+            when None 8, and 24 where runs are short.
         members: pairs of runs with equal draws of the uncertain parameters, at most; 0 for none.
-        duration: simulated time that is measured, such as `"2 s"`; when None 160 ms,
-            500 ms at the last look, and 80 ms with drawn parameters; 20 s and 12 s where disks
-            are used.
-        warm_up: simulated time before that; when None 160 ms, 300 ms at the last look, and 80 ms
-            with drawn parameters; 8 s and 6 s where disks are used; later where something acts
-            late, such as irqbalance.
+        duration: simulated time that is measured, such as `"2 s"`; when None twice the scenario's
+            warm-up, but 40 ms at least and 160 ms at most, 80 ms with drawn parameters; 500 ms at
+            the last look; 20 s and 12 s where disks are used.
+        warm_up: simulated time before that; when None the scenario's, but 160 ms at most, 80 ms
+            with drawn parameters; these where runs that short have not settled; 300 ms at the
+            last look; 8 s and 6 s where disks are used; later where something acts late, such as
+            irqbalance.
         precision: end runs with the known parameters when their own intervals are as narrow as
             this, such as `"1 %"`; `duration` is the most then, the scenario's when None.
         max_p99: no tuning is worth a p99 latency above this, such as `"5 ms"`; when None, none is
@@ -221,7 +224,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     plan = Plan(
         base,
         seed_of(seed),
-        count_of(seeds, "--seeds", 1),
+        None if seeds is None else count_of(seeds, "--seeds", 1),
         count_of(members, "--members"),
         text_of(duration, "--duration"),
         text_of(warm_up, "--warm-up"),
@@ -238,6 +241,10 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         look = next(all_looks)
         cases = [base, *(one.case for one in left if _differs(plain, one))]
         found = plan.simulate(cases, look, known, jobs=jobs, progress=reported, store=store)
+        if plan.is_quick and not all(_settled(found, base, case) for case in cases[1:]):
+            plan = replace(plan, quick=False)
+            all_looks = iter(plan.looks)
+            continue
         rule = _Rule(aim, look, limit)
         judged |= {one.tuning.text: _judged(plain, one, found, base, rule) for one in left}
         if looked:
@@ -260,7 +267,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         judged_by=aim.metrics,
         load=aim.load,
         seeds=look.pairs,
-        members=len(found.drawn[base]) - (not found.kept and bool(found.drawn[base])),
+        members=len(found.drawn[base]) - (not found.from_pairs and bool(found.drawn[base])),
         simulated_s=first.simulated_s,
         model=discrepancy_of_changes(residuals()),
         cpus=len(first.cpus),
@@ -272,6 +279,10 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
             for number, one in enumerate(ranked, start=1)
         ),
     )
+
+
+def _settled(found: Found, base: Case, case: Case) -> bool:
+    return settled(found.paired[base], found.paired[case])
 
 
 def _alternatives(base: Case, given: Iterable[str]) -> tuple[list[_Alternative], tuple[str, ...]]:

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from simnet.study.whatif import whatif as study
+from simnet.study.whatif.plan import Plan
+from simnet.study.whatif.settled import settled
+from simnet.study.whatif.whatif import whatif
+from simnet.study.work import task
+from simnet.study.work.cases import Case
+from simnet.study.work.store import Store
+from tests.study.synthetic import result
+
+BOTH = ("throughput_bps", "cpu_busy_percent")
+SHORT = "netperf-rr"
+TIMES = ("duration", "warm_up", "precision")
+
+
+def _runs(halves: Sequence[float | None], *, lost: int = 0) -> Any:
+    tcp = (SimpleNamespace(retransmissions=lost),)
+    return [SimpleNamespace(second_half=dict.fromkeys(BOTH, half), tcp=tcp) for half in halves]
+
+
+def test_what_neither_grows_nor_is_sent_again_has_settled() -> None:
+    before, after = _runs([1.02, 0.97, 1.0, 1.01]), _runs([1.0, 1.01, 0.98, 1.02])
+    assert settled(before, after)
+    assert not settled(before, _runs([1.0, 1.01, 0.98, 1.02], lost=1))
+
+
+def test_what_grows_with_and_without_a_tuning_is_no_change_that_grows() -> None:
+    assert settled(_runs([1.5, 1.52, 1.48, 1.5]), _runs([1.5, 1.49, 1.52, 1.5]))
+
+
+@pytest.mark.parametrize("later", [1.1, 0.9])
+def test_a_change_that_goes_on_in_every_pair_has_not_settled(later: float) -> None:
+    after = [later, later + 0.01, later - 0.01, later]
+    assert not settled(_runs([1.0, 1.01, 0.99, 1.0]), _runs(after))
+    # one pair among equal ones may be chance
+    assert settled(_runs([1.0, 1.01, 0.99, 1.0]), _runs([later, 1.0, 1.01, 1.0]))
+
+
+@pytest.mark.parametrize("halves", [[None] * 4, [0.0] * 4])
+def test_what_had_nothing_in_a_half_has_not_settled(halves: list[float | None]) -> None:
+    assert not settled(_runs([1.0] * 4), _runs(halves))
+    unknown: Any = SimpleNamespace(second_half={}, tcp=())
+    assert not settled(_runs([1.0] * 4), [unknown] * 4)
+
+
+@pytest.fixture
+def moved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """Replace the simulation by one of 1 s of growth; the list has durations and warm-ups, ms."""
+    asked: list[tuple[int, int]] = []
+
+    def simulate(effective: Any, **_options: Any) -> Any:
+        run = effective.run
+        asked.append((run.duration_ps // 10**9, run.warm_up_ps // 10**9))
+        quicker = bool(effective.tunings)
+        grows = run.warm_up_ps < 100 * 10**9 and quicker
+        halves = dict.fromkeys(BOTH, 1.3 if grows else 1.0)
+        made = result(1.1e9 if quicker else 1e9, seed=run.seed, second_half=halves)
+        configuration = effective.model_dump(mode="json")
+        return made.model_copy(update={"configuration": configuration})
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    monkeypatch.setattr(study, "residuals", tuple)
+    return asked
+
+
+def test_runs_that_have_not_settled_are_followed_by_longer_ones(
+    moved: list[tuple[int, int]],
+) -> None:
+    found = whatif(SHORT, "fixed-100us", members=4, jobs=1, store=Store(None))
+    assert set(moved) == {(40, 20), (160, 160), (80, 80)}
+    assert found.simulated_s == 0.5  # of the made-up results
+    assert found.tunings[0].pairs == 4
+
+
+def test_where_the_load_needs_little_runs_are_short_and_pairs_many() -> None:
+    plan = Plan(Case(SHORT), 1, None, 24, None, None, None)
+    assert plan.is_quick
+    assert {plan.times(look) for look in plan.looks} == {("40 ms", "20 ms", "40 ms", "20 ms")}
+    assert [(look.pairs, look.members) for look in plan.looks] == [
+        (4, 6), (8, 8), (14, 14), (24, 24),
+    ]  # fmt: skip
+    assert Plan(Case(SHORT), 1, 3, 24, None, None, None).looks[-1].pairs == 3
+    for said in ({"duration": "80 ms"}, {"warm_up": "30 ms"}, {"precision": "2 %"}):
+        assert not Plan(Case(SHORT), 1, None, 24, **(dict.fromkeys(TIMES) | said)).is_quick  # type: ignore[arg-type]
+    assert not Plan(Case("x460-out-of-box"), 1, None, 24, None, None, None).is_quick
