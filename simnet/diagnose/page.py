@@ -21,7 +21,8 @@ _TROUBLE: Final = re.compile(
     r"|martian|lockup|stall|throttl|memory|oom-kill|blocked|nobody|disabling irq|duplex|downshift"
     r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller|not responding"
     r"|timeout|conn error|clocksource|allocation failure|suspect gro|module|insufficient power|tsc"
-    r"|detached|removed|health|isn.t alive|power state|unrecoverable|heated|temperature"
+    r"|bad_offload|caps=\(0x|detached|removed|health|isn.t alive|power state|unrecoverable|heated"
+    r"|temperature"
 )
 _PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
 _IN_NAME: Final = re.compile(

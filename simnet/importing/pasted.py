@@ -64,6 +64,8 @@ _COMMANDS: Final = frozenset(
 # what is printed by these is read with the line that names the device
 _WITH_PROMPT: Final = frozenset({"lsattr", "no", "mmlsconfig"})
 _BEFORE: Final = frozenset({"sudo", "doas", "time", "watch", "nice", "env", "LC_ALL=C", "LANG=C"})
+# signs of a shell that no sentence has
+_SHELL: Final = re.compile(r"\$[({\w]|; do\b|\|\s*(?:grep|awk|cut|sed|head|tail|sort|wc)\b")
 _FILE: Final = re.compile(r"/?(?:proc|sys|etc|var|usr|boot)/[\w./*:@+-]{1,200}")
 
 
@@ -156,6 +158,8 @@ def _is_command(text: str) -> bool:
     """Whether a heading is a command, and no sentence that begins with such a word."""
     if re.search(r"[.!?]$|, ", text):
         return False
+    if _SHELL.search(text):
+        return True
     try:
         words = shlex.split(text)
     except ValueError:

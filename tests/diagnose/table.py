@@ -178,6 +178,14 @@ UNREAD: Final = (
     " rx_packets: 1000000\n rx_dropped: {}\n"
 )
 
+PINGS: Final = (
+    "--- 1.1.1.1 ping statistics ---\nrtt min/avg/max/mdev = 11.2/12.4/14.1/0.8 ms\n"
+    "--- 1.1.1.1 ping statistics ---\nrtt min/avg/max/mdev = 11.9/{}/999.1/0.8 ms\n"
+)
+DRIVES: Final = (
+    "Device r/s w/s await %util\nsda 61 71 68.8 60.0\nsdb 60 70 66.1 60.0\nsdc 62 72 {} 60.0\n"
+    "sdd 59 69 65.4 60.0\n"
+)
 TOP: Final = (
     "    PID USER   PR\n12341 root      20   0       0      0      0 R  {}   0.0  81:12.12 {}\n"
 )
@@ -190,6 +198,17 @@ FAR: Final = (
     + "rtt min/avg/max/mdev = {0}/{0}/{0}/0.1 ms\n"
 )
 RULES: Final[dict[str, Pair]] = {
+    "standing-queue": Pair(PINGS.format(911.2), PINGS.format(19.3)),
+    "xdp-generic": Pair(
+        "4: eth0: <UP> mtu 1500 xdpgeneric/id:91 qdisc fq_codel\n",
+        "4: eth0: <UP> mtu 1500 xdp/id:91 qdisc fq_codel\n",
+    ),
+    "bad-offload": log("eno1: caps=(0x00000100000859a9, 0x0) len=2962 gso_size=1448 gso_type=1"),
+    "disk-apart": Pair(DRIVES.format("412.12"), DRIVES.format("71.20")),
+    "disk-scheduler": Pair(
+        "/sys/block/nvme0n1/queue/scheduler:none [bfq] mq-deadline\n",
+        "/sys/block/nvme0n1/queue/scheduler:[none] bfq mq-deadline\n",
+    ),
     "tunnel-one-queue": Pair(
         TUNNEL.format("98.00", "\n5: gre1@NONE: <UP>\n    link/gre 192.0.2.1 peer 198.51.100.7\n"),
         TUNNEL.format("98.00", "\n5: gre0@NONE: <NOARP>\n    link/gre 0.0.0.0 brd 0.0.0.0\n"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.fact import Fact
 from simnet.diagnose.page import number
+from simnet.importing.parsers.shares import shares_of_top
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 _NUMBER: Final = r"\d{1,3}(?:[.,]\d+)?"
 _TABLE: Final = re.compile(r".*%(?:usr|user|idle|soft)\b.*%\w+")
 _TOP: Final = re.compile(
-    rf"%?Cpu(?P<cpu>\(s\)|\s*\d+)\s*:\s*(?P<rest>{_NUMBER}\s*%?\s*us.*)", re.IGNORECASE
+    rf"%?Cpu(?P<cpu>\(s\)|\s*\d+)\s*:\s*(?P<rest>{_NUMBER}\s*%?\s*(?:us|[^\W\d]{{1,2}},).*)",
+    re.IGNORECASE,
 )
-_FIELD: Final = re.compile(rf"({_NUMBER})\s*%?\s*(us|sy|ni|id|wa|hi|si|st)\b")
 _TOP_NAMES: Final = {
     "us": "usr", "sy": "sys", "ni": "nice", "id": "idle", "wa": "iowait", "hi": "irq",
     "si": "soft", "st": "steal", "nic": "nice", "io": "iowait", "sirq": "soft",
@@ -48,7 +49,8 @@ _SHARE: Final = re.compile(rf"({_NUMBER})% (usr|sys|nic|idle|io|irq|sirq)\b")
 OUTPUTS: Final = {"cpu": "shares of CPU time"}
 SIGN: Final = re.compile(
     r"(?m)^Average: +(?:all|\d+) |^\d\d:\d\d:\d\d .*\d[.,]\d\d$|"
-    r"% sirq|%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|swpd|ksoftirqd/\d|PID USER"
+    r"% sirq|%(?:usr|user|soft|steal|idle)\b|\d[ %]*us,|^(?:%CPU|%?Cpu)\(s\): |swpd"
+    r"|ksoftirqd/\d|PID USER"
 )
 
 
@@ -91,7 +93,8 @@ def _summary(page: Page, at: int, line: re.Match[str]) -> Iterator[Fact]:
     """Yield the shares of a line of top; BusyBox has other words for them."""
     number_of = re.search(r"\d+", line["cpu"])
     cpu = f"CPU {int(number_of[0])}" if number_of else "all"
-    for value, name in (_FIELD if line.re is _TOP else _SHARE).findall(line["rest"]):
+    shares = shares_of_top(line["rest"]) if line.re is _TOP else _SHARE.findall(line["rest"])
+    for value, name in shares:
         yield Fact(
             "cpu", cpu, _TOP_NAMES.get(name, name), number(value), page.name, at, f"{value} %"
         )

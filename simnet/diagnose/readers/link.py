@@ -108,6 +108,8 @@ def _settings(page: Page, at: int, port: str, line: str) -> Iterator[Fact]:
     for name, pattern in (("mtu", r"mtu[ :](\d+)"), ("qlen", r"(?:qlen|txqueuelen)[ :](\d+)")):
         if found := re.search(pattern, line, re.IGNORECASE):
             yield Fact("addr", port, name, number(found[1]), page.name, at)
+    if found := re.search(r"\bxdp(?:generic|drv|offload|multi)?(?=/id:| )", line):
+        yield Fact("addr", port, "xdp", 0, page.name, at, found[0])
     if found := re.search(r"\b(?:master|link-netns(?:id)?) (\S+)", line):
         yield Fact("addr", port, "master", 0, page.name, at, found[1])
 

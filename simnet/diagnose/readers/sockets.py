@@ -31,6 +31,7 @@ _INSIDE: Final = re.compile(
     r"\b(?P<name>bytes_retrans|bytes_sent|data_segs_out|lost|cwnd):(?P<value>\d{1,18})\b"
     r"|\bretrans:\d{1,9}/(?P<again>\d{1,12})\b"
 )
+_TRIPS: Final = re.compile(r"\brtt:(?P<now>[\d.]{1,12})/.*\bminrtt:(?P<least>[\d.]{1,12})\b")
 _SUMMARY: Final = re.compile(
     r"TCP:\s+\d+ \(estab (\d+), closed \d+, orphaned (\d+),.*timewait (\d+)"
 )
@@ -87,6 +88,9 @@ def _inside(page: Page, at: int, subject: str, line: str) -> Iterator[Fact]:
         yield Fact("tcp", subject, name, number(found["share"]), page.name, at, text)
     if busy := _BUSY.search(line):
         yield Fact("tcp", subject, "busy", number(busy["ms"]), page.name, at)
+    if trips := _TRIPS.search(line):
+        for name, value in (("rtt", trips["now"]), ("minrtt", trips["least"])):
+            yield Fact("tcp", subject, name, number(value), page.name, at, f"{value} ms")
     for inside in _INSIDE.finditer(line):
         name = inside["name"] or "retrans"
         value = number(inside["value"] or inside["again"])

@@ -43,7 +43,9 @@ def _slow(evidence: Evidence) -> Iterator[Found]:
             other = f"; the other end offers {partner:g}" if partner else ""
             said = f"Speed {speed.text}, but {fastest.value:g} Mb/s is possible here{other}"
             times = fastest.value / speed.value
-            sure = "certain" if times >= 10 and speed.value < _GIGABIT else "likely"  # noqa: PLR2004 - downshift is to a tenth
+            agreed = 0 < partner <= speed.value
+            tenth = times >= 10 and speed.value < _GIGABIT and not agreed  # noqa: PLR2004 - downshift is to a tenth
+            sure = "certain" if tenth else "likely"
             yield Hit(speed.subject, (speed, fastest), said, 70 if sure == "certain" else 45, sure)
     gigabit = (
         r"(?:igb|igc|e1000e?|tg3|bnx2|r8169|atlantic)\b.*\b(?P<subject>\w+):? (?:NIC )?"
@@ -89,7 +91,8 @@ RULES: Final = (
         f"{_STATISTICS}, rx_crc_errors; IEEE 802.3, 4.2.4.1",
         counted(
             r"(port[._])?rx_(crc|fcs)_err\w*|rx_crc\w*|rx_frame(_errors)?|rx_align_errors"
-            r"|.*\bcrc_errors?\b.*|rx_dribble\w*",
+            r"|.*\bcrc_errors?\b.*|rx_dribble\w*|(?:\w+_)?bad_(?:crc|fcs)\w*|in_fcs_error"
+            r"|Rx(?:Crc|Fcs|Align)Err\w*",
             kinds=("stat", "link"),
             possible=1e-5,
             fewest=100,

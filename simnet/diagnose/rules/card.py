@@ -186,6 +186,16 @@ def _cloud(name: str, title: str, counter: str, means: str) -> Rule:
     )
 
 
+def _bad_offload(evidence: Evidence) -> Iterator[Found]:
+    lines = evidence.logged(r"skb_warn_bad_offload|(?:\b(?P<subject>[A-Za-z][\w.-]*)): caps=\(0x")
+    if not lines:
+        return
+    port = next((fact.subject for fact in lines if fact.subject), "")
+    fact = next((one for one in lines if one.subject), lines[0])
+    actions = tuple(tool("-K", port, name, "off", "on") for name in ("gro", "tso"))
+    yield Hit(port, (fact,), f"logged: {fact.text}"[:160], 66, "likely", actions)
+
+
 def _synthetic(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("stat", "vf_rx_packets"):
         series = evidence.series("stat", r"rx_queue_\d+_packets", fact.subject)
@@ -210,6 +220,21 @@ RULES: Final = (
         " virtual function is there and bound.",
         "Linux Documentation/networking/device_drivers/ethernet/microsoft/netvsc.rst",
         _synthetic,
+    ),
+    Rule(
+        "bad-offload",
+        "card",
+        "Packets are to be cut by hardware that cannot do it: {subject}",
+        "skb_warn_bad_offload in the kernel's log",
+        "always",
+        "A packet was left for the card to cut or to add up (GSO, checksum), and the port it comes"
+        " to does not do that: the kernel does it itself, slowly, or drops it. A bridge, a tunnel"
+        " or a driver has promised what another cannot.",
+        "Switch off GRO and LRO where packets come in, or TSO and GSO where they go out, until the"
+        " driver or kernel is mended.",
+        "Linux net/core/dev.c, skb_warn_bad_offload; Documentation/networking/segmentation-"
+        "offloads.rst",
+        _bad_offload,
     ),
     Rule(
         "tx-timeout",

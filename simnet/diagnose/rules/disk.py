@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import re
+import statistics
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.families import logged, percent, weight_of
-from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
 __all__ = ["RULES"]
 
 # percent of the time of a thread
 _NO_WAIT: Final = 95
+# requests a second from which on a scheduler's own work is seen
+_MANY: Final = 100_000
+_BESIDE: Final = 3
+_MADE_OF_OTHERS: Final = re.compile(r"md\d|dm-|loop|zram|drbd")
+_TIMES: Final = 3.0
 
 
 def _busy(evidence: Evidence) -> Iterator[Found]:
@@ -33,6 +41,52 @@ def _busy(evidence: Evidence) -> Iterator[Found]:
             yield Hit(disk, (util, wait), said, 52, "likely")
         else:
             yield Clear(util, f"{disk} %util {util.shown}")
+
+
+def _apart(evidence: Evidence) -> Iterator[Found]:
+    """One drive of several with the same work takes far longer than the others."""
+    waits: dict[str, Fact] = {}
+    rates: dict[str, float] = {}
+    for disk in evidence.subjects("disk"):
+        wait = evidence.last("disk", "await|r_await", disk)
+        rates[disk] = sum(one.value for one in evidence.of("disk", "[rw]/s", disk)[-2:])
+        if wait is not None and not _MADE_OF_OTHERS.match(disk):
+            waits[disk] = wait
+    for disk, wait in waits.items():
+        like = [
+            waits[other].value
+            for other in waits
+            if other != disk and rates[disk] / 2 <= rates[other] <= 2 * rates[disk]
+        ]
+        if len(like) < _BESIDE or not rates[disk] or wait.value < 20:  # noqa: PLR2004 - as of a busy one
+            continue
+        usual = statistics.median(like)
+        if wait.value >= _TIMES * max(usual, 1.0):
+            said = f"{wait.name} {wait.shown} ms, {usual:g} ms of {len(like)} others with as much"
+            said += " to do"
+            yield Hit(disk, (wait,), said, 60, "likely")
+
+
+def _scheduler(evidence: Evidence) -> Iterator[Found]:
+    """A scheduler with one lock for a drive that has a queue for each CPU."""
+    for fact in evidence.of("sysfs", r"sys/block/nvme\w+/queue/scheduler"):
+        device = fact.name.split("/")[2]
+        used = re.search(r"\[([\w-]+)\]", fact.text)
+        if used is None or used[1] not in {"bfq", "mq-deadline", "kyber"}:
+            yield Clear(fact, f"{device} scheduler {fact.text}")
+            continue
+        most = max(evidence.of("job", "iops"), key=lambda one: one.value, default=None)
+        busy = most is not None and most.value >= _MANY
+        if used[1] != "bfq" and not busy:
+            yield Clear(fact, f"{device} scheduler {fact.text}")
+            continue
+        said = f"scheduler {fact.text}"
+        said += f", and {most.text}" if most is not None and busy else ""
+        file = f"/sys/block/{device}/queue/scheduler"
+        action = Action(f"echo none > {file}", f"echo {used[1]} > {file}", f"{file}=none")
+        heavy, sure = (57, "likely") if busy and used[1] == "bfq" else (30, "possible")
+        facts = (fact, most) if most is not None and busy else (fact,)
+        yield Hit(device, facts, said, heavy, sure, (action,))
 
 
 def _iowait(evidence: Evidence) -> Iterator[Found]:
@@ -105,6 +159,31 @@ RULES: Final = (
         "Fewer or larger requests, another scheduler, more drives; see who reads or writes.",
         "Linux Documentation/admin-guide/iostats.rst",
         _busy,
+    ),
+    Rule(
+        "disk-apart",
+        "disk",
+        "{subject} is far slower than the drives beside it",
+        "iostat -x",
+        "3 times the wait of 3 others with as many requests, and 20 ms",
+        "Drives of an array share the work: one that takes far longer repeats reads of bad sectors,"
+        " is rebuilt, or has a bad cable, and all wait for it.",
+        "smartctl -a of that drive, its cable and slot; replace it before it fails.",
+        "Linux Documentation/admin-guide/iostats.rst; man md, RECOVERY",
+        _apart,
+        outside=True,
+    ),
+    Rule(
+        "disk-scheduler",
+        "disk",
+        "The scheduler of {subject} is one queue for all CPUs",
+        "queue/scheduler of /sys/block; requests a second of fio",
+        "bfq on NVMe; any other with 100,000 requests a second",
+        "NVMe has a queue for each CPU. bfq works 1.9 us and mq-deadline 0.7 us on a request while"
+        " it holds one lock, which limits all CPUs together.",
+        "none, for a drive that is fast itself; bfq where fairness among groups is wanted.",
+        "Linux Documentation/block/bfq-iosched.rst, first section",
+        _scheduler,
     ),
     Rule(
         "waits-for-disk",

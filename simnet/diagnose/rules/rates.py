@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
@@ -42,6 +43,12 @@ def _rate(name: str, of: str, least: float, sure: str) -> Find:
     return find
 
 
+def _usual(evidence: Evidence) -> Iterator[Fact]:
+    """Yield the median rate of each port and way: a line may be of a start."""
+    for series in evidence.series("traffic"):
+        yield sorted(series.facts, key=lambda fact: fact.value)[len(series.facts) // 2]
+
+
 def _full_line(evidence: Evidence) -> Iterator[Found]:
     for series in evidence.series("sar", "%ifutil"):
         highest = max(series.facts, key=lambda fact: fact.value)
@@ -50,6 +57,15 @@ def _full_line(evidence: Evidence) -> Iterator[Found]:
             yield Hit(highest.subject, (highest,), said, 56, "likely")
         else:
             yield Clear(highest, f"%ifutil at most {highest.text}")
+    speeds = {fact.subject: fact.value for fact in evidence.of("phy", "Speed") if fact.value}
+    for traffic in _usual(evidence):
+        port = traffic.subject or (next(iter(speeds)) if len(speeds) == 1 else "")
+        line = speeds.get(port, 0.0)
+        # the kernel counts 1,514 of 1,538 bytes that a full frame takes
+        share = 100 * traffic.value * 1538 / 1514 / line if line else 0.0
+        if share >= _FULL:
+            said = f"{traffic.name} {traffic.text} is {min(share, 100):.0f} % of the line"
+            yield Hit(port, (traffic,), said, 56, "likely")
     tests = [fact for fact in evidence.of("test", "rate") if fact.value]
     for speed in evidence.of("phy", "Speed"):
         fitting = [one for one in tests if _CARRIES * speed.value <= one.value <= speed.value]
@@ -64,7 +80,7 @@ RULES: Final = (
         "line-full",
         "cable",
         "{subject} carries all that its line can",
-        "%ifutil of sar -n DEV; rate of a test and Speed of ethtool",
+        "%ifutil of sar -n DEV; dstat or the rate of a test, and Speed of ethtool",
         "95 % of the line; a test of 93 %: the rest are headers and gaps",
         "The line is the limit, not the host: more does not fit.",
         "A faster port, a second one (bond), or less to carry. No setting helps.",

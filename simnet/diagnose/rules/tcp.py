@@ -101,43 +101,6 @@ def _nobody(_evidence: Evidence, _subject: str) -> tuple[Action, ...]:
     return ()
 
 
-def _route(evidence: Evidence) -> Iterator[Found]:
-    """Hops that lose until the end do lose; one in the middle alone only answers rarely."""
-    for trace in evidence.subjects("hop"):
-        hops = evidence.of("hop", ".*", trace)
-        last = hops[-1]
-        silent = "???" in last.name
-        if silent or last.value < 0.5:  # noqa: PLR2004 - one of 200
-            yield Clear(last, f"loss to {last.name} {last.text}")
-            continue
-        first = last
-        for hop in reversed(hops):
-            if hop.value < 0.5 * last.value:
-                break
-            first = hop
-        said = f"loss to the last hop {last.text}, from hop {first.name} on"
-        sure = "likely" if last.value >= 1 else "possible"
-        yield Hit("", (first, last), said, 0.7 * weight_of(last.value / 100), sure)
-
-
-def _too_long(evidence: Evidence) -> Iterator[Found]:
-    for fact in evidence.of("fits")[:1]:
-        said = f"{fact.text}"
-        yield Hit("", (fact,), said, 72, "certain")
-
-
-def _lossy(evidence: Evidence) -> Iterator[Found]:
-    for kind, name in (("ping", "lost"), ("test", "lost")):
-        for fact in evidence.of(kind, name):
-            share = fact.value / 100
-            if share >= 1e-3:  # noqa: PLR2004 - one in a thousand
-                what = "ping lost" if kind == "ping" else "the test lost"
-                said = f"{what} {fact.value:.3g} % of its packets"
-                yield Hit("", (fact,), said, 0.6 * weight_of(share), "possible")
-            else:
-                yield Clear(fact, f"lost {fact.value:g} %")
-
-
 def _switched_off(evidence: Evidence) -> Iterator[Found]:
     for name in ("tcp_window_scaling", "tcp_sack", "tcp_timestamps"):
         fact = evidence.last("sysctl", f"net.ipv4.{name}")
@@ -189,46 +152,6 @@ RULES: Final = (
         "Look at the counters of ports, rings and queues on both ends; then at the network.",
         f"{_SNMP}, TcpRetransSegs; RFC 5681",
         _retransmits,
-    ),
-    Rule(
-        "lossy-path",
-        "protocol",
-        "Packets are lost on the way {subject}",
-        "ping, iperf -u",
-        "1 packet in 1,000",
-        "A test saw loss; it does not say where.",
-        "Look at the counters of ports and rings on both ends, then at the network between.",
-        "RFC 2681; man ping",
-        _lossy,
-    ),
-    Rule(
-        "lossy-route",
-        "protocol",
-        "Packets are lost on the way through the network {subject}",
-        "mtr",
-        "1 packet in 200 at the last hop: a hop in the middle that answers rarely loses nothing",
-        "A router or a line between loses packets; the first hop from which on the loss stays is at"
-        " or behind it, on the way there or back.",
-        "Ask who runs that hop, with the report and one of the way back. No setting of this host"
-        " helps, but one of its congestion control may bear it better (BBR).",
-        "man mtr; RFC 1812, 4.3.2.8 (routers limit their answers)",
-        _route,
-        outside=True,
-        hides=("lossy-path",),
-    ),
-    Rule(
-        "path-mtu",
-        "protocol",
-        "Packets do not fit: an MTU on the way is smaller {subject}",
-        "the errors of ping -M do and of others",
-        "always",
-        "What is larger is dropped, and whoever sent it hears nothing where ICMP is filtered:"
-        " connections open, and hang with the first full packet.",
-        "Lower the MTU of the port or tunnel to what fits, clamp the MSS (--clamp-mss-to-pmtu), let"
-        " ICMP through; net.ipv4.tcp_mtu_probing=1 finds out by itself.",
-        "RFC 1191; RFC 4821; man ping, -M",
-        _too_long,
-        hides=("lossy-path",),
     ),
     Rule(
         "receiver-limited",

@@ -52,6 +52,12 @@ _STAMPED: Final = re.compile(
     r"(?:[\w.-]{1,64} )?(?!kernel)[\w./-]{1,40}(?:\[\d{1,8}\])?: "
 )
 _FEWEST: Final = 3
+# rows of /proc/interrupts that a narrow window or a mail has cut: counts, and no device behind
+_COUNTS: Final = re.compile(r"\s{0,8}\d{1,5}:(?:\s+\d{1,20})+\s*|\s*CPU\d+(?:\s+CPU\d+)*\s*")
+_GOES_ON: Final = re.compile(
+    r"\s+(?:\d{1,20}\s+)*(?:\d{1,20}\s*|(?!CPU)[A-Za-z][\w.-]*(?:\s+\S.*)?)|\s+CPU\d+(?:\s+CPU\d+)*\s*"
+)
+_MOST_CUT: Final = 64
 
 
 def undressed(lines: Sequence[str]) -> list[str]:
@@ -68,7 +74,7 @@ def undressed(lines: Sequence[str]) -> list[str]:
     found = _quotes(found)
     for numbering in (_GREPPED, _NUMBERED):
         found = _numbers(found, numbering)
-    found = _stamps(found)
+    found = _whole(_stamps(found))
     return [_cells(line) for line in found]
 
 
@@ -119,6 +125,31 @@ def _numbers(lines: list[str], numbering: re.Pattern[str]) -> list[str]:
 def _stamps(lines: list[str]) -> list[str]:
     """Return lines without the time and place that a logger puts before each of them."""
     return _in_runs(lines, _STAMPED.match, lambda line: _STAMPED.sub("", line, count=1))
+
+
+def _whole(lines: list[str]) -> list[str]:
+    """Return rows of interrupts that were cut as one line, and an empty one for each that it took.
+
+    >>> _whole([" 41:  7  8", "  9  PCI-MSI 5-edge  eth0", " 42:  1  2  3  PCI-MSI 6-edge  eth1"])
+    [' 41:  7  8  9  PCI-MSI 5-edge  eth0', '', ' 42:  1  2  3  PCI-MSI 6-edge  eth1']
+    """
+    found = list(lines)
+    at = 0
+    while at < len(found):
+        end = at
+        head = "CPU" in found[at]
+        while (
+            end - at < _MOST_CUT
+            and end + 1 < len(found)
+            and _COUNTS.fullmatch(found[at])
+            and _GOES_ON.fullmatch(found[end + 1])
+            and ("CPU" in found[end + 1]) is head
+        ):
+            found[at] = found[at].rstrip() + found[end + 1]
+            end += 1
+            found[end] = ""
+        at = end + 1
+    return found
 
 
 def _cells(line: str) -> str:

@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER"]
+__all__ = ["PARSER", "shares_of_top"]
 
 _NUMBER: Final = r"\d{1,3}(?:[.,]\d{1,2})?"
-_TOP: Final = re.compile(rf"^%?Cpu\(s\): *({_NUMBER} ?%?\s*us.*)$", re.MULTILINE)
+_TOP: Final = re.compile(
+    rf"^(?:%CPU|%?Cpu)\(s\): *({_NUMBER} ?%?\s*[^\W\d_]{{1,2}},.*)$", re.MULTILINE
+)
+# other languages have other words for them, in the same order
+_TRANSLATED: Final = re.compile(rf"({_NUMBER}) ?%?\s*([^\W\d_]{{1,2}})(?=\s*(?:,|$))")
+_IN_ORDER: Final = ("us", "sy", "ni", "id", "wa", "hi", "si", "st")
 _SHARE: Final = re.compile(rf"({_NUMBER}) ?%?\s*(us|sy|ni|id|wa|hi|si|st)\b")
 _BUSYBOX: Final = re.compile(rf"^CPU: +({_NUMBER}% usr .*)$", re.MULTILINE)
 _OF_BUSYBOX: Final = re.compile(rf"({_NUMBER})% (usr|sys|nic|idle|io|irq|sirq)\b")
@@ -38,15 +43,28 @@ _WORDS: Final = {
 }
 
 
+def shares_of_top(text: str) -> list[tuple[str, str]]:
+    """Return the shares of a line of top with what they are of, in any language.
+
+    >>> shares_of_top("5,2 be,  1,1 sy,  0,0 ni, 50,0 un,  0,3 wa,  0,0 hi,  2,7 si, 40,7 st")[-2:]
+    [('2,7', 'si'), ('40,7', 'st')]
+    """
+    found = _SHARE.findall(text)
+    every = _TRANSLATED.findall(text)
+    if len(every) == len(_IN_ORDER) > len(found):
+        return [(value, word) for (value, _), word in zip(every, _IN_ORDER, strict=True)]
+    return found
+
+
 def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
     """Yield the shares in percent of all CPUs, and of vmstat how many threads are ready to run."""
-    for kind, pattern, share in (
-        ("top of BusyBox", _BUSYBOX, _OF_BUSYBOX),
-        ("top", _TOP, _SHARE),
+    for kind, pattern, shares in (
+        ("top of BusyBox", _BUSYBOX, _OF_BUSYBOX.findall),
+        ("top", _TOP, shares_of_top),
     ):
         told = evidence.outputs.one(kind)
         if told is not None and (matched := pattern.search(told.text)):
-            found = [(word, float(n.replace(",", "."))) for n, word in share.findall(matched[1])]
+            found = [(word, float(n.replace(",", "."))) for n, word in shares(matched[1])]
             yield from _named(found, told.name)
     told = evidence.outputs.one("vmstat")
     head = _HEAD.search(told.text) if told is not None else None
@@ -77,7 +95,7 @@ PARSER: Final = Parser(
     kinds=(
         Kind(
             "top",
-            line=r"top - [\d:]{8} up |%?Cpu\(s\): ",
+            line=r"top - [\d:]{8} up |(?:%CPU|%?Cpu)\(s\): ",
             command="top -b -n 1",
             folder="process",
             idle=HAPPENED,

@@ -20,13 +20,13 @@ _HOP: Final = re.compile(
     r"(?P<sent>\d{1,9}) .*"
 )
 _TOO_LONG: Final = re.compile(
-    r"message too long,? mtu ?= ?(?P<own>\d{2,6})"
+    r"[Mm]essage too long,? mtu ?[=:] ?(?P<own>\d{2,6})"
     r"|[Ff]rag(?:mentation)? needed(?: and DF set)? \(mtu ?= ?(?P<other>\d{2,6})\)"
     r"|Packet too big: mtu=(?P<six>\d{2,6})|(?P<windows>Packet needs to be fragmented but DF set)"
 )
 
 OUTPUTS: Final = {"hop": "mtr", "fits": "ping -M do"}
-SIGN: Final = re.compile(r"Loss% +Snt|message too long|[Ff]rag\w* needed|Packet too big|but DF set")
+SIGN: Final = re.compile(r"Loss% +Snt|essage too long|[Ff]rag\w* needed|Packet too big|but DF set")
 
 
 def read(page: Page) -> Iterator[Fact]:

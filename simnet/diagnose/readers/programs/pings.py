@@ -1,0 +1,54 @@
+"""Each run of ping: to whom, of which size, what was lost, and how long the way was.
+
+Source: ping of iputils; networking/ping.c of BusyBox.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_BEGINS: Final = re.compile(
+    r"\s*PING (?P<to>\S{1,80}) \([^)\n]{1,60}\)(?: from [^:\n]{1,80})?:? (?P<size>\d{1,5})"
+    r"(?:\(\d{1,5}\)| data) bytes.*"
+)
+_OF: Final = re.compile(r"\s*--- (?P<to>\S{1,80}) ping statistics ---\s*")
+_LOST: Final = re.compile(
+    r"\s*(?P<sent>\d{1,9}) packets transmitted, \d{1,9} (?:packets )?received.*?"
+    r"(?P<lost>\d{1,3}(?:\.\d+)?)% packet loss.*"
+)
+_WAY: Final = re.compile(
+    r"\s*(?:rtt|round-trip) min/avg/max(?:/\w+)? = (?P<least>[\d.]{1,12})/(?P<mean>[\d.]{1,12})"
+    r"/(?P<most>[\d.]{1,12})\S* ms.*"
+)
+
+OUTPUTS: Final = {"echo": "ping"}
+SIGN: Final = re.compile(r"ping statistics ---|^\s*PING \S+ \(")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield loss in percent and mean in ms of each run, by target; the name is the size in bytes.
+
+    A size that is not known is 56, as ping sends it.
+    """
+    target, size = "", "56"
+    for at, line in enumerate(page.lines, 1):
+        if begins := _BEGINS.fullmatch(line):
+            target, size = begins["to"], begins["size"]
+        elif of := _OF.fullmatch(line):
+            size = size if of["to"] == target else "56"
+            target = of["to"]
+        elif target and (lost := _LOST.fullmatch(line)):
+            text = f"{lost['lost']} %"
+            yield Fact("echo", target, f"lost {size}", number(lost["lost"]), page.name, at, text)
+        elif target and (way := _WAY.fullmatch(line)):
+            text = f"{way['mean']} ms"
+            yield Fact("echo", target, f"mean {size}", number(way["mean"]), page.name, at, text)

@@ -1,0 +1,1 @@
+"""What is between this host and its peers: losses, sizes, queues."""

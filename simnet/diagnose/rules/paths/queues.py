@@ -1,0 +1,63 @@
+"""Queues on the way that stand full: nothing is lost, and everything waits (bufferbloat)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.rule import Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
+    from simnet.diagnose.rule import Found
+
+__all__ = ["RULES"]
+
+_TIMES: Final = 5
+# a queue that a person notices; delayed acknowledgements take 40 ms
+_MORE_MS: Final = 60
+
+
+def _stands(evidence: Evidence) -> Iterator[Found]:
+    for target in evidence.subjects("echo"):
+        means = evidence.of("echo", r"mean \d+", target)
+        if len(means) > 1:
+            yield from _compared(means, f"round trip to {target}", "between two pings")
+    worst: tuple[Fact, Fact] | None = None
+    least = {(fact.file, fact.line): fact for fact in evidence.of("tcp", "minrtt")}
+    for now in evidence.of("tcp", "rtt"):
+        before = least.get((now.file, now.line))
+        if before and (worst is None or now.value - before.value > worst[1].value - worst[0].value):
+            worst = before, now
+    if worst is not None:
+        yield from _compared(list(worst), "rtt of a connection", "of its least", worst[1].subject)
+
+
+def _compared(means: list[Fact], what: str, how: str, subject: str = "") -> Iterator[Found]:
+    least = min(means, key=lambda fact: fact.value)
+    most = max(means, key=lambda fact: fact.value)
+    said = f"{what} {most.text}, {least.text} at the least"
+    if most.value >= _TIMES * least.value and most.value - least.value >= _MORE_MS:
+        said += f": {most.value / least.value:.0f} times as long {how}"
+        yield Hit(subject, (most, least), said, 58, "likely")
+    else:
+        yield Clear(most, said)
+
+
+RULES: Final = (
+    Rule(
+        "standing-queue",
+        "qdisc",
+        "Packets wait in a long queue on the way {subject}",
+        "ping without and with load; rtt and minrtt of ss -i",
+        "5 times as long, and 60 ms more: a way does not become longer, a queue does",
+        "A line is full, and the buffer before it (a modem, a router, a qdisc) holds far more than"
+        " it needs: nothing is lost, everything waits, short requests and calls as well.",
+        "Shape to some 90 % of the line where you can, with a queue that keeps itself short: cake"
+        " or fq_codel (SQM) at the router for both ways; or lower the sender's rate (BBR).",
+        "RFC 8290; RFC 7567, 2.2; man tc-cake",
+        _stands,
+    ),
+)
