@@ -22,6 +22,7 @@ from simnet.importing.parsers.cpus.lstopo import lstopo_topology
 from simnet.importing.parsers.cpus.numactl import numactl_distances, numactl_nodes
 from simnet.importing.parsers.interrupts import queue_interrupts
 from simnet.importing.parsers.pci import slot_of
+from simnet.importing.parsers.sysstat import line_speeds
 from simnet.importing.rates import NetworkTest, Rates, Use
 from simnet.importing.read_nic import Read, ReadNic
 from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
@@ -124,6 +125,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
     rates = next((found for parser in parsers() if (found := tuple(parser.rates(evidence)))), ())
     tests = tuple(test for parser in parsers() for test in parser.tests(evidence))
     _carried(evidence.nics, rates, tests)
+    _speeds(evidence.nics, outputs)
     system = values.get("distribution")
     if system is not None and _OF_ROUTERS.search(str(system.value)):
         for nic in evidence.nics:
@@ -163,6 +165,14 @@ def _carried(nics: Sequence[ReadNic], rates: Sequence[Rates], tests: Sequence[Ne
         )
         if most is not None and most[1] < _MOST_BPS:
             nic.put("carried_bps", round(most[1]) or None, most[2])
+
+
+def _speeds(nics: Sequence[ReadNic], outputs: Outputs) -> None:
+    """Note how fast a port's link is, where only the share that it carried tells it."""
+    speeds = line_speeds(outputs)
+    for nic in nics:
+        if nic.name in speeds:
+            nic.put("link_bps", *speeds[nic.name])
 
 
 NOTHING: Final = (

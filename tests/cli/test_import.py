@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import simnet as api
 from simnet.cli.commands.import_ import import_command
+from simnet.cli.status import Status
 from simnet.errors import InputError
 from simnet.importing.writing.workload import WORKLOADS
 from simnet.printable import printable
@@ -262,9 +263,12 @@ def test_what_only_diagnose_reads_is_said_to_be_for_it(tmp_path: Path, text: str
     file = tmp_path / "paste.txt"
     file.write_text(text, "utf-8")
     found = CliRunner().invoke(import_command, [str(file), "--out", str(tmp_path / "out")])
-    assert isinstance(found.exception, InputError)
-    assert f"simnet diagnose {file} answers it" in str(found.exception)
+    assert found.exit_code == Status.NO_ANSWER
+    assert f"simnet diagnose {file} answers it" in " ".join(found.stderr.split())
     assert not (tmp_path / "out").exists()
+    file.write_text("FreeBSD fw 14.1-RELEASE FreeBSD 14.1-RELEASE amd64\n", "utf-8")
+    found = CliRunner().invoke(import_command, [str(file), "--out", str(tmp_path / "out")])
+    assert (found.exit_code, "outputs of FreeBSD" in found.stderr) == (Status.NO_ANSWER, True)
     file.write_text("a letter about nothing\n", "utf-8")
     found = CliRunner().invoke(import_command, [str(file), "--out", str(tmp_path / "out")])
     assert "nothing here is understood" in str(found.exception)

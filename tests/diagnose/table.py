@@ -182,6 +182,8 @@ PINGS: Final = (
     "--- 1.1.1.1 ping statistics ---\nrtt min/avg/max/mdev = 11.2/12.4/14.1/0.8 ms\n"
     "--- 1.1.1.1 ping statistics ---\nrtt min/avg/max/mdev = 11.9/{}/999.1/0.8 ms\n"
 )
+RECEIVED: Final = "[  5]   0.00-10.05  sec   112 MBytes  {} Mbits/sec    receiver\n"
+TAP: Final = VETH.replace("veth3f1a2b@if6", "tap1f2e3d4c-5b")
 DRIVES: Final = (
     "Device r/s w/s await %util\nsda 61 71 68.8 60.0\nsdb 60 70 66.1 60.0\nsdc 62 72 {} 60.0\n"
     "sdd 59 69 65.4 60.0\n"
@@ -198,6 +200,12 @@ FAR: Final = (
     + "rtt min/avg/max/mdev = {0}/{0}/{0}/0.1 ms\n"
 )
 RULES: Final[dict[str, Pair]] = {
+    "udp-memory": share("UdpMemErrors", "UdpInDatagrams"),
+    "slow-way": Pair(
+        f"{RECEIVED.format('94.2')}\tSpeed: 1000Mb/s\n",
+        f"{RECEIVED.format('91.2')}\tSpeed: 1000Mb/s\n",
+    ),
+    "tap-dropped": Pair(TAP.format(90_000), TAP.format(3)),
     "standing-queue": Pair(PINGS.format(911.2), PINGS.format(19.3)),
     "xdp-generic": Pair(
         "4: eth0: <UP> mtu 1500 xdpgeneric/id:91 qdisc fq_codel\n",

@@ -67,7 +67,7 @@ POSTS: Final[dict[str, tuple[str, str, str, int, dict[str, tuple[str, int, str]]
 }
 
 
-def rate(found: Imported, port: str) -> str:
+def rate_of(found: Imported, port: str) -> str:
     return next(
         row["value"]
         for row in found.values()
@@ -85,7 +85,7 @@ def test_a_post_is_read_as_it_says(name: str) -> None:
     assert facts.get("distribution", "") == distribution
     assert len(found.host.topology.cpus) == cpus
     told = {
-        nic.name: (nic.text("driver"), nic.number("rx_queues", 0), rate(found, nic.name))
+        nic.name: (nic.text("driver"), nic.number("rx_queues", 0), rate_of(found, nic.name))
         for nic in found.host.nics
     }
     assert told == ports
@@ -105,7 +105,7 @@ bytes  bytes   bytes    secs.    10^6bits/sec
 """
     (tmp_path / "paste.txt").write_text(text, encoding="utf-8")
     found = import_host(tmp_path / "paste.txt")
-    assert rate(found, "eth7") == "40000 Mbit/s"
+    assert rate_of(found, "eth7") == "40000 Mbit/s"
     assert any("paste.txt:4 shows 35.8 Gbit/s" in note for note in found.notes)
 
 
@@ -205,4 +205,24 @@ def test_shares_of_all_cpus_are_read(tool: str, tmp_path: Path) -> None:
 def test_a_port_of_a_home_router_has_a_gigabit() -> None:
     found = import_host(PASTES / "pppoe-one-core.txt")
     assert found.host.facts["distribution"].value == "OpenWrt 23.05.3"
-    assert rate(found, "eth0") == "1000 Mbit/s"
+    assert rate_of(found, "eth0") == "1000 Mbit/s"
+
+
+SHARES = (
+    "10:00:01        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s   rxcmp/s   txcmp/s  rxmcst/s"
+    "   %ifutil\n10:10:01         eth0  81234,12  41234,23 118123,41  12341,12      0,00      0,00"
+    "      2,11     {}\nDurchschn.:      eth0  81787,62  41584,23 118967,91  12426,62      0,00"
+    "      0,00      2,10     97,46\n"
+)
+
+
+@pytest.mark.parametrize(("share", "rate"), [("96,77", "1000 Mbit/s"), ("50,00", "10 Gbit/s")])
+def test_the_share_of_a_line_tells_its_speed_where_all_rows_agree(
+    tmp_path: Path, share: str, rate: str
+) -> None:
+    paste = tmp_path / "sar.txt"
+    paste.write_text(SHARES.format(share), "utf-8")
+    found = import_host(paste)
+    assert rate_of(found, "eth0") == rate
+    # the average alone counts, in any language
+    assert any("received 974.6 Mbit/s" in note for note in found.notes)

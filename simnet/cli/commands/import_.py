@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from simnet.cli.output import answer, message, table
+from simnet.cli.status import Status
 from simnet.errors import InputError
 from simnet.host.cpulist import MOST_CPUS
 from simnet.printable import printable, typed
@@ -71,7 +72,7 @@ def import_command(
     SOURCE is a sosreport, a snapshot of /proc and /sys, or outputs of commands: folders, tar
     archives (gz, bz2, xz) or files, also one text with several outputs after another; - is
     standard input. Nothing in it is executed. It may take five minutes of processor time and is
-    ended then.
+    ended then. The exit status is 3 where texts are understood and describe no host.
     """
     if script:
         from simnet.importing.writing.script import script as text
@@ -85,7 +86,11 @@ def import_command(
     try:
         found = import_host(list(source) or None, workload=workload, cpus=cpus, peer=peer)
     except InputError as error:
-        raise _answered(error, source) from error
+        said = _instead(error, source)
+        if not said:
+            raise
+        message(said)
+        click.get_current_context().exit(Status.NO_ANSWER)
     folder = _free(source, found.name) if out is None else Path(out)
     found.write(folder)
     if as_json:
@@ -94,22 +99,22 @@ def import_command(
     _print(found, folder)
 
 
-def _answered(error: InputError, source: tuple[str, ...]) -> InputError:
-    """Return the error, which names `diagnose` where that reads what describes no host."""
+def _instead(error: InputError, source: tuple[str, ...]) -> str:
+    """Return what sources are that describe no host of Linux; empty where that is not known."""
     from simnet.diagnose.diagnosis import diagnose
     from simnet.importing.host import NOTHING
 
     if error.message != NOTHING or "-" in source:
-        return error
+        return ""
     told = diagnose(source)
-    kinds = sorted({kind for file in told.files for kind in file.kinds} - {"system"})
-    if not kinds:
-        return error
+    if told.systems:
+        return f"{error.file}: outputs of {', '.join(told.systems)}: only Linux is simulated"
+    if not any(file.kinds for file in told.files):
+        return ""
     asked = typed("simnet", "diagnose", *source)
-    return InputError(
-        f"this shows what happened on a host, not what the host is: {asked} answers it; to import"
-        " it, add outputs such as lscpu and ethtool -i PORT",
-        file=error.file,
+    return (
+        f"{error.file}: this shows what happened on a host, not what the host is: {asked} answers"
+        " it; to import it, add outputs such as lscpu and ethtool -i PORT"
     )
 
 

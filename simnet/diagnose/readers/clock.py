@@ -21,6 +21,10 @@ _ALONE: Final = re.compile(r"\s*(?P<name>(?:POLL|C\d)\w*)?\s*(?P<us>\d{1,5})\s*"
 _GOVERNOR: Final = re.compile(
     r"governor \"(?P<typed>\w+)\"|(?:scaling_governor\S*\s*[:=]\s*|\bGovernor: )(?P<file>\w+)"
 )
+# what cat shows, counted by uniq or not
+_BARE: Final = re.compile(
+    r"\s*(?:\d{1,5}\s+)?(?P<name>performance|powersave|ondemand|conservative|schedutil|userspace)\s*"
+)
 _POLICY: Final = re.compile(
     r"current policy: frequency should be within \S+ [MG]Hz and (?P<most>[\d.]+) (?P<unit>[MG])Hz"
 )
@@ -34,7 +38,7 @@ SIGN: Final = re.compile(r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq
 def read(page: Page) -> Iterator[Fact]:
     """Yield exit latencies in us, governors, and clocks in MHz."""
     state = ""
-    off = listed = False
+    off = listed = governed = False
     for at, line in enumerate(page.lines, 1):
         if _LISTED.search(line):
             listed, state = True, "the deepest state"
@@ -55,6 +59,9 @@ def read(page: Page) -> Iterator[Fact]:
         if governor := _GOVERNOR.search(line):
             text = governor["typed"] or governor["file"]
             yield Fact("clock", "", "governor", 0, page.name, at, text)
+        elif governed and (bare := _BARE.fullmatch(line)):
+            yield Fact("clock", "", "governor", 0, page.name, at, bare["name"])
+        governed = "scaling_governor" in line or (governed and bool(_BARE.fullmatch(line)))
         for name, pattern in (("policy", _POLICY), ("hardware", _LIMITS)):
             if found := pattern.search(line):
                 mhz = number(found["most"]) * (1000 if found["unit"] == "G" else 1)

@@ -1,4 +1,4 @@
-"""turbostat: the clock that CPUs have while they are busy."""
+"""turbostat: the clock that CPUs have while they are busy, and how they sleep."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.page import Page
 
+# residencies of a core: as it counts them itself, or as the kernel asked for them
+_STATE: Final = re.compile(r"CPU%c\d{1,2}|C\d{1,2}\w{0,4}%")
+
 OUTPUTS: Final = {"turbo": "turbostat"}
 SIGN: Final = re.compile(r"Bzy_MHz")
 
 
 def read(page: Page) -> Iterator[Fact]:
-    """Yield clocks in MHz and the load in percent, by CPU."""
+    """Yield clocks in MHz, the load and the time in each idle state in percent, by CPU."""
     columns: list[str] = []
     for at, line in enumerate(page.lines, 1):
         if "Bzy_MHz" in line:
@@ -33,7 +36,8 @@ def _turbostat(page: Page, at: int, columns: list[str], cells: list[str]) -> Ite
     cpu = row.get("CPU", "")
     if not cpu.isdecimal() or len(cells) < columns.index("Bzy_MHz") + 1:
         return
-    for name, unit in (("Bzy_MHz", "MHz"), ("TSC_MHz", "MHz"), ("Busy%", "%")):
+    slept = [(name, "%") for name in row if _STATE.fullmatch(name)]
+    for name, unit in (("Bzy_MHz", "MHz"), ("TSC_MHz", "MHz"), ("Busy%", "%"), *slept):
         if re.fullmatch(r"\d{1,6}(?:\.\d+)?", row.get(name, "")):
             text = f"{row[name]} {unit}"
             yield Fact("turbo", f"CPU {cpu}", name, number(row[name]), page.name, at, text)

@@ -26,6 +26,7 @@ def _deep(evidence: Evidence) -> Iterator[Found]:
     states = evidence.of("idle", "latency")
     worst = max(states, key=lambda fact: fact.value, default=None)
     if worst is None:
+        yield from _slept(evidence)
         return
     said = f"{worst.subject} takes {worst.text} to leave"
     limited = evidence.said("cmdline", r"(intel_idle|processor)\.max_cstate")
@@ -34,6 +35,20 @@ def _deep(evidence: Evidence) -> Iterator[Found]:
         yield Hit("", (worst,), said, 33, "possible", (action,))
     else:
         yield Clear(worst, said)
+
+
+def _slept(evidence: Evidence) -> Iterator[Found]:
+    """Look at names where no latency is told: from C6 on a core is switched off."""
+    deep = evidence.of("turbo", r"CPU%c([6-9]|10)|C([6-9]|10)\w*%")
+    most = max(deep, key=lambda fact: fact.value, default=None)
+    if most is None:
+        return
+    said = f"{most.subject} spends {most.text} of its time in {most.name.strip('%')}"
+    if most.value >= _BUSY:
+        action = Action("cpupower idle-set -D 20", "cpupower idle-set -E")
+        yield Hit("", (most,), said, 31, "possible", (action,))
+    else:
+        yield Clear(most, said)
 
 
 def _governor(evidence: Evidence) -> Iterator[Found]:
@@ -99,8 +114,9 @@ RULES: Final = (
         "deep-idle",
         "CPU",
         "CPUs sleep deeply and wake up late {subject}",
-        "cpupower idle-info, cpuidle/state*/latency",
-        "80 us: at 10 Gbit/s some 70 full or 1,200 small packets arrive in that time",
+        "cpupower idle-info, cpuidle/state*/latency; turbostat",
+        "80 us, or half of the time in C6 and beyond: at 10 Gbit/s some 70 full or 1,200 small"
+        " packets arrive in that time",
         "A CPU that sleeps takes that long to serve an interrupt: a small ring overflows meanwhile,"
         " and each request that comes alone is late.",
         "Forbid deep states (cpupower, tuned's network-latency, /dev/cpu_dma_latency), or widen"

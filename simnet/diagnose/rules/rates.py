@@ -22,6 +22,8 @@ _FULL: Final = 95.0
 # TCP of 1,500 bytes: 1,448 of 1,538
 _CARRIES: Final = 0.93
 _GIGABIT: Final = 1000
+_PAYLOAD: Final = 0.96
+_SLOWER: Final = (10, 100, 1000)
 
 
 def _rate(name: str, of: str, least: float, sure: str) -> Find:
@@ -75,7 +77,35 @@ def _full_line(evidence: Evidence) -> Iterator[Found]:
             yield Hit(speed.subject, (best, speed), said, 30, "likely")
 
 
+def _slow_way(evidence: Evidence) -> Iterator[Found]:
+    """A test that stands at what a slower kind of Ethernet carries has one on its way."""
+    tests = [fact for fact in evidence.of("test", "rate") if fact.value]
+    ports = [fact for fact in evidence.of("phy", "Speed") if fact.value]
+    best = max(tests, key=lambda fact: fact.value, default=None)
+    if best is None or not ports or any(fact.value > _SLOWER[-1] for fact in tests):
+        return
+    for line in _SLOWER:
+        fits = _CARRIES * line <= best.value <= _PAYLOAD * line
+        if fits and all(port.value > line for port in ports):
+            said = f"the test stands at {best.value:,.1f} Mbit/s, what {line:,} Mbit/s carry;"
+            said += f" the port has {ports[0].value:,.0f}"
+            yield Hit("", (best, ports[0]), said, 47, "possible")
+
+
 RULES: Final = (
+    Rule(
+        "slow-way",
+        "cable",
+        "A slower link is on the way {subject}",
+        "rate of a test, and Speed of ethtool",
+        "93 to 96 % of 10, 100 or 1000 Mbit/s: what their headers and gaps leave",
+        "Another device between, or the other end, has the slower kind of Ethernet: a converter, a"
+        " switch, a cable with two pairs; or a rate limit of just that.",
+        "Look at the speed of each port on the way, and of the other end.",
+        "IEEE 802.3, 4.2.3.2.2; RFC 6349, 3.3",
+        _slow_way,
+        outside=True,
+    ),
     Rule(
         "line-full",
         "cable",

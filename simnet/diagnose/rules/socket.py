@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import sysctl
 from simnet.diagnose.families import ratio
+from simnet.diagnose.page import number
 from simnet.diagnose.rule import Clear, Hit, Rule
 
 if TYPE_CHECKING:
@@ -40,6 +41,30 @@ def _default(evidence: Evidence) -> Iterator[Found]:
             said = f"{fact.name} = {fact.text}: room for {fact.value / _TRUESIZE:.0f} full packets"
             yield Hit("", (fact,), said, 34, "possible", _larger(evidence))
             return
+
+
+def _memory(evidence: Evidence) -> Iterator[Found]:
+    """Pages that sockets of UDP hold, against those that they may have."""
+    yield from ratio("Udp6?MemErrors", "Udp6?InDatagrams", at_least=1e-4, act=_pages)(evidence)
+    held = evidence.last("sockets", "udp mem")
+    may = evidence.last("sysctl", r"net\.ipv4\.udp_mem")
+    limits = [number(word) for word in may.text.split()] if may is not None else []
+    if held is None or may is None or len(limits) != 3:  # noqa: PLR2004 - least, pressure, most
+        return
+    said = f"UDP holds {held.shown} pages; udp_mem {may.text}"
+    if held.value >= limits[2]:
+        yield Hit("", (held, may), said, 70, "certain", _pages(evidence))
+    else:
+        yield Clear(held, said)
+
+
+def _pages(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
+    before = evidence.said("sysctl", r"net\.ipv4\.udp_mem").split()
+    if len(before) != 3 or not all(word.isdecimal() for word in before):  # noqa: PLR2004 - as above
+        return ()
+    return (
+        sysctl(evidence, "net.ipv4.udp_mem", " ".join(str(4 * int(word[:15])) for word in before)),
+    )
 
 
 def _queues(evidence: Evidence) -> Iterator[Found]:
@@ -88,6 +113,20 @@ RULES: Final = (
         "Look at nstat -az 'Udp*'; most often the buffer is full.",
         f"{_SNMP}; RFC 1213",
         ratio("Udp6?InErrors", "Udp6?InDatagrams", act=_larger),
+    ),
+    Rule(
+        "udp-memory",
+        "socket",
+        "UDP has no memory left for what it has received {subject}",
+        "UdpMemErrors; mem of UDP of sockstat and udp_mem",
+        "1 datagram in 10,000; as many pages as the third of udp_mem",
+        "All sockets of UDP together hold what udp_mem allows: datagrams are dropped, however large"
+        " a socket's own buffer may be.",
+        "Raise udp_mem; find who does not read (ss -uam).",
+        "Linux Documentation/networking/ip-sysctl.rst, udp_mem; net/ipv4/udp.c,"
+        " __udp_enqueue_schedule_skb",
+        _memory,
+        hides=("udp-errors",),
     ),
     Rule(
         "udp-send-buffer",

@@ -1,8 +1,9 @@
 """Tables of sar and mpstat as text: `sar -u`, `-P ALL`, `-n DEV`, `mpstat -P ALL`.
 
 A heading names its columns after `CPU` or `IFACE`; a time, of one word or two, stands
-before it, and rows have as many columns after theirs. Where there are rows of `Average:`, they
-alone count. The listings of x460's time, which `simnet run --format sar` prints, have no times.
+before it, and rows have as many columns after theirs. Where there are rows of `Average:`, in
+any language, they alone count. The listings of x460's time, which `simnet run --format sar` prints,
+have no times.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _METRICS: Final[Mapping[str, Callable[[str, Mapping[str, float]], Iterator[tuple
 _HEADING: Final = re.compile(r"^[^\n]{0,40}\b(CPU +%us|IFACE +rxpck/s)", re.MULTILINE)
 _HEAD: Final = 4000
 _MOST_BEFORE: Final = 2
-_AVERAGE: Final = "Average:"
+# in any language
+_AVERAGE: Final = re.compile(r"[^\W\d_]{3,15}\.?:")
 
 
 def _knows(text: str) -> bool:
@@ -46,7 +48,7 @@ def text_metrics(text: str) -> Numbers:
             columns = words[key:]
         elif columns and len(columns) <= len(words) <= len(columns) + _MOST_BEFORE:
             values = words[-len(columns) :]
-            found = averages if words[0] == _AVERAGE else samples
+            found = averages if _AVERAGE.fullmatch(words[0]) else samples
             found += _METRICS[columns[0]](values[0], _row(columns[1:], values[1:]))
     known = {metric for metric, _ in averages}
     return means([*averages, *(one for one in samples if one[0] not in known)])

@@ -30,11 +30,10 @@ _MOSTLY: Final = 0.8
 _LEAST: Final = 100_000
 # datagrams a second
 _LEAST_RATE: Final = 100
-_WHEN: Final = r"(?:[\d:]{5,8}(?: [AP]M)?|Average:)"
+_WHEN: Final = r"(?:[\d:]{5,8}(?: [AP]M)?|[^\W\d_]{3,15}\.?:)"
 _SAR: Final = re.compile(
     rf"^({_WHEN}) +([\d.,]+) +([\d.,]+) +([\d.,]+) +([\d.,]+) *$", re.MULTILINE
 )
-_AVERAGE: Final = "Average:"
 # in the words of each tool: UDP received, lost and sent, TCP received
 _SECTION: Final = re.compile(r"^(Udp|Tcp):[ \t]*\n((?:[ \t]+\S.*\n?)+)", re.MULTILINE)
 _NETSTAT: Final = {
@@ -188,7 +187,9 @@ def _rates(evidence: Evidence) -> tuple[int, int, str] | None:
         (when, [float(one.replace(",", ".")) for one in values])
         for when, *values in _SAR.findall(told.text)
     ]
-    chosen = [values for when, values in rows if when == _AVERAGE] or [values for _, values in rows]
+    chosen = [values for when, values in rows if not when[0].isdigit()] or [
+        values for _, values in rows
+    ]
     if not chosen:
         return None
     received, sent, unknown, errors = (

@@ -8,6 +8,7 @@ Source: sadf(1), mpstat(1), iostat(1).
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from simnet.importing.measured.reader import Numbers
     from simnet.importing.outputs import Output, Outputs
 
-__all__ = ["PARSER", "interfaces"]
+__all__ = ["PARSER", "interfaces", "line_speeds"]
 
 # of these the last report counts: iostat's first is of all time since the host started
 _BUSY: Final = (".busy", ".softirq")
@@ -32,9 +33,17 @@ _LAST: Final = {
     "mpstat -P ALL -o JSON": _BUSY,
     "iostat -x -o JSON": (".await_ms", ".queue", ".reads_per_s", ".util_percent", ".writes_per_s"),
 }
-_WHEN: Final = r"(?:[\d:]{5,8}(?: [AP]M)?|Average:)"
+_WHEN: Final = r"(?:[\d:]{5,8}(?: [AP]M)?|[^\W\d_]{3,15}\.?:)"
 _ROW: Final = r"[a-z][^\s:]{0,14}(?: +\d{1,12}[.,]\d\d){7,8}\s*$"
 _HEAD: Final = "IFACE rxpck/s txpck/s rxkB/s txkB/s rxcmp/s txcmp/s rxmcst/s %ifutil"
+_CELL: Final = re.compile(r"\d{1,12}[.,]\d\d")
+# percent of a line, below which two digits tell no speed
+_ENOUGH: Final = 2.0
+_NEAR: Final = 0.01
+_SPEEDS: Final = tuple(
+    mbps * 10**6
+    for mbps in (10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000)
+)
 _METRICS: Final = ("rx_packets_per_s", "tx_packets_per_s", "rx_bps", "tx_bps")
 
 
@@ -88,6 +97,45 @@ def interfaces(outputs: Outputs) -> dict[str, tuple[float, str]]:
                 sent = metrics.get(f"port.{port}.{_METRICS[1]}", 0.0)
                 found.setdefault(port, (value + sent, told.name))
     return found
+
+
+def line_speeds(outputs: Outputs) -> dict[str, tuple[int, str]]:
+    """Return what the kernel says of the speed of ports, by sar's %ifutil, in bit/s, and the file.
+
+    It is the share of the busier way of a port in full duplex. A row tells the speed to its digits,
+    so it is only taken where all rows are near one speed of Ethernet.
+    """
+    found: dict[str, set[int]] = {}
+    sources: dict[str, str] = {}
+    for told in outputs.every("sar -n DEV"):
+        columns: list[str] = []
+        for line in told.text.splitlines():
+            words = line.split()
+            if "IFACE" in words and "%ifutil" in words:
+                columns = words[words.index("IFACE") :]
+            elif columns and len(words) > len(columns) and _CELL.fullmatch(words[-1]):
+                row = dict(zip(columns, words[-len(columns) :], strict=True))
+                speed = _speed(row)
+                if speed is not None:
+                    found.setdefault(row["IFACE"], set()).add(speed)
+                    sources[row["IFACE"]] = told.name
+    return {
+        port: (next(iter(speeds)), sources[port])
+        for port, speeds in found.items()
+        if len(speeds) == 1 and 0 not in speeds
+    }
+
+
+def _speed(row: Mapping[str, str]) -> int | None:
+    """Return the speed of Ethernet that a row fits to; 0: to none, None: it tells too little."""
+    cells = [row.get(name, "") for name in ("rxkB/s", "txkB/s", "%ifutil")]
+    if not all(_CELL.fullmatch(cell) for cell in cells):
+        return None
+    rx, tx, share = (float(cell.replace(",", ".")) for cell in cells)
+    if share < _ENOUGH:
+        return None
+    bps = max(rx, tx) * 1024 * 8 * 100 / share
+    return next((one for one in _SPEEDS if abs(bps / one - 1) <= _NEAR), 0)
 
 
 def _of_text(told: Output) -> Numbers:
