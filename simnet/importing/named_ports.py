@@ -2,7 +2,7 @@
 
 What ethtool printed of a port has its name in the first line, in the prompt before it, or in the
 file's name; drivers call interrupts after their ports; `ip link`, `ifconfig`, `netstat -i`, `sar`
-and `/proc/net/dev` list them.
+and `/proc/net/dev` list them; a bond has them.
 
 Source: `request_irq` in the drivers of Linux; netstat(8), ip-link(8).
 """
@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.outputs import INTERFACE, Outputs
+from simnet.importing.parsers.bonds import bonds
 from simnet.importing.parsers.interrupts import interrupt_counts
 from simnet.importing.parsers.links import listed, mtus
 from simnet.importing.parsers.sysstat import interfaces
@@ -63,6 +64,9 @@ def named_ports(files: Files, outputs: Outputs) -> dict[str, str]:
             for name in _ROW.findall(rest):
                 found.setdefault(name, lines.name)
     found = found or _listed(outputs)
+    for bond in bonds(files, outputs).values():
+        for name in bond.slaves:
+            found.setdefault(name, bond.source)
     return dict(list(found.items())[:_MOST])
 
 

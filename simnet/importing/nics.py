@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.cpulist import parse_cpumask
 from simnet.importing.named_ports import named_ports
 from simnet.importing.outputs import INTERFACE
+from simnet.importing.parsers.bonds import bond_rates
 from simnet.importing.parsers.driver_names import driver_of
 from simnet.importing.parsers.ethtool import (
     current_settings,
@@ -26,7 +27,7 @@ from simnet.importing.parsers.ethtool import (
 )
 from simnet.importing.parsers.interrupts import named_queues
 from simnet.importing.parsers.kernel_log import logged_ports
-from simnet.importing.parsers.links import bond_rates, mtus
+from simnet.importing.parsers.links import mtus
 from simnet.importing.parsers.pci import called, driver_in_use
 from simnet.importing.read_nic import ReadNic
 
@@ -77,7 +78,7 @@ def _from_listings(
     found: dict[str, ReadNic], named: dict[str, str], files: Files, outputs: Outputs, cpus: int
 ) -> None:
     """Note what listings of all ports, cards and interrupts say of the ports."""
-    for name, (rate, source) in bond_rates(files).items():
+    for name, (rate, source) in bond_rates(files, outputs).items():
         if name in found:
             found[name].put("link_bps", link_bps(rate) or None, source)
     for kind in ("ip link", "netstat -i"):

@@ -62,7 +62,7 @@ def describe(bonded: Sequence[Told], why: str) -> list[Note]:
     """Return the notes of an import about a bond."""
     slaves = slaves_of(bonded)
     mode = next((one.raw for one in bonded if one.name == _MODE), "")
-    what = f"{bonded[0].source.rpartition('/')[2]}, {mode}, of {', '.join(slaves)}"
+    what = f"bond of {', '.join(slaves)}, {mode} ({bonded[0].source})"
     if why:
         return [Note(f"{what}: read, not used: {why}", Rank.NOT_SIMULATED)]
     assumed = "a switch that chooses ports by src-dst-ip, and a peer for each port of the host"

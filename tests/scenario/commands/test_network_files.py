@@ -130,6 +130,7 @@ BOND: Final = (
     "\nSlave Interface: eth0\nMII Status: up\nSpeed: 10000 Mbps\n"
     "\nSlave Interface: eth1\nMII Status: up\nSpeed: 10000 Mbps\n"
 )
+OF_WICKED: Final = "# in /etc/sysconfig/network/ifcfg-bond0"
 HASH: Final = {"modprobe bonding xmit_hash_policy": "layer2+3"}
 ECHO: Final = "echo {} > /sys/class/net/bond0/bonding/xmit_hash_policy"
 DOWN: Final = "# bond0 goes down: a session over it is cut off, so type this at the console"
@@ -143,6 +144,37 @@ def test_the_hash_of_a_bond_is_one_echo(tmp_path: Path) -> None:
     assert found.keep[0].startswith("nmcli connection modify bond0 +bond.options mode=802.3ad,")
     assert found.keep[0].endswith("xmit_hash_policy=layer2+3")
     assert "xmit_hash_policy=layer2," in found.drop[0]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "file", "name", "line"),
+    [
+        (
+            "5.15.0-91-generic",
+            "os-release",
+            UBUNTU.format("22.04.3 LTS"),
+            "        transmit-hash-policy: layer2+3",
+        ),
+        (
+            "6.1.0-18-amd64",
+            "os-release",
+            DEBIAN.format("12 (bookworm)"),
+            "#     bond-xmit-hash-policy layer2+3",
+        ),
+        (
+            "5.14.21-150500.55.39-default",
+            "os-release",
+            'PRETTY_NAME="SUSE Linux Enterprise Server 15 SP5"',
+            f"{OF_WICKED}: BONDING_MODULE_OPTS='mode=802.3ad miimon=100 xmit_hash_policy=layer2+3'",
+        ),
+    ],
+)
+def test_a_bond_is_kept_in_the_words_of_its_distribution(
+    tmp_path: Path, kernel: str, file: str, name: str, line: str
+) -> None:
+    found = typed(tmp_path, PASTE.format(kernel=kernel, file=file, name=name) + BOND, HASH)
+    assert line in found.keep
+    assert not any("options bonding" in one for one in found.keep)
 
 
 def test_where_it_needs_the_bond_down_that_is_said_first(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """What to type for a bond: its driver takes all options at once, when it is loaded.
 
-Some options can be set while it is up.
+Some options can be set while it is up. It is kept in the files that configure the network.
 
 Sources: Documentation/networking/bonding.txt of Linux 2.6.18, configuring bonding manually;
-``drivers/net/bonding/bond_options.c`` of Linux 3.14: what lacks ``BOND_OPTFLAG_IFDOWN``.
+``drivers/net/bonding/bond_options.c`` of Linux 3.14: what lacks ``BOND_OPTFLAG_IFDOWN``;
+netplan(5), bonds; interfaces-bond(5); ifcfg-bonding(5) of wicked; sysconfig.txt of initscripts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -30,14 +32,14 @@ _CUT_OFF: Final = f"# bond0 goes down: a session over it {CUT_OFF}"
 # with files of options in sysfs; that of the hash cannot be written while the bond is up
 _FIRST_WITH_FILES: Final = (2, 6, 18)
 _SET_WHILE_DOWN: Final = ("xmit_hash_policy",)
-# by what configures the network
-_KEPT: Final = {
-    "nmcli": "nmcli connection modify bond0 +bond.options {options}",
-    "netplan": "# in /etc/netplan, bonds: bond0: parameters: {options}",
-    "interfaces": "# in /etc/network/interfaces, iface bond0: {options}",
-    "ifcfg": '# in ifcfg-bond0: BONDING_OPTS="{options}"',
-}
 _ELSEWHERE: Final = "# where ifcfg-bond0 has BONDING_MODULE_OPTS, change it there instead"
+_NETPLAN: Final = "/etc/netplan/91-simnet-bond.yaml"
+_IN_NETPLAN: Final = {
+    "miimon": "mii-monitor-interval",
+    "updelay": "up-delay",
+    "downdelay": "down-delay",
+    "xmit_hash_policy": "transmit-hash-policy",
+}
 
 
 @dataclass(frozen=True)
@@ -74,16 +76,55 @@ def typed(base: Effective, tuned: Effective) -> Iterator[Together]:
             undo = [_CUT_OFF, up.format("down"), *undo, up.format("up")]
     else:
         first, undo = rebuild(old, new, today=style.today), rebuild(new, old, today=style.today)
-    kept = _KEPT.get(style.network, "")
-    comma = "," if style.network == "nmcli" else " "
-    options, before = (one.options.replace(" ", comma) for one in (new, old))
+    kept = _KEPT.get(style.network)
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    if new.slaves:
+        keep = kept(new.options) if kept else (_ELSEWHERE,)
+    if kept and new.slaves and old.slaves:
+        drop = (f"rm {_NETPLAN}",) if kept is _netplan else kept(old.options)
     yield Together(
         first=tuple(first),
         first_undo=tuple(undo),
         options=(f"options bonding {new.options}",) if new.slaves and not kept else (),
-        keep=(kept.format(options=options) if kept else _ELSEWHERE,) if new.slaves else (),
-        drop=(kept.format(options=before),) if kept and new.slaves and old.slaves else (),
+        keep=keep,
+        drop=drop,
     )
+
+
+def _nmcli(options: str) -> tuple[str, ...]:
+    return (f"nmcli connection modify bond0 +bond.options {options.replace(' ', ',')}",)
+
+
+def _netplan(options: str) -> tuple[str, ...]:
+    """Return a file of its own: netplan merges all files by their keys."""
+    pairs = (option.partition("=") for option in options.split())
+    lines = (f"        {_IN_NETPLAN.get(name, name)}: {value}" for name, _, value in pairs)
+    head = ("network:", "  version: 2", "  bonds:", "    bond0:", "      parameters:")
+    return (f"cat > {_NETPLAN} <<'END'", *head, *lines, "END", f"chmod 600 {_NETPLAN}")
+
+
+def _interfaces(options: str) -> tuple[str, ...]:
+    pairs = (option.partition("=") for option in options.split())
+    lines = (f"#     bond-{name.replace('_', '-')} {value}" for name, _, value in pairs)
+    return ("# in /etc/network/interfaces, iface bond0:", *lines)
+
+
+def _ifcfg(options: str) -> tuple[str, ...]:
+    return (f'# in /etc/sysconfig/network-scripts/ifcfg-bond0: BONDING_OPTS="{options}"',)
+
+
+def _wicked(options: str) -> tuple[str, ...]:
+    return (f"# in /etc/sysconfig/network/ifcfg-bond0: BONDING_MODULE_OPTS='{options}'",)
+
+
+_KEPT: Final[Mapping[str, Callable[[str], tuple[str, ...]]]] = {
+    "nmcli": _nmcli,
+    "netplan": _netplan,
+    "interfaces": _interfaces,
+    "ifcfg": _ifcfg,
+    "wicked": _wicked,
+}
 
 
 def _changed(base: Effective, tuned: Effective) -> dict[str, tuple[str, str]]:
