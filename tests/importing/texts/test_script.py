@@ -14,7 +14,7 @@ OTHERS: Final = frozenset(
     | {"sar of errors", "iperf3 -J", "iperf3", "iperf", "netperf", "fio job", "fio", "iozone"}
     | {"pf_ring info", "pfcount", "commands", "cpu.stat", "tc -s filter", "dstat", "turbostat"}
     | {"perf", "ping", "top of BusyBox", "banner", "ip -br link", "ifconfig", "wg show", "ss"}
-    | {"ss -s"}
+    | {"ss -s", "bonding", "configuration of a bond"}
 )
 
 
