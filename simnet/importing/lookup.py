@@ -141,9 +141,21 @@ def nearest_nic(driver: str, *, guest: bool = False, called: str = "") -> tuple[
     # the kernel's module of mlx5
     wanted = driver.removesuffix("_core")
     known = _of_drivers(guest=guest).get(wanted, ())
-    words = set(_WORD.findall(called.lower()))
-    own = [name for name in known if name.rpartition("-")[2] in words]
-    return next(iter((*own, *known)), _ANY_NIC), bool(known)
+    words = tuple(_WORD.findall(called.lower()))
+    own = [name for name in known if _among(words, (name.rpartition("-")[2],))]
+    also = [name for name in known if _among(words, _chips(_form("nic", name).description))]
+    return next(iter((*own, *also, *known)), _ANY_NIC), bool(known)
+
+
+def _among(words: tuple[str, ...], chips: tuple[str, ...]) -> bool:
+    """Whether a card's name has one of some chips, as 82599ES has 82599."""
+    return any(word.startswith(chip) for word in words for chip in chips)
+
+
+def _chips(description: str) -> tuple[str, ...]:
+    """Return the chips that a model is said to be of."""
+    words = _WORD.findall(description.lower())
+    return tuple(word for word in words if len(word) >= _CHIP_LETTERS and not word.isalpha())
 
 
 def queue_a_cpu(model: str) -> int:
@@ -153,6 +165,7 @@ def queue_a_cpu(model: str) -> int:
 
 
 _WORD: Final = re.compile(r"[a-z0-9]{1,30}")
+_CHIP_LETTERS: Final = 4
 
 
 @cache

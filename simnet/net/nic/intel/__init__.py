@@ -1,1 +1,1 @@
-"""Intel's 700 and 800 series."""
+"""Intel's cards from 1 to 100 Gbit/s."""

@@ -36,10 +36,6 @@ class I40e(ItrChannel):
     """
 
     itr: DynamicItr = None
-    rx_looked: cython.longlong = 0
-    rx_looked_bytes: cython.longlong = 0
-    tx_looked: cython.longlong = 0
-    tx_looked_bytes: cython.longlong = 0
 
     def __init__(
         self,
@@ -65,14 +61,9 @@ class I40e(ItrChannel):
     def _poll_completed(self, now: cython.longlong) -> cython.int:
         """`i40e_update_enable_itr`."""
         written: RingContainer
-        size: cython.longlong = self._rx_counted_bytes()
-        self.itr.took(self.itr.rx, self.consumed - self.rx_looked, size - self.rx_looked_bytes)
-        self.rx_looked = self.consumed
-        self.rx_looked_bytes = size
-        size = self.cleaned_bytes
-        self.itr.took(self.itr.tx, self.cleaned - self.tx_looked, size - self.tx_looked_bytes)
-        self.tx_looked = self.cleaned
-        self.tx_looked_bytes = size
+        self._look()
+        self.itr.took(self.itr.rx, self.taken, self.taken_bytes)
+        self.itr.took(self.itr.tx, self.freed, self.freed_bytes)
         written = self.itr.update(now // self.jiffy_ps)
         if written is not None:
             self.rx_itr_ps = (self.itr.rx.current_itr & _MASK) * _US_PS

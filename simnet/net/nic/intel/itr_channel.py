@@ -45,6 +45,10 @@ class ItrChannel(AdaptiveChannel):
         tso: the device cuts large segments.
         rx_itr_ps, tx_itr_ps: throttles of received and of sent frames.
         intrl_ps: least time between two interrupts; 0 for no limit.
+
+    Attributes:
+        taken, taken_bytes: frames that polls have taken between the last two looks.
+        freed, freed_bytes: likewise, sent frames that polls have freed.
     """
 
     rx_itr_ps: cython.longlong = 0
@@ -53,6 +57,14 @@ class ItrChannel(AdaptiveChannel):
     tx_lengths: Array[cython.longlong] = None
     cleaned: cython.longlong = 0
     cleaned_bytes: cython.longlong = 0
+    looked: cython.longlong = 0
+    looked_bytes: cython.longlong = 0
+    looked_cleaned: cython.longlong = 0
+    looked_cleaned_bytes: cython.longlong = 0
+    taken: cython.longlong = 0
+    taken_bytes: cython.longlong = 0
+    freed: cython.longlong = 0
+    freed_bytes: cython.longlong = 0
 
     def __init__(
         self,
@@ -104,6 +116,19 @@ class ItrChannel(AdaptiveChannel):
             self.cleaned_bytes += self.tx_lengths[position & self.tx.mask]
             position += 1
         return count
+
+    def _look(self) -> cython.int:
+        """Count what polls have brought since the last look."""
+        size: cython.longlong = self._rx_counted_bytes()
+        self.taken = self.consumed - self.looked
+        self.taken_bytes = size - self.looked_bytes
+        self.freed = self.cleaned - self.looked_cleaned
+        self.freed_bytes = self.cleaned_bytes - self.looked_cleaned_bytes
+        self.looked = self.consumed
+        self.looked_bytes = size
+        self.looked_cleaned = self.cleaned
+        self.looked_cleaned_bytes = self.cleaned_bytes
+        return 0
 
     def _tx_counted(self) -> cython.longlong:
         """Frames that have been reclaimed."""

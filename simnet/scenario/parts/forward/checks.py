@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from simnet.host.release import release
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.subject import Need
-from simnet.scenario.parts.nic.channels import Channels
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def check_forward(tree: Tree, table: Table) -> None:
     ports = tree.get(("host", "ports"))[:_PORTS]
     if len(ports) < _PORTS:
         refuse("expected two ports, by which packets come and leave", ("host", "ports"))
-    drivers = {name for name, one in Nic.variants().items() if issubclass(one, Channels)}
+    drivers = {name for name, one in Nic.variants().items() if one.forwards}
     for number, port in enumerate(ports):
         driver = port["nic"]["driver"]
         if driver not in drivers:

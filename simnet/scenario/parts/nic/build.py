@@ -128,7 +128,7 @@ def make_port(
     queues = max(model.rx_queues, model.tx_queues) if isinstance(model, Queues) else 1
     if not isinstance(model, Queues) or queues == 1:
         return made()
-    return MultiqueuePort(
+    whole = MultiqueuePort(
         sim,
         f"{machine.path}.{port.name}",
         port.name,
@@ -138,6 +138,8 @@ def make_port(
         xps=XpsMap(len(machine.cpus), port.xps_cpus) if any(port.xps_cpus) else None,
         rules=model.rules() if isinstance(model, FlowSteering) else None,
     )
+    model.complete(whole)
+    return whole
 
 
 def _rss(model: Multiqueue) -> Rss:
@@ -146,8 +148,7 @@ def _rss(model: Multiqueue) -> Rss:
     if model.rss_key != "microsoft":
         key = bytes.fromhex(model.rss_key.replace(":", ""))
     first = 1 if model.rss_default_queue and model.rx_queues > 1 else 0
-    spread = model.rss_equal or model.rx_queues - first
-    table = equal_table(model.rss_table_entries, spread, first)
+    table = equal_table(model.rss_table_entries, model.rss_spread, first)
     if model.rss_in_blocks and not model.rss_equal:
         table = block_table(model.rss_table_entries, model.rx_queues)
     return Rss(_toeplitz(key), table)

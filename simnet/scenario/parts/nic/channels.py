@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
@@ -52,6 +52,9 @@ class Channels(
     FlowSteering, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
 ):
     """A port with channels and flow rules, whose moderation may adapt to the traffic."""
+
+    forwards: ClassVar[bool] = True
+    disciplines: ClassVar[bool] = True
 
     tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
     adaptive_rx: Annotated[bool, Flag("moderation of receive interrupts adapts to the traffic")]

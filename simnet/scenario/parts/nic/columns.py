@@ -37,6 +37,8 @@ def equip(ground: Ground) -> None:
 def _has_rules(host: Host, port: Port) -> bool:
     if not isinstance(port.nic, FlowSteering):
         return False
+    if port.nic.learns_flows:
+        return True
     follows = host.kernel.rps_sock_flow_entries and any(port.rps_flow_cnt)
     return bool(port.nic.flow_rules or (follows and port.nic.rx_flow_steer(host.kernel.version)))
 
@@ -60,8 +62,9 @@ COLUMNS: Final = (
     Column(
         "flow_rules",
         tuple[dict[str, str | float], ...],
-        "one entry a port with rules: those of ethtool -N, those that RFS asked for, the share of"
-        " its frames that went by one, and how many RFS had added, updated and removed",
+        "one entry a port with rules: those of ethtool -N, those that RFS asked for or the driver"
+        " made itself, the share of its frames that went by one, and how many of the latter were"
+        " added, updated and removed",
         _rows,
         table=True,
         order=12,

@@ -171,6 +171,11 @@ class FlowSteering(Queues):
         """
         return self._arfs(version) if self.ntuple and not self.why_no_arfs(version) else None
 
+    @property
+    def learns_flows(self) -> bool:
+        """Whether the driver makes rules of its own from what it sends."""
+        return False
+
     def why_no_arfs(self, version: str) -> str:
         """Return why the driver makes no rules for RFS though ntuple is on; empty if it does."""
         if self.arfs_since is None:

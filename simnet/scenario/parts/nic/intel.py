@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import time
-from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.nic.channels import Channels, ethtool
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.schema import (
@@ -50,12 +49,12 @@ class Throttled(Channels):
         super().check(given)
         port = given.tree.get(given.port)["name"]
         for way in ("rx", "tx"):
-            if given[f"adaptive_{way}"] and _is_set(given, f"{way}_usecs_ps"):
+            if given[f"adaptive_{way}"] and given.typed(f"{way}_usecs_ps"):
                 off = f"ethtool -C {port} adaptive-{way} off"
                 message = f"{cls.name()} refuses {way}-usecs while adaptive-{way} is on: {off}"
                 raise given.error(f"{way}_usecs_ps", message)
         adapts = [way for way in ("rx", "tx") if given[f"adaptive_{way}"]]
-        if cls.limit_needs_fixed and adapts and _is_set(given, "rx_usecs_high_ps"):
+        if cls.limit_needs_fixed and adapts and given.typed("rx_usecs_high_ps"):
             off = " ".join(f"adaptive-{way} off" for way in adapts)
             message = f"{cls.name()} refuses rx-usecs-high while it adapts: ethtool -C {port} {off}"
             raise given.error("rx_usecs_high_ps", message)
@@ -95,7 +94,3 @@ class Throttled(Channels):
             "adaptive_rx": self.adaptive_rx,
             "adaptive_tx": self.adaptive_tx,
         }
-
-
-def _is_set(given: Given, field: str) -> bool:
-    return dotted((*given.port, "nic", field)) in given.table.origins

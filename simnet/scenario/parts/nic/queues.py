@@ -8,6 +8,7 @@ from simnet.scenario.core.specs import Flag, HashKey, count
 from simnet.scenario.parts.nic.schema import MOST_QUEUES, Nic
 
 if TYPE_CHECKING:
+    from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.scenario.parts.nic.schema import Given
 
 __all__ = ["Multiqueue", "Queues"]
@@ -32,6 +33,9 @@ class Queues(Nic):
                 what = "workload.peers_simulated = ends"
                 message = f"{port['name']} has several queues, {what} knows one: expected 1"
                 raise given.error(field, message)
+
+    def complete(self, port: MultiqueuePort) -> None:
+        """Give a port of several queues what its driver has for all of them."""
 
 
 class Multiqueue(Queues):
@@ -64,3 +68,9 @@ class Multiqueue(Queues):
         entries = given["rss_table_entries"]
         if entries & (entries - 1):
             raise given.error("rss_table_entries", f"expected a power of two, got {entries}")
+
+    @property
+    def rss_spread(self) -> int:
+        """Receive queues that the table sorts to."""
+        first = 1 if self.rss_default_queue and self.rx_queues > 1 else 0
+        return self.rss_equal or self.rx_queues - first

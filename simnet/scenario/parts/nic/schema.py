@@ -122,6 +122,10 @@ class Given:
         path = dotted((*self.port, "nic", field))
         return self.tree.provenance[path].source != DEFAULT
 
+    def typed(self, field: str) -> bool:
+        """Return whether a setting gives a value of the NIC."""
+        return dotted((*self.port, "nic", field)) in self.table.origins
+
     def put(self, field: str, value: int, source: str) -> None:
         """Set a value of the NIC that its driver has on this kernel."""
         path: Path = (*self.port, "nic", field)
@@ -146,6 +150,8 @@ class Nic(Section):
         one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
         fixed_rings: `ethtool -G` has nothing to set.
+        forwards: packets may be forwarded from one of its ports to another.
+        disciplines: its rings may have queueing disciplines and byte queue limits.
     """
 
     by: ClassVar[str] = "driver"
@@ -156,6 +162,8 @@ class Nic(Section):
     one_queue: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = False
     fixed_rings: ClassVar[bool] = False
+    forwards: ClassVar[bool] = False
+    disciplines: ClassVar[bool] = False
 
     driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.release import release
-from simnet.scenario.parts.nic.channels import Channels
 from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.parts.qdisc.schema import DISCIPLINES
 
@@ -37,7 +36,7 @@ def check_queueing(tree: Tree, place: Path, table: Table) -> None:
             raise table.error(path, "qdisc", message)
         for port in tree.get((*place, "ports")):
             driver = port["nic"]["driver"]
-            having = [name for name, nic in Nic.variants().items() if issubclass(nic, Channels)]
+            having = [name for name, nic in Nic.variants().items() if nic.disciplines]
             if driver not in having:
                 message = f"with the driver {driver} it is not modelled; it is with "
                 raise table.error(path, "qdisc", message + ", ".join(sorted(having)))

@@ -125,7 +125,9 @@ class TestRefusals:
     @pytest.mark.parametrize("name", [RULES, NTUPLE])
     def test_a_driver_without_it_names_those_that_have_it(self, name: str) -> None:
         value = ONE if name == RULES else "on"
-        with pytest.raises(InputError, match=r"virtio_net has no such knob; .* i40e, ice, mlx5$"):
+        with pytest.raises(
+            InputError, match=r"virtio_net has no such knob; .* i40e, ice, ixgbe, mlx5$"
+        ):
             load("vm-virtio", settings={name: value})
 
 

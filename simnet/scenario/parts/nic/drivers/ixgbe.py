@@ -1,0 +1,185 @@
+"""Intel 82599, X540 and X550 with the driver ixgbe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+
+from simnet.host.release import release
+from simnet.scenario.core.parameter import Parameter
+from simnet.scenario.core.specs import count, time
+from simnet.scenario.core.tree import dotted
+from simnet.scenario.parts.nic.channels import RSS_KNOBS, Combined
+from simnet.scenario.parts.nic.flow_steering import FlowSteering
+from simnet.scenario.parts.nic.queues import Multiqueue
+from simnet.scenario.parts.nic.schema import (
+    DATAGRAM_HEADERS_BYTES,
+    MOST_QUEUES,
+    SHARED_INFO_BYTES,
+    BusLatency,
+    Ethernet,
+    Polled,
+    ReceiveOffload,
+    RxUsecs,
+)
+
+if TYPE_CHECKING:
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic as Device
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.tree import Path
+    from simnet.scenario.parts.nic.schema import Given, Slot
+
+__all__ = ["DRIVER"]
+
+_US_PS: Final = 10**6
+_START_PS: Final = 50 * _US_PS
+# a register of 2 us
+_STEP_PS: Final = 2 * _US_PS
+# the driver fills pages by halves and builds an sk_buff around a frame since then
+_FIRST: Final = (4, 12)
+# until then ixgbe_poll took no notice of what napi_complete_done returned
+_HEEDS: Final = (5, 0)
+_LONG_RINGS: Final = (6, 2)
+_SHORT_RING: Final = 4096
+# IXGBE_MAX_JUMBO_FRAME_SIZE 9728 without header and FCS; ETH_DATA_LEN
+_MOST_MTU_BYTES: Final = 9710
+_STANDARD_MTU_BYTES: Final = 1500
+_AROUND_BYTES: Final = 14 + 4
+# half of two pages, where a frame takes up to 3 KiB
+_JUMBO_PART_BYTES: Final = 4096
+_JUMBO_BUFFER_BYTES: Final = 3072
+_LEAST_BPS: Final = 10**9
+_XPS: Final = "ixgbe_main.c: ixgbe_configure_tx_ring, netif_set_xps_queue"
+
+
+class Ixgbe(
+    FlowSteering, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
+):
+    """A 10-gigabit port whose vectors have one throttle each, and which learns flows' queues."""
+
+    most_usecs: ClassVar[int] = 1022
+    charges_datagrams: ClassVar[bool] = True
+    ring_counter: ClassVar[str] = "rx_missed_errors"
+    queue_a_cpu: ClassVar[bool] = True
+    one_input_set: ClassVar[bool] = True
+    rules_need_ntuple: ClassVar[bool] = True
+    forwards: ClassVar[bool] = True
+    disciplines: ClassVar[bool] = True
+
+    driver: Literal["ixgbe"]
+    rx_usecs_ps: Annotated[
+        int,
+        time(
+            "least time between two interrupts of a vector; 1 us: it adapts, 0: none",
+            "0 us",
+            "10 ms",
+        ),
+    ]
+    rss_most: Annotated[int, count("receive queues that RSS can sort to", 1, MOST_QUEUES)]
+
+    @classmethod
+    def settle(cls, given: Given) -> None:
+        """Have each CPU send by the queue with its number, and shorten rings of older drivers."""
+        version = given.tree.get((*given.host, "kernel"))["version"]
+        if release(version) < _LONG_RINGS and not given.typed("rx_ring"):
+            short = min(given["rx_ring"], _SHORT_RING)
+            given.put("rx_ring", short, "ixgbe.h before Linux 6.2: IXGBE_MAX_RXD")
+        queues = given["tx_queues"]
+        for queue in range(queues if queues > 1 else 0):
+            path: Path = (*given.port, "xps_cpus", queue)
+            if dotted(path) not in given.table.origins:
+                known: Any = {"unit": "", "state": "datasheet", "text": str(queue)}
+                given.tree.put(path, Parameter(value=(queue,), source=_XPS, **known))
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse what the driver refuses, and versions whose rules are others; see `Nic.check`."""
+        super().check(given)
+        version = given.tree.get((*given.host, "kernel"))["version"]
+        if release(version) < _FIRST:
+            message = f"ixgbe of Linux {version} is not modelled: expected Linux 4.12"
+            raise given.error("driver", message)
+        if given["rx_usecs_ps"] % _US_PS:
+            raise given.error("rx_usecs_ps", "ixgbe takes whole microseconds")
+        if given["link_rate_bps"] < _LEAST_BPS:
+            message = "ixgbe on links slower than 1 Gbit/s is not modelled"
+            raise given.error("link_rate_bps", message)
+        if given["mtu_bytes"] > _MOST_MTU_BYTES:
+            raise given.error("mtu_bytes", f"ixgbe takes at most {_MOST_MTU_BYTES} B")
+        if given["rss_equal"] > given["rss_most"]:
+            message = f"RSS of this card sorts to at most {given['rss_most']} queues"
+            raise given.error("rss_equal", message, "rss_most")
+        most = _SHORT_RING if release(version) < _LONG_RINGS else given["rx_ring"]
+        for field in ("rx_ring", "tx_ring"):
+            if given[field] > most:
+                message = f"a ring of ixgbe has at most {most} descriptors here"
+                raise given.error(field, message)
+
+    @classmethod
+    def knobs(cls) -> tuple[Knob, ...]:
+        """Return rules, the number of queues, and RSS."""
+        return (*super().knobs(), *RSS_KNOBS)
+
+    @property
+    def rss_spread(self) -> int:
+        """As many receive queues as RSS knows."""
+        return min(super().rss_spread, self.rss_most)
+
+    @property
+    def learns_flows(self) -> bool:
+        """Unless rules are on (`ixgbe_set_features`)."""
+        return not self.ntuple
+
+    def _parts_bytes(self, length: int) -> int:
+        """The parts of pages that a frame lies in (`ixgbe_set_rx_buffer_len`)."""
+        if self.mtu_bytes <= _STANDARD_MTU_BYTES:
+            return self.whole_buffers_bytes(length)
+        return -(-length // _JUMBO_BUFFER_BYTES) * _JUMBO_PART_BYTES
+
+    @property
+    def frame_buffer_bytes(self) -> int:
+        """As many parts of pages as a full frame takes."""
+        return self._parts_bytes(self.mtu_bytes + _AROUND_BYTES)
+
+    def datagram_truesize(self, length: int, overhead: int) -> int:
+        """Parts of pages and an `sk_buff` (`ixgbe_build_skb`, `ixgbe_rx_frame_truesize`).
+
+        `skb_shared_info` lies in the first part.
+        """
+        parts = self._parts_bytes(length + DATAGRAM_HEADERS_BYTES)
+        return parts + overhead - SHARED_INFO_BYTES
+
+    @property
+    def interrupt_gap_ps(self) -> int:
+        """Least time between two interrupts; where it adapts, what it starts from."""
+        if self.rx_usecs_ps == _US_PS:
+            return _START_PS
+        return self.rx_usecs_ps // _STEP_PS * _STEP_PS
+
+    def make(self, slot: Slot) -> Device:
+        """Return one vector with its rings."""
+        from simnet.net.nic.intel import ixgbe, ixgbe_itr
+
+        version = slot.kernel.version
+        made = ixgbe.Ixgbe(
+            slot.device,
+            self.offload(slot),
+            tso=self.tso,
+            usecs=self.rx_usecs_ps // _US_PS,
+            rules=ixgbe_itr.itr_rules(version),
+        )
+        made.rearms = release(version) < _HEEDS
+        self.configure(made.instance, slot)
+        return made
+
+    def complete(self, port: MultiqueuePort) -> None:
+        """Have rings look at what they send."""
+        from simnet.net.nic.intel import atr
+
+        if self.learns_flows:
+            filters = atr.Atr(port.obey_rules())
+            for number, queue in enumerate(port.queues):
+                queue.atr = atr.AtrRing(filters, number)
+
+
+DRIVER = Ixgbe
