@@ -225,6 +225,8 @@ def _tell(question: Question, found: WhatIf, place: int, asker: Asker) -> None:
     blocks: list[Block] = [Table("What changes", change_heading(), rows)]
     if best.warnings:
         blocks.append(Notes(best.warnings, warning=True))
+    if best.full:
+        blocks.append(Notes(best.full, caption="Full CPUs"))
     if moved := moved_most(best):
         blocks.append(Notes(tuple(moved), caption="Moved most"))
     if last:

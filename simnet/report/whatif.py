@@ -64,6 +64,11 @@ def moved_most(judged: Judged) -> list[str]:
     return [moved_text(one) for one in moved[:_MECHANISMS_SHOWN]]
 
 
+def why_lines(judged: Judged) -> list[str]:
+    """What explains an answer: CPUs that are full with or without a tuning, what it moves most."""
+    return [*judged.full, *moved_most(judged)]
+
+
 def _heading(found: WhatIf) -> str:
     """The answer, what it is judged by, and how much was simulated: a line each."""
     runs = runs_of(found)
@@ -138,6 +143,7 @@ def _interval(interval: Interval | None) -> str:
 
 
 def _remarks(judged: Judged) -> Iterator[str]:
+    yield from judged.full
     for number, moved in enumerate(moved_most(judged)):
         yield f"{'moved most: ' if number == 0 else '            '}{moved}"
     for warning in judged.warnings:

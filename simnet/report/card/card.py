@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few, markdown, printable, titled
-from simnet.report.whatif import answer_of, change_heading, change_rows, moved_most, runs_of
+from simnet.report.whatif import answer_of, change_heading, change_rows, runs_of, why_lines
 from simnet.scenario.commands.loops import looped
 from simnet.study.run.measures import CPU_PER_BYTE
 from simnet.study.whatif.machine import machine
@@ -122,7 +122,7 @@ def _card(sentence: str, found: WhatIf, base: Case | None, one: Judged | None = 
         sentence=printable(sentence),
         of=_machine(found, base),
         numbers=(change_heading(), *_rows(found, best)),
-        why=tuple(map(printable, (*moved_most(best), *(f"warning: {w}" for w in best.warnings)))),
+        why=tuple(map(printable, (*why_lines(best), *(f"warning: {w}" for w in best.warnings)))),
         typed=first.apply if first else (),
         undo=first.undo if first else (),
         foot=foot,

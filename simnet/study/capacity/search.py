@@ -30,7 +30,7 @@ from simnet.study.capacity.verdict import Criterion, Limits, Sample, Verdict, cr
 
 __all__ = ["LOOKS", "Found", "Judged", "Measure", "Plan", "search"]
 
-LOOKS: Final = (8, 16, 32)
+LOOKS: Final = (4, 8, 16, 32)
 """Replications after which a load is judged."""
 CONFIDENCE: Final = 0.95
 

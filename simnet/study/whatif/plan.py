@@ -143,7 +143,7 @@ class Found:
             drawn = {
                 name: [math.exp(fmean(map(math.log, usual[name]))), *values]
                 for name, values in drawn.items()
-                if all(usual.get(name, ()))
+                if usual.get(name) and all(usual[name])
             }
         moved = {
             name: [log_factor(value, values[0], "ratio") for value in values[1:]]

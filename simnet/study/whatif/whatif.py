@@ -38,6 +38,7 @@ from simnet.study.run.validity import inconclusive
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
+from simnet.study.whatif.full import filled
 from simnet.study.whatif.machine import machine
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
@@ -80,8 +81,8 @@ _INTERVALS = ("seeds", "parameters", "model")
 class Judged(Row):
     """One tuning: what it does, whether to do it, and how.
 
-    `mechanisms` says where CPU time goes, the largest change first. `warnings` is what to know
-    before it is applied.
+    `full` says which CPUs it fills or relieves, `mechanisms` where CPU time goes, the largest
+    change first. `warnings` is what to know before it is applied, what is harmed first.
     """
 
     rank: int
@@ -92,6 +93,7 @@ class Judged(Row):
     reason: str
     pairs: int = Field(description="pairs of runs with equal seeds until the verdict was clear")
     changes: tuple[Change, ...]
+    full: tuple[str, ...] = Field(default=(), description="CPUs that are full with or without it")
     mechanisms: tuple[Moved, ...]
     settings: dict[str, str] = Field(description="knobs with the values that the tuning sets")
     commands: tuple[Commands, ...]
@@ -415,15 +417,16 @@ def _judged(
         reason=reason,
         pairs=len(before),
         changes=changed,
+        full=filled(before, after),
         mechanisms=moved(before, after),
         settings={one.name: one.value for one in changed_knobs(base, tuned)},
         commands=tuple(commands(base, tuned)),
         warnings=(
+            *_slower(changed, decided, aim),
+            *_held_up(before, after),
             *alternative.warnings,
             *_warnings(base, tuned),
             *(text for text in after[0].warnings if text not in (reason, *before[0].warnings)),
-            *_slower(changed, decided, aim),
-            *_held_up(before, after),
         ),
     )
 

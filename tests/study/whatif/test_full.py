@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from simnet.study.run.result import CpuUse, Result
+from simnet.study.whatif.full import filled
+from tests.study.synthetic import result
+
+
+def _run(*busy: float) -> Result:
+    cpus = tuple(
+        CpuUse(
+            id=number, node=0, user=0, system=each, softirq=0, irq=0, iowait=0, steal=0,
+            idle=100 - each,
+        )
+        for number, each in enumerate(busy)
+    )  # fmt: skip
+    return result().model_copy(update={"cpus": cpus})
+
+
+def test_a_cpu_that_is_full_with_a_tuning_alone_is_named_and_what_it_was_before() -> None:
+    found = filled([_run(40, 60, 50), _run(44, 64, 50)], [_run(100, 30, 99), _run(99, 20, 98)])
+    assert found == ("full with it: CPU 0,2, without it 46 % busy",)
+
+
+def test_a_cpu_that_is_relieved_is_named() -> None:
+    assert filled([_run(100, 1)], [_run(70, 31)]) == ("full no more: CPU 0, with it 70 % busy",)
+
+
+def test_what_is_full_in_both_or_nearly_is_no_reason() -> None:
+    assert filled([_run(99, 96)], [_run(100, 99)]) == ()
+    assert filled([_run(90, 10)], [_run(97, 10)]) == ()
