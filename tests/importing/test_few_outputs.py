@@ -242,7 +242,7 @@ def test_a_link_is_as_fast_as_its_card(tmp_path: Path, files: dict[str, str], ra
 
 def test_modes_are_no_microseconds(tmp_path: Path) -> None:
     text = "Coalesce parameters for eth0:\nAdaptive RX: off  TX: off\nrx-usecs: 3\n"
-    files = {"ethtool-c-eth0.txt": text, "ethtool-i-eth0.txt": "driver: igc\n"}
+    files = {"ethtool-c-eth0.txt": text, "ethtool-i-eth0.txt": "driver: igbvf\n"}
     unused = {one["name"]: one["why"] for one in taken(tmp_path, files).unused()}
     assert "a rate that adapts" in unused["ethtool -C eth0 rx-usecs"]
 

@@ -183,8 +183,8 @@ def _in_blocks(table: dict[int, int], queues: int) -> bool:
     return all(queue == place * queues // len(table) for place, queue in table.items())
 
 
-# igc_ethtool_set_coalesce, e1000_set_coalesce: 1 and 3 are modes of InterruptThrottleRate
-_MODES: Final = frozenset(("rx-usecs", driver) for driver in ("igbvf", "igc", "e1000", "e1000e"))
+# igbvf_set_coalesce, e1000_set_coalesce: 1 and 3 are modes of InterruptThrottleRate
+_MODES: Final = frozenset(("rx-usecs", driver) for driver in ("igbvf", "e1000", "e1000e"))
 _MODE_NUMBERS: Final = ("1", "3", "4")
 _BESIDE: Final = "beside "
 _EVEN: Final = "even "

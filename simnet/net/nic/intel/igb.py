@@ -1,8 +1,8 @@
-"""Intel's gigabit ports from the 82576 to the I211 with the driver igb: a vector with its rings.
+"""Intel's ports from the 82576 to the I226 with the drivers igb and igc: a vector with its rings.
 
 Source: drivers/net/ethernet/intel/igb/igb_main.c of Linux 4.19 (`igb_msix_ring`, `igb_poll`,
-`igb_clean_tx_irq`; igb.h IGB_DEFAULT_TX_WORK). `igb_itr` says what the throttle's register has; it
-is written when an interrupt is handled.
+`igb_clean_tx_irq`; igb.h IGB_DEFAULT_TX_WORK), igc/igc_main.c and igc.h of Linux 5.5 to 5.15.
+`igb_itr` says what the throttle's register has; it is written when an interrupt is handled.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Igb(LoadedVector):
         tso: the device cuts large segments.
         usecs: what `ethtool -C` has set, see `IgbItr`.
         alone: the device has no other vector for queues.
+        faster: of igc, see `IgbItr`.
 
     Attributes:
         itr: its throttle.
@@ -40,9 +41,19 @@ class Igb(LoadedVector):
 
     itr: IgbItr = None
 
-    def __init__(self, device: NetDevice, gro: Gro, *, tso: bool, usecs: int, alone: bool) -> None:
+    def __init__(
+        self,
+        device: NetDevice,
+        gro: Gro,
+        *,
+        tso: bool,
+        usecs: int,
+        alone: bool,
+        faster: bool = False,
+    ) -> None:
         super().__init__(device, gro, tso=tso, tx_work=_TX_WORK)
-        self.itr = IgbItr(usecs, alone=alone, link_mbps=device.rate_bps // _MBPS)
+        link_mbps = device.rate_bps // _MBPS
+        self.itr = IgbItr(usecs, alone=alone, link_mbps=link_mbps, faster=faster)
 
     def step(self, cpu: Cpu) -> None:
         """`igb_msix_ring`."""

@@ -2,13 +2,14 @@
 
 Source: drivers/net/ethernet/intel/igb/igb_main.c (`igb_update_ring_itr`, `igb_update_itr`,
 `igb_set_itr`, `igb_ring_irq_enable`, `igb_write_itr`) and igb_ethtool.c (`igb_set_coalesce`) of
-Linux 4.19. `rx-usecs` is a least time between interrupts in us, or 1 or 3 for a throttle
-that adapts where a poll ends, by what polls have taken since the throttle was looked at last. With
-one vector for the whole device rates are chosen as e1000e chooses them: received frames and sent
-ones apart are bulk, low or lowest latency, and the more patient class gives 4000, 20000 or 70000
-interrupts a second. With several the larger mean size of a frame on the wire is the throttle, in
-units of half a byte for a quarter of a us, of frames of middling size a third. 3 never goes below
-49 us. On links slower or faster than 1 Gbit/s the throttle is 245 us.
+Linux 4.19; igc/igc_main.c (`igc_update_ring_itr` and so on) has the same. `rx-usecs` is a least
+time between interrupts in us, or 1 or 3 for a throttle that adapts where a poll ends, by what polls
+have taken since the throttle was looked at last. With one vector for the whole device rates are
+chosen as e1000e chooses them: received frames and sent ones apart are bulk, low or lowest latency,
+and the more patient class gives 4000, 20000 or 70000 interrupts a second. With several the larger
+mean size of a frame on the wire is the throttle, in units of half a byte for a quarter of a us, of
+frames of middling size a third. 3 never goes below 49 us. On links slower or faster than 1 Gbit/s
+the throttle of igb is 245 us, on those of 100 Mbit/s and slower that of igc.
 
 A new throttle is written when the next interrupt is handled. The register counts in us, and 0 is
 written as 1.
@@ -115,6 +116,7 @@ class IgbItr:
         usecs: what `ethtool -C` has set: 0 for none, 1 and 3 for one that adapts, else us.
         alone: the device has no other vector for queues.
         link_mbps: speed of the link.
+        faster: what adapts, adapts on links of more than 1 Gbit/s, too.
 
     Attributes:
         rx, tx: received and sent frames.
@@ -126,16 +128,16 @@ class IgbItr:
     tx: RingContainer = None
     mode: cython.longlong = 0
     alone: cython.bint = False
-    gigabit: cython.bint = False
+    quick: cython.bint = False
     itr_val: Public[cython.longlong] = 0
     set_itr: Public[cython.bint] = False
 
-    def __init__(self, usecs: int, *, alone: bool, link_mbps: int) -> None:
+    def __init__(self, usecs: int, *, alone: bool, link_mbps: int, faster: bool = False) -> None:
         self.rx = RingContainer()
         self.tx = RingContainer()
         self.mode = usecs if 0 < usecs <= _MODES else 0
         self.alone = alone
-        self.gigabit = link_mbps == _GIGABIT_MBPS
+        self.quick = link_mbps == _GIGABIT_MBPS or (faster and link_mbps > _GIGABIT_MBPS)
         self.itr_val = _START if self.mode else 4 * usecs
         self.set_itr = True
 
@@ -165,7 +167,7 @@ class IgbItr:
         """`igb_update_ring_itr`."""
         size: cython.longlong = 0
         itr: cython.longlong
-        if not self.gigabit:
+        if not self.quick:
             return _BULK_ITR
         if self.rx.packets > 0:
             size = self.rx.size // self.rx.packets
@@ -180,7 +182,7 @@ class IgbItr:
     def _by_class(self) -> cython.longlong:
         """`igb_set_itr`."""
         itr: cython.int
-        if not self.gigabit:
+        if not self.quick:
             return _BULK_ITR
         itr = self.tx.judge()
         itr = max(itr, self.rx.judge())

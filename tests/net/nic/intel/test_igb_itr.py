@@ -1,4 +1,4 @@
-"""Throttles of igb against `igb_update_itr`, `igb_set_itr`, `igb_update_ring_itr` of Linux 4.19."""
+"""Throttles of igb and igc against `igb_update_itr`, `igb_set_itr`, `igb_update_ring_itr`."""
 
 from __future__ import annotations
 
@@ -58,9 +58,14 @@ class Vector:
     setting: int
     vectors: int
     speed: int = 1000
+    igc: bool = False
     rx: Container = field(default_factory=Container)
     tx: Container = field(default_factory=Container)
     itr_val: int = START
+
+    @property
+    def fixed(self) -> bool:
+        return self.speed < 1000 if self.igc else self.speed != 1000
 
     def irq_enable(self) -> int:
         if self.vectors == 1:
@@ -70,7 +75,7 @@ class Vector:
         return self.itr_val
 
     def set_itr(self) -> None:
-        if self.speed != 1000:
+        if self.fixed:
             new = BULK
         else:
             self.tx.update()
@@ -87,7 +92,7 @@ class Vector:
 
     def update_ring_itr(self) -> None:
         new, wire = self.itr_val, 0
-        if self.speed != 1000:
+        if self.fixed:
             new = BULK
         else:
             if self.rx.packets:
@@ -117,14 +122,16 @@ polls = st.lists(
 
 @pytest.mark.parametrize("setting", [1, 3])
 @pytest.mark.parametrize("vectors", [1, 2])
-@pytest.mark.parametrize("speed", [100, 1000])
+@pytest.mark.parametrize(
+    ("speed", "igc"), [(100, False), (1000, False), (2500, False), (100, True), (2500, True)]
+)
 @given(polls=polls)
 @settings(max_examples=80, deadline=None)
 def test_each_poll_leaves_the_throttle_of_the_driver(
-    setting: int, vectors: int, speed: int, polls: list[tuple[int, int, int, int]]
+    *, setting: int, vectors: int, speed: int, igc: bool, polls: list[tuple[int, int, int, int]]
 ) -> None:
-    itr = IgbItr(setting, alone=vectors == 1, link_mbps=speed)
-    driver = Vector(setting, vectors, speed)
+    itr = IgbItr(setting, alone=vectors == 1, link_mbps=speed, faster=igc)
+    driver = Vector(setting, vectors, speed, igc)
     assert itr.write() == register_us(START) * 10**6
     for received, rx_size, sent, tx_size in polls:
         before = driver.itr_val

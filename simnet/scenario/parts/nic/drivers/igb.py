@@ -2,102 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
-from simnet.host.release import release
-from simnet.scenario.core.specs import Flag, time
-from simnet.scenario.parts.nic.channels import RSS_KNOBS, Combined
-from simnet.scenario.parts.nic.queues import Multiqueue
-from simnet.scenario.parts.nic.schema import (
-    FRAME_HEADER_BYTES,
-    BusLatency,
-    Ethernet,
-    Polled,
-    ReceiveOffload,
-    RxUsecs,
-)
-
-if TYPE_CHECKING:
-    from simnet.net.nic.port import Nic as Device
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.parts.nic.schema import Given, Slot
+from simnet.scenario.parts.nic.gigabit import Gigabit
 
 __all__ = ["DRIVER"]
 
-_US_PS: Final = 10**6
-_MOST_DESCRIPTORS: Final = 4096
-# modes of rx-usecs, and the least time that is one
-_ADAPTIVE: Final = (1, 3)
-_MODES: Final = (0, *_ADAPTIVE)
-_LEAST_USECS: Final = 10
-_START_PS: Final = 162 * _US_PS
-# until then igb_poll took no notice of what napi_complete_done returned
-_HEEDS: Final = (5, 0)
 
-
-class Igb(Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet):
-    """A gigabit port whose vectors have one throttle each."""
+class Igb(Gigabit):
+    """A gigabit port."""
 
     most_usecs: ClassVar[int] = 8191
     ring_counter: ClassVar[str] = "rx_fifo_errors"
-    queue_a_cpu: ClassVar[bool] = True
-    rss_in_blocks: ClassVar[bool] = True
 
     driver: Literal["igb"]
-    rx_usecs_ps: Annotated[
-        int,
-        time(
-            "least time between two interrupts of a vector; 1 and 3 us: it adapts, 0: none",
-            "0 us",
-            "10 ms",
-        ),
-    ]
-    msix: Annotated[bool, Flag("queues have vectors (MSI-X); off: one interrupt for all")] = True
-
-    @classmethod
-    def check(cls, given: Given) -> None:
-        """Refuse what `igb_set_coalesce` and `igb_set_ringparam` refuse; see `Nic.check`."""
-        super().check(given)
-        usecs, rest = divmod(given["rx_usecs_ps"], _US_PS)
-        if rest or (usecs < _LEAST_USECS and usecs not in _MODES):
-            message = f"igb takes 0, 1, 3, or whole microseconds from {_LEAST_USECS} on"
-            raise given.error("rx_usecs_ps", message)
-        for field in ("rx_ring", "tx_ring"):
-            if given[field] > _MOST_DESCRIPTORS:
-                message = f"a ring of igb has at most {_MOST_DESCRIPTORS} descriptors"
-                raise given.error(field, message)
-        if not given["msix"] and given["rx_queues"] > 1:
-            raise given.error("rx_queues", "without MSI-X igb has one queue", "msix")
-
-    @classmethod
-    def knobs(cls) -> tuple[Knob, ...]:
-        """Return the number of queues, and RSS."""
-        return (*super().knobs(), *RSS_KNOBS)
-
-    @property
-    def frame_buffer_bytes(self) -> int:
-        """As many halves of pages as a full frame takes."""
-        return self.whole_buffers_bytes(self.mtu_bytes + FRAME_HEADER_BYTES)
-
-    @property
-    def interrupt_gap_ps(self) -> int:
-        """Least time between two interrupts; where it adapts, what it starts from."""
-        return _START_PS if self.rx_usecs_ps // _US_PS in _ADAPTIVE else self.rx_usecs_ps
-
-    def make(self, slot: Slot) -> Device:
-        """Return one vector with its rings."""
-        from simnet.net.nic.intel import igb
-
-        made = igb.Igb(
-            slot.device,
-            self.offload(slot),
-            tso=self.tso,
-            usecs=self.rx_usecs_ps // _US_PS,
-            alone=not self.msix,
-        )
-        made.rearms = release(slot.kernel.version) < _HEEDS
-        self.configure(made.instance, slot)
-        return made
 
 
 DRIVER = Igb
