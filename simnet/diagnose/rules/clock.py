@@ -31,7 +31,9 @@ def _deep(evidence: Evidence) -> Iterator[Found]:
     said = f"{worst.subject} takes {worst.text} to leave"
     limited = evidence.said("cmdline", r"(intel_idle|processor)\.max_cstate")
     if worst.value >= _DEEP_US and not limited and not worst.file.startswith("/"):
-        action = Action("cpupower idle-set -D 20", "cpupower idle-set -E")
+        action = Action(
+            "cpupower idle-set -D 20", "cpupower idle-set -E", "cpupower idle-set -D=20"
+        )
         yield Hit("", (worst,), said, 33, "possible", (action,))
     else:
         yield Clear(worst, said)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
-from simnet.host.idle import IdleStates
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine, Place
 from simnet.host.memory import Memory, distances
@@ -25,7 +24,6 @@ __all__ = [
     "PS",
     "make_buffers",
     "make_costs",
-    "make_idle_states",
     "make_machine",
     "make_spread",
 ]
@@ -115,21 +113,8 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
         ),
     )
     interconnect.watch(made.cpus)
-    if cpu.idle_exit_ps:
-        for one in made.cpus:
-            one.idle_states = make_idle_states(cpu)
     made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
     return made
-
-
-def make_idle_states(cpu: Cpu) -> IdleStates:
-    """How one of a host's CPUs sleeps, where waking takes time."""
-    return IdleStates(
-        cpu.idle_enter_ps,
-        cpu.idle_exit_ps,
-        cpu.deep_idle_exit_ps,
-        cpu.deep_idle_residency_ps,
-    )
 
 
 def _cache(cpu: Cpu) -> CacheWays:

@@ -13,7 +13,8 @@ from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
 from simnet.scenario.core.knobs import OF_QUEUES
-from simnet.scenario.parts.host.build import make_idle_states, make_machine
+from simnet.scenario.parts.host.build import make_machine
+from simnet.scenario.parts.idle_states.build import give_idle_states, make_idle_states
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.parts.network.join import join as link
 from simnet.scenario.parts.nic.build import make_port
@@ -75,7 +76,7 @@ class Hypervisor:
                 node=number // each,
                 rules=fair_rules(host.kernel.version),
                 switch_ps=self.ps(cpu.costs.context_switch_cycles),
-                idle_states=make_idle_states(cpu) if cpu.idle_exit_ps else None,
+                idle_states=make_idle_states(cpu, host.kernel),
             )
         return self.cpus[number]
 
@@ -168,6 +169,7 @@ def _uplink(
     )
     below = host.model_copy(update={"guest": None, "ports": (port,)})
     machine = make_machine(ground.sim, below, "uplink", seed=ground.seed)
+    give_idle_states(machine, below)
     made = make_port(
         ground.sim,
         machine,

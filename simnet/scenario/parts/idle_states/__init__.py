@@ -1,0 +1,18 @@
+"""Idle states: how deep CPUs may sleep."""
+
+from __future__ import annotations
+
+from simnet.scenario.core.subject import Subject, late
+
+__all__ = ["SUBJECT"]
+
+SUBJECT = Subject(
+    "idle_states",
+    order=121,
+    adds={"kernel": late("idle_states.schema:IdleKernel")},
+    knobs=late("idle_states.knobs:KNOBS"),
+    check_host=late("idle_states.checks:check_idle_states"),
+    join=late("idle_states.build:join"),
+    idle=late("idle_states.idle:idle"),
+    proposals=late("idle_states.proposals:proposals"),
+)

@@ -1,0 +1,54 @@
+"""Makes the idle states that the CPUs of a machine use.
+
+`intel_idle` has those of Intel's processors, `acpi_idle` (module `processor`) those of AMD's. Where
+every state that halts is switched off, the kernel polls: there is nothing to leave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.host.idle import IdleStates
+from simnet.scenario.parts.idle_states.schema import ALL_STATES
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.parts.host.schema import Cpu
+    from simnet.scenario.parts.idle_states.schema import IdleKernel
+    from simnet.scenario.system.ground import Ground
+
+__all__ = ["give_idle_states", "join", "make_idle_states"]
+
+_US_PS = 10**6
+
+
+def join(_ground: Ground, machine: Machine, host: Host) -> None:
+    """Give a machine's CPUs the idle states of its host."""
+    give_idle_states(machine, host)
+
+
+def give_idle_states(machine: Machine, host: Host) -> None:
+    """Likewise, of a machine that nothing else joins."""
+    for cpu in machine.cpus:
+        if states := make_idle_states(host.seen[1], host.kernel):
+            cpu.idle_states = states
+
+
+def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
+    """How a CPU sleeps; None where waking takes no time, or nothing is known of it."""
+    states = kernel.intel_max_cstate if cpu.vendor == "intel" else kernel.amd_max_cstate
+
+    def used(exit_ps: int) -> bool:
+        """Whether `cpupower` leaves it on: what drivers say of a state is whole microseconds."""
+        return -(-exit_ps // _US_PS) * _US_PS < kernel.idle_limit_ps
+
+    if not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
+        return None
+    deep = states == ALL_STATES and used(cpu.deep_idle_exit_ps)
+    return IdleStates(
+        cpu.idle_enter_ps,
+        cpu.idle_exit_ps,
+        cpu.deep_idle_exit_ps if deep else 0,
+        cpu.deep_idle_residency_ps,
+    )

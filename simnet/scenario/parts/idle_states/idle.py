@@ -1,0 +1,27 @@
+"""Which limits of idle states nothing reads: those of another maker's driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.scenario.parts.idle_states.schema import DRIVERS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.effective import Effective
+
+__all__ = ["idle"]
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    hosts = {"host": effective.host}
+    hosts |= {f"peers[{number}]": peer for number, peer in enumerate(effective.peers)}
+    for place, host in hosts.items():
+        vendor = host.cpu.vendor
+        used = DRIVERS[vendor]
+        for maker, module in DRIVERS.items():
+            if maker != vendor:
+                why = f"{used}, not {module}, has the idle states of {host.name}"
+                yield f"{place}.kernel.{maker}_max_cstate", why
