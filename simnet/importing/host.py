@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +21,7 @@ from simnet.importing.parsers.cpus.lstopo import lstopo_topology
 from simnet.importing.parsers.cpus.numactl import numactl_distances, numactl_nodes
 from simnet.importing.parsers.interrupts import queue_interrupts
 from simnet.importing.parsers.pci import slot_of
+from simnet.importing.parsers.roles.routers import seen_of_router
 from simnet.importing.parsers.sysstat import line_speeds
 from simnet.importing.rates import NetworkTest, Rates, Use
 from simnet.importing.read_nic import Read, ReadNic
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NOTHING", "ReadHost", "read_host"]
 
-_OF_ROUTERS: Final = re.compile(r"OpenWrt|LEDE", re.IGNORECASE)
 # more is no rate: counters began anew in between
 _MOST_BPS: Final = 10**12
 
@@ -126,10 +125,7 @@ def read_host(files: Files, loose: Iterable[str] = (), cpus: int | None = None) 
     tests = tuple(test for parser in parsers() for test in parser.tests(evidence))
     _carried(evidence.nics, rates, tests)
     _speeds(evidence.nics, outputs)
-    system = values.get("distribution")
-    if system is not None and _OF_ROUTERS.search(str(system.value)):
-        for nic in evidence.nics:
-            nic.put("usual_bps", 10**9, system.source, f"ports of routers with {system.value}")
+    seen_of_router(evidence, values)
     return ReadHost(
         files.label,
         topology,

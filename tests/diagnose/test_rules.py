@@ -148,3 +148,32 @@ def test_a_word_about_another_system_does_not_hide_what_linux_prints() -> None:
         "the other end runs FreeBSD 14, with netsh int tcp on a third\nUdpRcvbufErrors 912341 0.0\n"
     )
     assert gathered([Page("mail.txt", text)]).value("snmp", "UdpRcvbufErrors") == 912341
+
+
+ROUTER = (
+    "root@OpenWrt:~# top -n1\nCPU0:   0% usr   1% sys   0% nic   0% idle   0% io   0% irq  98% "
+    "sirq\n"
+    "CPU1:   1% usr   1% sys   0% nic  97% idle   0% io   0% irq   0% sirq\n"
+    "root@OpenWrt:~# cat /proc/interrupts\n           CPU0       CPU1\n"
+    " 31:   81234123          0     GIC-0 179 Level     eth0\n"
+)
+UCI = "root@OpenWrt:~# uci show firewall\nfirewall.cfg01.flow_offloading='1'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "typed", "asked"),
+    [
+        (ROUTER, ["flow_offloading=1", "br-lan/queues/rx-0/rps_cpus"], False),
+        (f"{ROUTER}Hardware\t: BCM5301X\n", ["flow_offloading=1", "br-lan"], True),
+        (ROUTER + UCI, ["br-lan/queues/rx-0/rps_cpus"], False),
+        (ROUTER.replace("root@OpenWrt:~", "root@box:~"), ["eth0/queues/rx-0/rps_cpus"], True),
+    ],
+)
+def test_a_router_is_relieved_by_its_flow_table_and_its_bridge(
+    text: str, typed: list[str], asked: object
+) -> None:
+    (full,) = [rule for rule in rules() if rule.name == "softirq-full"]
+    (hit,) = [one for one in full.find(gathered([Page("p.txt", text)])) if isinstance(one, Hit)]
+    assert len(hit.actions) == len(typed)
+    assert all(part in one.do for part, one in zip(typed, hit.actions, strict=True))
+    assert all(bool(one.whatif) == asked for one in hit.actions)

@@ -36,6 +36,8 @@ _NEARLY: Final = 0.9
 _VETH: Final = re.compile(r"veth\w*|cali\w+|lxc\w+")
 _VETH_DROPPED: Final = counted("tx_dropped", side="tx", kinds=("link",))
 
+_OFFLOAD: Final = "firewall.@defaults[0].flow_offloading"
+
 
 def _backlog(evidence: Evidence) -> Iterator[Found]:
     yield from _counter(evidence, "dropped", 1e-5, 10, 1.0)
@@ -153,7 +155,35 @@ def _of_one(evidence: Evidence, mean: Fact) -> Iterator[Found]:
 
 
 def _relief(evidence: Evidence, subject: str) -> tuple[Action, ...]:
-    """Return what takes work from a CPU: its interrupts spread, or their packets handed on."""
+    """Return what takes work from a CPU: less of it, its interrupts spread, packets handed on."""
+    if evidence.of("router", "openwrt"):
+        return _of_router(evidence, subject)
+    return _spread(evidence, subject)
+
+
+def _of_router(evidence: Evidence, subject: str) -> tuple[Action, ...]:
+    """Return what relieves the CPU of a router, whose port to its switch has one queue.
+
+    What comes from the local network is received by the bridge again, where RPS spreads it.
+    """
+    found: list[Action] = []
+    known = bool(evidence.of("router", "simulated"))
+    if not evidence.value("router", "flow_offloading"):
+        line = "uci set {}={}; uci commit firewall; service firewall restart"
+        on, off = (line.format(_OFFLOAD, value) for value in (1, 0))
+        found.append(Action(on, off, f"uci {_OFFLOAD}=on" if known else ""))
+    others = _spread(evidence, subject)
+    if not any("/eth0/" in one.do for one in others):
+        return (*found, *others)
+    mask = others[0].do.split()[1]
+    file = "/sys/class/net/br-lan/queues/rx-0/rps_cpus"
+    asked = f"{file}={mask}" if known else ""
+    found.append(Action(f"echo {mask} > {file}", f"echo 0 > {file}", asked))
+    return tuple(found)
+
+
+def _spread(evidence: Evidence, subject: str) -> tuple[Action, ...]:
+    """Return what spreads a CPU's interrupts over others, or hands on their packets."""
     cpu = subject.replace(" ", "")
     for port, vectors in ports(evidence).items():
         by_cpu = loads(vectors)
@@ -327,8 +357,9 @@ RULES: Final = (
         "%soft of mpstat, si of top, ksoftirqd",
         "75 % of one CPU, or 50 % with none idle",
         "One CPU does all the work of receiving: packets wait, then rings overflow.",
-        "Spread interrupts over CPUs (RSS, smp_affinity), or RPS where the card has one queue.",
-        f"{_SCALING}, suggested configuration",
+        "Spread interrupts over CPUs (RSS, smp_affinity), or RPS where the card has one queue; on a"
+        " router, a flow table for established connections.",
+        f"{_SCALING}, suggested configuration; Linux Documentation/networking/nf_flowtable.rst",
         _full,
     ),
     Rule(

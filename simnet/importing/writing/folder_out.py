@@ -16,7 +16,7 @@ from simnet.importing.lookup import nearest_kernel
 from simnet.importing.named_ports import not_simulated
 from simnet.importing.parsers.cpus.clocks import IDLE_SHARE
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing import bonding, guest, neutral
+from simnet.importing.writing import bonding, gateway, guest, neutral
 from simnet.importing.writing import peer as peers
 from simnet.importing.writing.file_list import FILES, PARTS, files_of, parts_of
 from simnet.importing.writing.idle_states import set_idle_states
@@ -36,7 +36,7 @@ from simnet.importing.writing.models import (
 )
 from simnet.importing.writing.ranked import Note, Rank, ranked
 from simnet.importing.writing.tuning import Tuning, Unused, settle
-from simnet.importing.writing.workload import load_of, put_first
+from simnet.importing.writing.workload import Load, load_of, put_first
 from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.library import SCENARIO_FILE
@@ -296,6 +296,9 @@ def imported(host: ReadHost, workload: str | None = None, peer: str = HEALTHY) -
     """
     notes: list[Note] = []
     chosen = _ports(host, notes)
+    if workload is None and (port := gateway.port_of(host)) is not None:
+        # the others are ports of the switch
+        chosen, notes = [port], []
     if guest.is_guest(host, chosen[0]):
         told = [*notes, *guest.describe(chosen[0], len(chosen) - 1)]
         try:
@@ -352,10 +355,10 @@ def _imported(
         refused=refused,
     )
     rate = max(link_of(nic)[0] for nic in chosen)
-    drafts["switch.toml"] = switch_draft(rate)
-    if load.switch_bps:
-        drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
-    notes = [*notes, *load.notes, *_remarks(host, () if below else chosen, peer)]
+    _add_switch(drafts, host, load, rate)
+    at_home = load.test == gateway.TEST
+    far_end = gateway.SAID if at_home else PEERS[peer]
+    notes = [*notes, *load.notes, *_remarks(host, () if below else chosen, far_end)]
     tuning = Tuning()
     bonded = bonding.of_bond(host.told)
     why = bonding.refused(bonded, places, load.test, below=below)
@@ -370,29 +373,27 @@ def _imported(
     balanced = place_interrupts(host, tuning, lines, near)
     kvm = table = ""
     # a peer without a fault has all the queues that its card can have
-    far_server = "server.toml"
+    far_server = guest.PEER_SERVER if below else "server.toml"
     far: Mapping[str, PortLines] = {n: replace(p, queues=p.most) for n, p in lines.items()}
-    if peer == HEALTHY and not below and not simulated:
+    if peer == HEALTHY and not below and not simulated and not at_home:
         far_server, far, said = peers.healthy(drafts, chosen, lines, far, near)
         notes += said
     if below:
         guest.above_host(drafts, host, lines[first])
         guest.outside(drafts, first, lines[first].numbers[0], rate)
         kvm, table = guest.guest_tables(host, lines[first])
-    name = _name(host)
     scenario = _SCENARIO.format(
-        called=f'name = "{name}"\n' if name else "",
-        name=name or "An imported host",
+        **_named(host),
         kvm=kvm,
         guest=table,
-        peer=guest.PEER_SERVER if below else far_server,
-        peers=f"count = {len(chosen)}\ncabled = 1\n" if simulated else "",
+        **(gateway.SIDES if at_home else _far_end(far_server, len(chosen) * simulated)),
         workload=load.text,
         irqbalance=balanced,
     )
     healthy = tuple(spread(far, near, _SPREAD)) if peer == HEALTHY else None
     lacks = bonding.lacking(lines) if simulated else _lacks_nothing
-    tuning.twin(lacks, healthy)
+    if not at_home:
+        tuning.twin(lacks, healthy)
     left = tuple(leftover(whole, set(places), load.source, below=below))
     found = Imported(host, drafts, scenario, tuning, (), load.source, load.called, left)
     try:
@@ -407,11 +408,38 @@ def _imported(
     return replace(found, notes=ranked((*notes, *_refusals(found))))
 
 
+def _add_switch(drafts: dict[str, Draft], host: ReadHost, load: Load, rate_bps: int) -> None:
+    """Add the switch, as fast as the fastest port, or as what the load is held to."""
+    drafts["switch.toml"] = switch_draft(rate_bps)
+    if load.switch_bps:
+        drafts["switch.toml"].read("link_rate", f"{load.switch_bps} bit/s", load.source)
+    if load.test == gateway.TEST:
+        gateway.around(drafts, host)
+
+
+def _far_end(server: str, bonded: int) -> dict[str, str]:
+    """Return what the scenario says of the peer, of which there is one for each port of a bond."""
+    return {
+        "peer": f"models/{server}",
+        "peer_kernel": "models/kernel.toml",
+        "peers": f"count = {bonded}\ncabled = 1\n" if bonded else "",
+        "before": "50 ms",
+        "during": "100 ms",
+    }
+
+
 def _queues(nic: ReadNic, draft: Draft, known: int) -> int:
     """The receive queues of a port: those that files tell, or those of its driver's model."""
     if "rx_queues" in nic.facts or "rx_queues" not in draft.document:
         return known
     return int(draft.document["rx_queues"]["value"])
+
+
+def _named(host: ReadHost) -> dict[str, str]:
+    """Return what the scenario says of the host's name."""
+    name = _name(host)
+    called = f'name = "{name}"\n' if name else ""
+    return {"called": called, "name": name or "An imported host"}
 
 
 def _name(host: ReadHost) -> str:
@@ -482,7 +510,7 @@ def _ports(host: ReadHost, notes: list[Note]) -> list[ReadNic]:
     return [ReadNic("eth0")]
 
 
-def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[Note]:
+def _remarks(host: ReadHost, chosen: Sequence[ReadNic], far_end: str) -> list[Note]:
     topology = host.topology
     found = [
         Note(
@@ -527,7 +555,7 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], peer: str) -> list[Note]
     elif "nodes" in topology.guessed:
         said = f"NUMA nodes are assumed: {topology.guessed['nodes']}"
         found.insert(0, Note(said, Rank.RULES))
-    found.append(Note(PEERS[peer], Rank.PEER))
+    found.append(Note(far_end, Rank.PEER))
     return found
 
 
@@ -553,13 +581,13 @@ switch = "models/switch.toml"
 {kvm}
 {guest}
 [[system.peers]]
-server = "models/{peer}"
-kernel = "models/kernel.toml"
+server = "{peer}"
+kernel = "{peer_kernel}"
 {peers}
 {workload}
 {irqbalance}
 [run]
-warm_up = "50 ms"
-duration = "100 ms"
+warm_up = "{before}"
+duration = "{during}"
 seed = 1
 """

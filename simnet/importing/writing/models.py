@@ -178,7 +178,8 @@ def _text_of(host: ReadHost, key: str) -> str:
 
 def cpu_draft(host: ReadHost) -> Draft:
     """Return the processor: clock, threads and caches as read, costs of a related one."""
-    name = " ".join((_text_of(host, "cpu_model"), _text_of(host, "vendor"))).strip()
+    parts = (_text_of(host, key) for key in ("soc", "cpu_model", "vendor"))
+    name = " ".join(filter(None, parts))
     base = nearest_cpu(name)
     draft = Draft("cpu", f"{name or 'a processor of unknown name'}; costs as in {base}", base)
     draft.assume_all(wider=True)

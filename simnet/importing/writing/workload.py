@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import tomlkit
 
 from simnet.importing.roles import DATAGRAMS, DISKS, FORWARD, Role, first_of
-from simnet.importing.writing import costs, media, routed
+from simnet.importing.writing import costs, gateway, media, routed
 from simnet.importing.writing.models import plain
 from simnet.importing.writing.ranked import Note, Rank
 
@@ -171,6 +171,8 @@ def _of_role(
     """Return the load of a host that is no end of streams."""
     why = refused or role.reason
     rates = _busiest(carried)
+    if role.numbers.get("gateway") and not refused:
+        return _simulated(role, role.source, *gateway.streams(role, nodes), test=gateway.TEST)
     if role.name == FORWARD and not role.called:
         way = routed.way_of(host, carried)
         if way is not None and way.coming is way.leaving:
@@ -200,8 +202,8 @@ def _of_role(
     )
 
 
-def _simulated(role: Role, source: str, text: str, words: str) -> Load:
-    test = "forward" if role.name == FORWARD else "udp_stream"
+def _simulated(role: Role, source: str, text: str, words: str, test: str = "") -> Load:
+    test = test or ("forward" if role.name == FORWARD else "udp_stream")
     note = f"workload: {role.source} shows {role.said}: this is {role.title}: {words} ({source})"
     return Load(text, test, source=source, notes=(Note(note, Rank.LOAD),), role=role)
 

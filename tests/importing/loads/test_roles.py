@@ -268,11 +268,71 @@ OPENWRT = '$ ubus call system board\n{{\n\t"kernel": "5.10.176",\n\t"board_name"
 SESSION = "$ ifconfig\npppoe-wan Link encap:Point-to-Point Protocol\n          UP POINTOPOINT RUNNING  MTU:1492\n"  # noqa: E501
 
 
+CONDUIT = "$ ethtool -i eth0\ndriver: bgmac\n"
+UCI = "$ uci show firewall\nfirewall.cfg01e63d=defaults\nfirewall.cfg01e63d.flow_offloading='{}'\n"
+HARDWARE = "firewall.cfg01e63d.flow_offloading_hw='1'\n"
+MIPS = "$ uname -a\nLinux cpe 4.14.221 #0 Mon Feb 15 15:22:37 2021 mips GNU/Linux\n"
+A9 = "".join(
+    f"processor\t: {cpu}\nmodel name\t: ARMv7 Processor rev 0 (v7l)\nBogoMIPS\t: {{0}}\n"
+    "CPU implementer\t: 0x41\nCPU part\t: 0xc09\n\n"
+    for cpu in range(2)
+)
+MASKS = (
+    "$ grep . /sys/class/net/*/queues/rx-0/rps_cpus\n"
+    "/sys/class/net/br-lan/queues/rx-0/rps_cpus:{}\n/sys/class/net/eth0/queues/rx-0/rps_cpus:0\n"
+)
+
+
+def routed(tmp_path: Path, *texts: str) -> tuple[Imported, float]:
+    """What an import makes of a router, and the Mbit/s that pass it."""
+    found = import_host(folder(tmp_path / "host", {"p.txt": "".join(texts)}))
+    found.write(tmp_path / "out")
+    run = simnet.run(tmp_path / "out" / "scenario.toml", duration="100 ms")
+    return found, run.throughput_bps / 1e6
+
+
+def test_a_home_router_with_a_chip_that_is_known_is_simulated(tmp_path: Path) -> None:
+    cpuinfo = "$ cat /proc/cpuinfo\n" + A9.format("1599.07") + "Hardware\t: BCM5301X\n"
+    old = OPENWRT.format("bcm53xx/generic").replace("22.03.5", "21.02.7")
+    base = (old, cpuinfo, CONDUIT, UCI.format(0))
+    found, plain = routed(tmp_path / "1", *base, MASKS.format(0))
+    assert found.role == "a home router"
+    effective = load(str(tmp_path / "1" / "out" / "scenario.toml"))
+    assert effective.gateway is not None
+    assert effective.gateway.switch_ports == "vlan"
+    assert (effective.host.cpu.clock_hz, len(effective.host.ports)) == (799 * 10**6, 1)
+    # the same as `home-router`, whose clock is a thousandth more
+    assert plain == pytest.approx(399, rel=0.02)
+    _, spread = routed(tmp_path / "2", *base, MASKS.format(2))
+    assert spread > 1.2 * plain
+    _, offloaded = routed(tmp_path / "3", old, cpuinfo, CONDUIT, UCI.format(1))
+    assert offloaded > 1.5 * plain
+
+
+def test_the_chip_is_known_by_its_clock_and_the_router_by_its_name(tmp_path: Path) -> None:
+    called = "root@OpenWrt:~# uname -a\nLinux OpenWrt 5.15.137 #0 SMP armv7l GNU/Linux\n"
+    cpuinfo = "root@OpenWrt:~# cat /proc/cpuinfo\n" + A9.format("2798.38")
+    rows = (
+        "root@OpenWrt:~# cat /proc/interrupts\n   CPU0 CPU1\n 31: 9123412 0 GIC-0 179 Level eth0\n"
+    )
+    found, rate = routed(tmp_path, called, cpuinfo, "Hardware\t: BCM5301X\n", rows)
+    assert found.role == "a home router"
+    assert found.drafts["cpu.toml"].base == "broadcom-bcm47094"
+    assert any("the driver bgmac is assumed" in note for note in found.notes)
+    assert rate > 500
+
+
 @pytest.mark.parametrize(
     ("texts", "called", "why"),
     [
         ((OPENWRT.format("mvebu/cortexa9"),), "a home router", "this one's is mvebu/cortexa9"),
-        ((OPENWRT.format("bcm53xx/generic"),), "a home router", "`simnet run home-router`"),
+        ((OPENWRT.format("bcm53xx/generic"),), "a home router", "no file names the port"),
+        (
+            (OPENWRT.format("bcm53xx/generic"), CONDUIT, UCI.format(1), HARDWARE),
+            "a home router",
+            "what the chip forwards by itself",
+        ),
+        ((MIPS,), "a router or another small device", "no model of a MIPS processor"),
         ((OPENWRT.format("ramips/mt7621"), SESSION), "a home router with PPPoE", "PPPoE wraps"),
         ((SESSION,), "an end of PPPoE", "what PPPoE wraps is not simulated"),
     ],

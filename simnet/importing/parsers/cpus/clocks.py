@@ -65,10 +65,19 @@ def _said(files: Files, outputs: Outputs) -> Iterator[Read]:
     info = outputs.one("cpupower")
     if info is not None and (found := _NOW.search(info.text)):
         yield from _moment(_in_mhz(found), info.name, most)
+    if told is not None and (mhz := _of_a9(entries)):
+        why = f"BogoMIPS {entries['BogoMIPS']}, which are twice the clock of a Cortex-A9"
+        yield Read(mhz * 10**6, told.name, why)
     if most is not None:
         mhz, source = most
         why = f"{source} says only the largest clock, {mhz} MHz, which few cores may have at once"
         yield Read(mhz * 10**6, source, why)
+
+
+def _of_a9(entries: dict[str, str]) -> int:
+    """Return the clock in MHz of a Cortex-A9: its delay loop takes a cycle a turn; 0 of others."""
+    part = entries.get("CPU implementer"), entries.get("CPU part")
+    return _mhz(entries.get("BogoMIPS", "")) // 2 if part == ("0x41", "0xc09") else 0
 
 
 def _measured(outputs: Outputs) -> Iterator[Read]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER"]
+__all__ = ["PARSER", "named_interfaces"]
 
 _FORWARD: Final = re.compile(
     r"^net\.ipv[46]\.(?:ip_forward|conf\.(?:all|default)\.forwarding) ?= ?1$", re.MULTILINE
@@ -46,16 +46,6 @@ _OF_CONTAINERS: Final = re.compile(r"\bDOCKER|\bKUBE-|\bCNI-|\bcni\b|libvirt|LIB
 _WHOLE_LISTING: Final = 300
 _MANY: Final = 1000
 _TWO: Final = 2
-_SYSTEMS: Final = ("ubus board", "os-release", "openwrt_release")
-_OPENWRT: Final = re.compile(r"OpenWrt|LEDE", re.IGNORECASE)
-_PPPOE: Final = re.compile(r"pppoe-\S+|ppp\d+")
-_TARGET: Final = re.compile(
-    r"(?:\"target\": \"|OPENWRT_BOARD=[\"']?|LEDE_BOARD=[\"']?|DISTRIB_TARGET=[\"']?)([\w/-]{1,60})"
-)
-# of which a home router is simulated, by the driver of the port to the switch
-_TARGETS: Final = {"bcm53xx": "bgmac", "bcm4908": "bcm4908_enet"}
-
-
 _LONGEST: Final = 10
 _RULES: Final = ("nft list ruleset", "iptables")
 _LISTED: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:](?![^\n]*\bstate DOWN\b)", re.MULTILINE)
@@ -84,41 +74,8 @@ _NOTHING: Final = 0.02
 
 
 def _roles(evidence: Evidence) -> Iterator[Role]:
-    yield from _home_router(evidence)
     yield from _ends(evidence)
     yield from _forwarding(evidence)
-
-
-def _home_router(evidence: Evidence) -> Iterator[Role]:
-    """Yield what a host with OpenWrt is: of which `home-router` is one, with a chip of its own."""
-    systems = [one for kind in _SYSTEMS if (one := evidence.outputs.one(kind)) is not None]
-    system = next((one for one in systems if _OPENWRT.search(one.text)), None)
-    names = _interfaces(evidence, interfaces(evidence.outputs))
-    sessions = [name for name in names if _PPPOE.fullmatch(name)]
-    if system is None:
-        for name in sessions[:1]:
-            said = f"an end of PPPoE: {name}"
-            why = "what PPPoE wraps is not simulated"
-            yield Role(TUNNEL, said, names[name], {}, "an end of PPPoE", why)
-        return
-    said = "OpenWrt"
-    if sessions:
-        said += f", and a session of PPPoE, {sessions[0]}"
-    target = next((found[1] for one in systems if (found := _TARGET.search(one.text))), "")
-    lacks = []
-    if target.partition("/")[0] not in _TARGETS:
-        known = " and ".join(_TARGETS)
-        chip = f"this one's is {target}" if target else "no file says this one's"
-        lacks.append(f"home-router is one with a chip of the targets {known}, and {chip}")
-    if sessions:
-        lacks.append("what PPPoE wraps is not simulated")
-    if not lacks:
-        lacks.append(
-            "`simnet run home-router` is a router with such a chip; no file says what this one"
-            " carries"
-        )
-    called = "a home router with PPPoE" if sessions else "a home router"
-    yield Role(FORWARD, said, system.name, {"tracks": 1}, called, "; ".join(lacks))
 
 
 def _forwarding(evidence: Evidence) -> Iterator[Role]:
@@ -166,6 +123,11 @@ def _ends(evidence: Evidence) -> Iterator[Role]:
             ends = f"an end of a {of}" if len(names) == 1 else f"{len(names)} ends of {of}s"
             said = f"{ends}: {', '.join(names[:_SHOWN])}{more}"
             yield Role(role, said, found[names[0]], {"interfaces": len(names)})
+
+
+def named_interfaces(evidence: Evidence) -> dict[str, str]:
+    """Return the file that names each interface, of lists and of sar."""
+    return _interfaces(evidence, interfaces(evidence.outputs))
 
 
 def _interfaces(evidence: Evidence, carried: Mapping[str, tuple[float, str]]) -> dict[str, str]:

@@ -1,0 +1,40 @@
+"""Routers with OpenWrt: that it is one, and whether established connections pass by a flow table.
+
+Source: OpenWrt's /etc/openwrt_release and `ubus call system board`; firewall4's defaults.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.fact import Fact
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.page import Page
+
+_IS: Final = re.compile(
+    r"DISTRIB_ID='?(?:OpenWrt|LEDE)|\"distribution\": \"(?:OpenWrt|LEDE)|^Linux (?:OpenWrt|LEDE) \d"
+    r"|\broot@(?:OpenWrt|LEDE):|\b(?:NAME|ID)=\"?(?:OpenWrt|LEDE|openwrt)\b"
+)
+# chips of which a scenario is one: targets of OpenWrt, the machine, drivers of the port
+_SIMULATED: Final = re.compile(r"\b(?:bcm53xx|bcm4908|BCM5301X|bgmac)\b|\bbcm4908_enet\b")
+_OFFLOADING: Final = re.compile(r"\bflow_offloading(?:=| )'?(?P<on>[01])")
+
+OUTPUTS: Final = {"router": "of OpenWrt"}
+SIGN: Final = re.compile(r"OpenWrt|LEDE|openwrt|flow_offloading")
+
+
+def read(page: Page) -> Iterator[Fact]:
+    """Yield where OpenWrt is named first, its chip if simnet has it, and if it has a flow table."""
+    named = False
+    for at, line in enumerate(page.lines, 1):
+        if not named and _IS.search(line):
+            named = True
+            yield Fact("router", "", "openwrt", 1, page.name, at, "OpenWrt")
+        if chip := _SIMULATED.search(line):
+            yield Fact("router", "", "simulated", 1, page.name, at, chip[0])
+        if found := _OFFLOADING.search(line):
+            yield Fact("router", "", "flow_offloading", float(found["on"]), page.name, at)

@@ -1,0 +1,1 @@
+"""What a host does with its packets, as files show it."""
