@@ -248,3 +248,9 @@ def test_ports_that_a_bond_does_not_use_are_not_of_it(tmp_path: Path) -> None:
     assert [port.enslaved for port in effective.ports] == [True, False]
     said = "ens2 is in bond0 and carries nothing: it is of aggregator 2, the bond uses 1"
     assert said in found.notes
+
+
+def test_links_as_json_have_no_bond_and_are_no_fault(tmp_path: Path) -> None:
+    links = '[{"ifindex":2,"ifname":"ens1","mtu":1500,"master":"bond0","link_type":"ether"}]'
+    found = pasted(tmp_path, {"paste.txt": PORTS, "ip-j-link.txt": links})
+    assert not any("bond" in note for note in found.notes)

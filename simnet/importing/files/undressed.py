@@ -41,7 +41,18 @@ _CELLS: Final = re.compile(r"\s*\|(?P<cells>[^|\n]{0,200}(?:\|[^|\n]{0,200}){0,3
 _RULE: Final = re.compile(r"[\s:+|-]*-{2,}[\s:+|-]*")
 _BULLET: Final = re.compile(r"\s*[-*\u2022\u00b7] +(?=[\w.\[\]-]{2,60} ?[:=] *\d)")
 _TICKED: Final = re.compile(r"\s*`([^`\n]+)`\s*")
-_NUMBERED: Final = re.compile(r" {0,8}(\d{1,6})(?:\t|[.)|\u2502] ?| {1,2}(?=\S)| {3,})")
+_NUMBERED: Final = re.compile(r" {0,8}(\d{1,6})(?:\t|[.)|\u2502] ?| {1,2}(?=[\S\t])| {3,}| {0,2}$)")
+_WIDE: Final = re.compile(r" {0,8}\d{1,6}( +)(?=[\S\t])")
+_BY_TAB: Final = re.compile(r" {0,8}\d{1,6}\t")
+# what begins an output, and never stands inside of one
+_BEGINS: Final = re.compile(
+    r"(?:\[?[\w.-]+@[\w.-]+[^\n$#%>]{0,80}|~ ?)?[$#%>] ?[a-z/]|\d{1,6}: [^\s:]{1,20}: <|> "
+    r"|NIC statistics:|Settings for |(?:Ring|Channel|Coalesce|Pause) parameters|Features for "
+    r"|top - |%?Cpu|CPU\d*: "
+    r"|Mem: |PING |Device:? |[0-9a-f]{8} [0-9a-f]{8} |cpu=\d|Chain |Linux \S+ \d|driver: |procs -"
+    r"|\d\d:\d\d:\d\d |Architecture:|qdisc |HOST: |Udp|Tcp|Ip[A-Z]|CPU\d+ "
+)
+_FEWEST_INDENTED: Final = 2
 # `grep -n`: no space behind the colon, or a counter; rows of /proc/interrupts have both otherwise
 _GREPPED: Final = re.compile(r"(\d{1,6}):(?=\S|\s{1,12}[\w.\[\]-]{1,40}: *\d+\s*$)")
 # of containers, of systemd and syslog, and of `ts`; the kernel's own lines stay
@@ -71,9 +82,9 @@ def undressed(lines: Sequence[str]) -> list[str]:
     found = [_one(line) for line in lines]
     if any(line.startswith("< ") and _DIFFERS.match(line) for line in found):
         found = [_DIFFERS.sub("", line) if line[:2] in _SIDES else line for line in found]
-    found = _quotes(found)
+    found = _dedented(_quotes(_dedented(found)))
     for numbering in (_GREPPED, _NUMBERED):
-        found = _numbers(found, numbering)
+        found = _quotes(_numbers(found, numbering))
     found = _whole(_stamps(found))
     return [_cells(line) for line in found]
 
@@ -97,6 +108,25 @@ def _quotes(lines: list[str]) -> list[str]:
     return _in_runs(lines, _QUOTE.match, lambda line: _QUOTE.sub("", line, count=1))
 
 
+def _dedented(lines: list[str]) -> list[str]:
+    """Return blocks of code as Markdown has them, without the four spaces or more before each line.
+
+    >>> _dedented(["so:", "", "    NIC statistics:", "         rx_missed: 5"])
+    ['so:', '', 'NIC statistics:', '     rx_missed: 5']
+    """
+    found: list[str] = []
+    for inside, run in itertools.groupby(lines, lambda line: not line[:1].strip()):
+        block = list(run)
+        texts = [line for line in block if line.strip()]
+        margin = min((len(line) - len(line.lstrip(" ")) for line in texts), default=0)
+        outer = [line[margin:] for line in texts if line[margin : margin + 1] != " "]
+        code = inside and margin and len(texts) >= _FEWEST_INDENTED
+        if code and any(_BEGINS.match(line) for line in outer):
+            block = [line[margin:] if line.strip() else "" for line in block]
+        found += block
+    return found
+
+
 def _in_runs(
     lines: list[str], has: Callable[[str], object], without: Callable[[str], str]
 ) -> list[str]:
@@ -116,6 +146,14 @@ def _numbers(lines: list[str], numbering: re.Pattern[str]) -> list[str]:
     rising = all(one < other for one, other in itertools.pairwise(numbers))
     if len(numbers) < len(matched) or not rising:
         return lines
+    if numbering is _NUMBERED and not any(map(_BY_TAB.match, lines)):
+        found = [wide for line in lines if (wide := _WIDE.match(line))]
+        least = min((len(wide[1]) for wide in found), default=0)
+        if least and all(number == at for at, number in enumerate(numbers, numbers[0])):
+            numbering = re.compile(rf" {{0,8}}\d{{1,6}} {{0,{least}}}")
+            return (
+                [numbering.sub("", line, count=1) for line in lines] if numbers[0] == 1 else lines
+            )
     step = numbering is _GREPPED or all(b == a + 1 for a, b in itertools.pairwise(numbers))
     if not step or (numbering is _NUMBERED and numbers[0] != 1):
         return lines

@@ -249,9 +249,11 @@ def _of_links(outputs: Outputs) -> _Found:
     if told is None:
         return found
     text = told.text
-    starts = [*_OF_LINK.finditer(text)]
-    ends = [one.start() for one in starts[1:]] + [len(text)]
-    blocks = [(one[1], text[one.start() : end]) for one, end in zip(starts, ends, strict=True)]
+    starts = [(one[1], one.start()) for one in _OF_LINK.finditer(text)]
+    blocks = [
+        (name, text[start:end])
+        for (name, start), (_, end) in itertools.pairwise([*starts, ("", len(text))])
+    ]
     for name, block in blocks:
         if details := _DETAILS.search(block):
             bond = found[name] = Bond(name, told.name)

@@ -33,8 +33,8 @@ def read(page: Page) -> Iterator[Fact]:
     for at, line in enumerate(page.lines, 1):
         if not named and _IS.search(line):
             named = True
-            yield Fact("router", "", "openwrt", 1, page.name, at, "OpenWrt")
+            yield Fact("router", "", "openwrt", 0, page.name, at, "OpenWrt")
         if chip := _SIMULATED.search(line):
-            yield Fact("router", "", "simulated", 1, page.name, at, chip[0])
+            yield Fact("router", "", "simulated", 0, page.name, at, chip[0])
         if found := _OFFLOADING.search(line):
             yield Fact("router", "", "flow_offloading", float(found["on"]), page.name, at)
