@@ -62,3 +62,32 @@ def test_a_quoted_paste_is_imported(tmp_path: Path) -> None:
     host = read_source(str(file))
     assert len(host.topology.cpus) == 4
     assert [nic.name for nic in host.nics] == ["eth7"]
+
+
+CODE = """$ ip -s link show eth0
+2: eth0: <BROADCAST,UP,LOWER_UP> mtu 1500 qdisc mq
+    RX:  bytes packets errors dropped
+          8000       8      0       1
+
+$ lspci -vv
+\t\tLnkSta: Speed 8GT/s"""
+
+
+@pytest.mark.parametrize(
+    "dressed",
+    [
+        "\n".join(f"    {line}" if line else "" for line in CODE.splitlines()),
+        "\n".join(f"    > {line}" for line in CODE.splitlines()),
+        "\n".join(f"{n:5}  {line}" for n, line in enumerate(CODE.splitlines(), 1)),
+        "\n".join(f"{n:6}\t{line}" for n, line in enumerate(CODE.splitlines(), 1)),
+    ],
+)
+def test_what_stands_before_each_line_goes_and_the_indentation_of_the_text_stays(
+    dressed: str,
+) -> None:
+    assert "\n".join(undressed(dressed.splitlines())) == CODE
+
+
+def test_rows_that_are_all_indented_stay_as_they_are() -> None:
+    rows = ["     rx_missed: 5", "     rx_fifo: 0", "     tx_packets: 9"]
+    assert undressed(["NIC statistics:", *rows]) == ["NIC statistics:", *rows]
