@@ -200,6 +200,10 @@ FAR: Final = (
     + "rtt min/avg/max/mdev = {0}/{0}/{0}/0.1 ms\n"
 )
 RULES: Final[dict[str, Pair]] = {
+    "upcalls-lost": Pair(
+        "system@ovs-system:\n  lookups: hit:8123412 missed:912341 lost:41234\n",
+        "system@ovs-system:\n  lookups: hit:8123412 missed:912341 lost:4\n",
+    ),
     "udp-memory": share("UdpMemErrors", "UdpInDatagrams"),
     "slow-way": Pair(
         f"{RECEIVED.format('94.2')}\tSpeed: 1000Mb/s\n",

@@ -17,6 +17,8 @@ _NSTAT: Final = re.compile(rf"\s*({_PROTOCOLS}[A-Z]\w+)\s+(\d{{1,19}})(?:\s+[\d.
 _PAIRS: Final = re.compile(rf"({_PROTOCOLS}):\s+(.*)")
 _SECTION: Final = re.compile(rf"\s*({_PROTOCOLS}):\s*", re.IGNORECASE)
 _NAMED: Final = re.compile(r"\s*([A-Z]\w+):\s*(\d{1,19})\s*")
+# of nstat -j
+_JSON: Final = re.compile(rf"\"({_PROTOCOLS}[A-Z]\w+)\": ?(\d{{1,19}})\b")
 # what netstat -s of net-tools prints for a counter
 _WORDS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), name)
@@ -70,6 +72,7 @@ _WORDS: Final = tuple(
 OUTPUTS: Final = {"snmp": "nstat, netstat -s"}
 SIGN: Final = re.compile(
     rf"(?m)^\s*{_PROTOCOLS}(?:[A-Z]\w+\s+\d|:)|^\s*\d+ (?:packet|segment|SYN|times the|receive buf)"
+    r"|\"(?:Ip|Tcp|Udp)[A-Z]\w+\": ?\d"
     r"|^\s*Detected reordering \d"
     r"|^\s*(?:TCP|Listen|Rcvbuf|IPRev|InCsum)\w*: \d|^\s*(?:tcp|udp|ip):\s*$"
 )
@@ -90,6 +93,9 @@ def read(page: Page) -> Iterator[Fact]:
                 for name, value in zip(titles.pop(pair[1]), words, strict=False):
                     if re.fullmatch(r"\d{1,19}", value):
                         yield Fact("snmp", "", pair[1] + name, float(value), page.name, at)
+        elif '":' in line and (pairs := _JSON.findall(line)):
+            for name, value in pairs:
+                yield Fact("snmp", "", name, float(value), page.name, at)
         elif head := _SECTION.fullmatch(line):
             section = head[1].capitalize().replace("ext", "Ext")
         else:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import named
-from simnet.diagnose.families import counted
+from simnet.diagnose.families import counted, ratio
 from simnet.diagnose.rule import Action, Hit, Rule
 
 if TYPE_CHECKING:
@@ -51,6 +51,19 @@ def _tap(evidence: Evidence) -> Iterator[Found]:
 
 
 RULES: Final = (
+    Rule(
+        "upcalls-lost",
+        "softirq",
+        "Open vSwitch drops first packets of flows {subject}",
+        "lookups of ovs-dpctl show",
+        "1 of 1,000 packets that no flow of the datapath was for, and 50",
+        "A packet of a flow that the kernel does not know goes up to ovs-vswitchd; its queue was"
+        " full: too many flows begin at once, or its CPU is full.",
+        "More handler threads (other_config:n-handler-threads), CPU time for ovs-vswitchd, flows"
+        " with wider masks; look for scans and for flows that time out soon (max-idle).",
+        "man ovs-dpctl, show; Linux net/openvswitch/datapath.c, ovs_dp_upcall",
+        ratio("lost", "missed", kind="datapath"),
+    ),
     Rule(
         "tap-dropped",
         "ring",
