@@ -205,7 +205,8 @@ SMALL_RINGS = (
     [
         ("mlx5_core", "healthy", [(64, 64), (1023, 1023)]),
         ("mlx5_core", "same", [(64, 64), (64, 64)]),
-        ("ixgbe", "healthy", [(64, 64), (512, 512)]),
+        ("ixgbe", "healthy", [(64, 64), (511, 511)]),
+        ("atlantic", "healthy", [(64, 64), (512, 512)]),
     ],
 )
 def test_the_peer_has_the_rings_of_its_driver(

@@ -166,7 +166,7 @@ def test_the_buffer_of_the_socket(tmp_path: Path) -> None:
             "a receiver of UDP",
             "it answers",
         ),
-        ((ports("ixgbe"), SAR, ONE_WAY, SHARED), "a receiver of UDP", "what ixgbe has a datagram"),
+        ((ports("enic"), SAR, ONE_WAY, SHARED), "a receiver of UDP", "what enic has a datagram"),
         ((ports("ice"), SHARED), "a receiver of UDP", "how many datagrams of which size"),
         (
             (ports("ice"), SAR, ONE_WAY, OF_UDP.format(4000, 2, 0)),
