@@ -130,6 +130,7 @@ BOND: Final = (
     "\nSlave Interface: eth0\nMII Status: up\nSpeed: 10000 Mbps\n"
     "\nSlave Interface: eth1\nMII Status: up\nSpeed: 10000 Mbps\n"
 )
+OF_INTERFACES: Final = "# in /etc/network/interfaces, a line each below iface bond0"
 OF_WICKED: Final = "# in /etc/sysconfig/network/ifcfg-bond0"
 HASH: Final = {"modprobe bonding xmit_hash_policy": "layer2+3"}
 ECHO: Final = "echo {} > /sys/class/net/bond0/bonding/xmit_hash_policy"
@@ -159,7 +160,7 @@ def test_the_hash_of_a_bond_is_one_echo(tmp_path: Path) -> None:
             "6.1.0-18-amd64",
             "os-release",
             DEBIAN.format("12 (bookworm)"),
-            "#     bond-xmit-hash-policy layer2+3",
+            f"{OF_INTERFACES}: bond-mode 802.3ad, bond-miimon 100, bond-xmit-hash-policy layer2+3",
         ),
         (
             "5.14.21-150500.55.39-default",

@@ -106,8 +106,8 @@ def _netplan(options: str) -> tuple[str, ...]:
 
 def _interfaces(options: str) -> tuple[str, ...]:
     pairs = (option.partition("=") for option in options.split())
-    lines = (f"#     bond-{name.replace('_', '-')} {value}" for name, _, value in pairs)
-    return ("# in /etc/network/interfaces, iface bond0:", *lines)
+    lines = (f"bond-{name.replace('_', '-')} {value}" for name, _, value in pairs)
+    return (f"# in /etc/network/interfaces, a line each below iface bond0: {', '.join(lines)}",)
 
 
 def _ifcfg(options: str) -> tuple[str, ...]:
