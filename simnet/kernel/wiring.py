@@ -40,12 +40,14 @@ def _checked(owner: Any, path: str) -> list[tuple[str, Any]]:
     found = []
     cls: Any = type(owner)
     for need, ways in _ways(cls):
-        values = [_follow(owner, way) for way in ways]
-        there = [value for value in values if value is not None and value is not _NOT_HAD]
-        if there:
-            found.append((need, there[0]))
-        elif values[-1] is None:
-            message = f"{need} is empty: a {type(owner).__name__} works with what it refers to"
+        value: Any = None
+        for way in ways:
+            value = _follow(owner, way)
+            if value is not None and value is not _NOT_HAD:
+                found.append((need, value))
+                break
+        if value is None:
+            message = f"{need} is empty: a {cls.__name__} works with what it refers to"
             raise SimulationError(message, component=path)
     return found
 

@@ -5,20 +5,23 @@ Each subject says which those are, and why (`Subject.idle`).
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core.knobs import KNOBS, UNREAD
 from simnet.scenario.core.schema import spec_of
+from simnet.scenario.core.section import Reads, reads
 from simnet.scenario.core.subject import subjects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
 
     from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.section import Reads
+    from simnet.scenario.core.section import Section
     from simnet.scenario.core.tree import Entry
 
-__all__ = ["idle_settings", "unread_settings"]
+__all__ = ["idle_settings", "reads_of_settings", "unread_settings"]
 
 # read before a system is built: how large a buffer can be, and which queues there are
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend"})
@@ -46,6 +49,14 @@ def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterato
             yield f"{name}: has no effect in this scenario, because {reason}"
 
 
+def reads_of_settings(effective: Effective) -> AbstractContextManager[Reads]:
+    """Take note of what is read meanwhile, if a line of `unread_settings` can come of it.
+
+    To do so makes each value that the builder reads three times as dear.
+    """
+    return reads() if any(_candidates(effective)) else nullcontext(Reads())
+
+
 def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
     """Yield a line for each setting that was made for a run, and that its system is built without.
 
@@ -55,23 +66,31 @@ def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
         effective: the configuration.
         read: what the builder of the system read.
     """
+    for name, section, target in _candidates(effective):
+        if not read.had(section, target):
+            yield f"{name}: {_UNREAD_HERE}"
+
+
+def _candidates(effective: Effective) -> Iterator[tuple[str, Section, str]]:
+    """Yield settings that were made for a run: name as typed, and the attribute of a section."""
     for knob in KNOBS:
         of_kernel = knob.scope == "kernel" and knob.system == effective.kernel.system
         if not of_kernel or knob.compile_time or knob.target in UNREAD | _READ_BEFORE:
             continue
-        value = effective.provenance.get(f"host.kernel.{knob.target}")
-        given = value is not None and value.source == "--set"
         told = any(remark.startswith(knob.name) for remark in effective.remarks)
-        if given and not told and not read.had(effective.kernel, knob.target):
-            yield f"{knob.name}: {_UNREAD_HERE}"
+        if _is_set(effective, f"host.kernel.{knob.target}") and not told:
+            yield knob.name, effective.kernel, knob.target
     if effective.flows:
         return
     for name in type(effective.workload).model_fields:
-        value = effective.provenance.get(f"workload.{name}")
         spec = spec_of(type(effective.workload), name)
-        given = value is not None and value.source == "--set"
-        if spec and given and not read.had(effective.workload, name):
-            yield f"{spec.key(name)}: {_UNREAD_HERE}"
+        if spec and _is_set(effective, f"workload.{name}"):
+            yield spec.key(name), effective.workload, name
+
+
+def _is_set(effective: Effective, path: str) -> bool:
+    value = effective.provenance.get(path)
+    return value is not None and value.source == "--set"
 
 
 def _within(path: str) -> Iterator[str]:

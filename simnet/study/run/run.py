@@ -11,8 +11,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.kernel.watch import with_watcher
 from simnet.scenario.core.load import load
-from simnet.scenario.core.section import reads
-from simnet.scenario.core.unread import unread_settings
+from simnet.scenario.core.unread import reads_of_settings, unread_settings
 from simnet.scenario.system.build import build
 from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
@@ -168,7 +167,7 @@ def simulate(
     if watch is None and (vmstat or effective.host.partition):
         watch = seconds
     with TraceFile(trace) if trace is not None else nullcontext() as tracer, pcap or nullcontext():
-        with with_watcher(EnoughMemory()), reads() as read:
+        with with_watcher(EnoughMemory()), reads_of_settings(effective) as read:
             followed = None if tracer is None else FlowTracer(tracer)
             system = build(effective, seed=effective.run.seed, per_frame=per_frame, tracer=followed)
         if pcap is not None:
