@@ -23,9 +23,10 @@ expect = pytest.importorskip("playwright.sync_api").expect
 USECS = "ethtool -C {port} rx-usecs"
 
 
-@pytest.fixture(scope="module")
-def address() -> str:
-    """A page of one node of the x460, and two of its knobs."""
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A page of one node of the x460, and two of its knobs; nothing was simulated before."""
+    monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path / "kept"))
     base = Case("x460-out-of-box", (("nodes", "1"),))
     return served(Offer(base, ("numactl", "affinity"), (USECS, "vm.dirty_ratio")))
 
@@ -46,28 +47,28 @@ def opened(page: Page, address: str) -> None:
 
 
 def moved(page: Page, key: str) -> None:
-    """One position further, and the first impression of it; what would come then is stopped."""
+    """One position further, and an answer; what would come then is stopped."""
     page.get_by_role("slider", name=USECS).press(key)
-    answered(page)
+    answered(page, f"{USECS}={page.locator('output').first.text_content()}")
 
 
-def answered(page: Page) -> None:
-    expect(page.locator("#said")).to_contain_text("Answer: first impression")
-    page.locator("#stop").click(timeout=2000)
-    expect(page.locator("#said")).to_contain_text("Stopped")
+def answered(page: Page, question: str) -> None:
+    """Wait for the first answer there is, and let it be the last: the next come fast."""
+    expect(page.locator("#answer .verdict strong")).to_contain_text(question)
+    page.evaluate("document.getElementById('stop').click()")
+    expect(page.locator("#state")).to_have_class("still")
 
 
 @pytest.mark.compiled
 def test_what_is_changed_is_on_top_and_goes_back(page: Page, address: str) -> None:
     box = page.get_by_role("checkbox", name="affinity")
     box.check()
-    answered(page)
+    answered(page, "affinity")
     moved(page, "ArrowRight")
     listed = page.locator("#changed li > span")
     assert listed.all_text_contents() == ["affinity", f"{USECS}: 20 µs → 40 µs"]
-    assert page.locator("#answer .verdict strong").text_content() == (
-        f"affinity+{USECS}=40 µs: first impression"
-    )
+    answer = str(page.locator("#answer .verdict strong").text_content())
+    assert answer.startswith(f"affinity+{USECS}=40 µs: ")
     linked = page.url
     assert linked.startswith(f"{address}#tuning=affinity&set=")
     page.get_by_role("button", name="Undo", exact=True).click()
@@ -92,7 +93,7 @@ def test_positions_stay_as_points_of_a_curve(page: Page) -> None:
     expect(page.locator("#drawn circle")).to_have_count(2)  # as it is, and moved
     moved(page, "ArrowRight")
     expect(page.locator("#drawn circle")).to_have_count(3)
-    assert "one short run" in str(page.locator("#drawn circle title").last.text_content())
+    assert "80 µs: " in str(page.locator("#drawn circle title").last.text_content())
     page.locator("#measure").select_option("cpu_per_byte")
     assert page.locator("#drawn svg").get_attribute("aria-label")
 
@@ -137,9 +138,9 @@ def test_rounds_fill_one_table_up_to_commands_and_a_report(page: Page, tmp_path:
     page.get_by_role("checkbox", name="affinity").check()
     rows = page.locator("#answer .first tbody th")
     strong = page.locator("#answer .verdict strong")
-    expect(strong).to_have_text("affinity: first impression")
+    expect(strong).to_contain_text("affinity: ")
     first, sums = rows.all_text_contents(), page.locator(".work tfoot").text_content()
-    expect(strong).to_have_text("affinity: leaning: no difference", timeout=60000)
+    expect(strong).to_contain_text("no difference", timeout=60000)
     assert rows.all_text_contents() == first
     assert page.locator(".work tfoot").text_content() == sums
     expect(strong).to_have_text("affinity: no difference", timeout=120000)
