@@ -64,10 +64,7 @@ class Gigabit(Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue,
         if rest or (usecs < _LEAST_USECS and usecs not in _MODES):
             message = f"{cls.name()} takes 0, 1, 3, or whole microseconds from {_LEAST_USECS} on"
             raise given.error("rx_usecs_ps", message)
-        for field in ("rx_ring", "tx_ring"):
-            if given[field] > _MOST_DESCRIPTORS:
-                message = f"a ring of {cls.name()} has at most {_MOST_DESCRIPTORS} descriptors"
-                raise given.error(field, message)
+        cls.refuse_longer(given, _MOST_DESCRIPTORS)
         if not given["msix"] and given["rx_queues"] > 1:
             raise given.error("rx_queues", f"without MSI-X {cls.name()} has one queue", "msix")
 

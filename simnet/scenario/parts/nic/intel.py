@@ -8,11 +8,7 @@ from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import time
 from simnet.scenario.parts.nic.channels import Channels, ethtool
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
-from simnet.scenario.parts.nic.schema import (
-    DATAGRAM_HEADERS_BYTES,
-    FRAME_HEADER_BYTES,
-    SHARED_INFO_BYTES,
-)
+from simnet.scenario.parts.nic.page_parts import PageParts
 
 if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
@@ -25,7 +21,7 @@ _UNIT_US = 2
 _LIMIT_UNIT_US = 4
 
 
-class Throttled(Channels):
+class Throttled(PageParts, Channels):
     """A port of Intel's 700 or 800 series.
 
     Attributes:
@@ -58,29 +54,13 @@ class Throttled(Channels):
             off = " ".join(f"adaptive-{way} off" for way in adapts)
             message = f"{cls.name()} refuses rx-usecs-high while it adapts: ethtool -C {port} {off}"
             raise given.error("rx_usecs_high_ps", message)
-        for field in ("rx_ring", "tx_ring"):
-            if given[field] > cls.most_descriptors:
-                message = f"a ring of {cls.name()} has at most {cls.most_descriptors} descriptors"
-                raise given.error(field, message)
+        cls.refuse_longer(given, cls.most_descriptors)
 
     @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
         """Return the limit, beside what all channels have."""
         high = ethtool(Throttled, "-C {port} rx-usecs-high", "rx_usecs_high_ps", unit="us")
         return (*super().knobs(), high)
-
-    @property
-    def frame_buffer_bytes(self) -> int:
-        """As many halves of pages as a full frame takes."""
-        return self.whole_buffers_bytes(self.mtu_bytes + FRAME_HEADER_BYTES)
-
-    def datagram_truesize(self, length: int, overhead: int) -> int:
-        """Halves of pages and an `sk_buff`; `skb_shared_info` lies in the first half.
-
-        Source: i40e_txrx.c `i40e_build_skb`, ice_txrx.c `ice_build_skb`, `truesize` of half a page.
-        """
-        halves = self.whole_buffers_bytes(length + DATAGRAM_HEADERS_BYTES)
-        return halves + overhead - SHARED_INFO_BYTES
 
     def throttles(self, slot: Slot) -> dict[str, Any]:
         """Return what the mechanisms of both drivers take; registers count in units."""

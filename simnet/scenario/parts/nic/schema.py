@@ -299,11 +299,39 @@ class Rings(Nic):
         """As many whole receive buffers as so many bytes take."""
         return -(-length // self.rx_buffer_bytes) * self.rx_buffer_bytes
 
+    @classmethod
+    def refuse_longer(cls, given: Given, most: int) -> None:
+        """Refuse rings of more descriptors than the driver makes."""
+        for field in ("rx_ring", "tx_ring"):
+            if given[field] > most:
+                message = f"a ring of {cls.name()} has at most {most} descriptors"
+                raise given.error(field, message)
+
 
 class Ethernet(Rings):
-    """An Ethernet adapter."""
+    """An Ethernet adapter.
+
+    Attributes:
+        first: version of Linux from which on its driver has these rules; empty: from the first.
+        most_mtu_bytes: that its driver takes; 0: what every Ethernet does.
+    """
+
+    first: ClassVar[tuple[int, ...]] = ()
+    most_mtu_bytes: ClassVar[int] = 0
 
     tso: Annotated[bool, Flag("segmentation offload")]
+
+    @classmethod
+    def check(cls, given: Given) -> None:
+        """Refuse versions whose rules are others, and packets that are too large."""
+        super().check(given)
+        version = given.tree.get((*given.host, "kernel"))["version"]
+        if cls.first and release(version) < cls.first:
+            first = ".".join(map(str, cls.first))
+            message = f"{cls.name()} of Linux {version} is not modelled: expected Linux {first}"
+            raise given.error("driver", message)
+        if cls.most_mtu_bytes and given["mtu_bytes"] > cls.most_mtu_bytes:
+            raise given.error("mtu_bytes", f"{cls.name()} takes at most {cls.most_mtu_bytes} B")
 
     @property
     def segments(self) -> bool:

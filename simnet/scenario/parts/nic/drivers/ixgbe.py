@@ -10,11 +10,11 @@ from simnet.scenario.core.specs import count, time
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.nic.channels import RSS_KNOBS, Combined
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
+from simnet.scenario.parts.nic.page_parts import LargeParts
 from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import (
-    DATAGRAM_HEADERS_BYTES,
+    FRAME_HEADER_BYTES,
     MOST_QUEUES,
-    SHARED_INFO_BYTES,
     BusLatency,
     Ethernet,
     Polled,
@@ -43,20 +43,27 @@ _LONG_RINGS: Final = (6, 2)
 _SHORT_RING: Final = 4096
 # IXGBE_MAX_JUMBO_FRAME_SIZE 9728 without header and FCS; ETH_DATA_LEN
 _MOST_MTU_BYTES: Final = 9710
-_STANDARD_MTU_BYTES: Final = 1500
-_AROUND_BYTES: Final = 14 + 4
-# half of two pages, where a frame takes up to 3 KiB
-_JUMBO_PART_BYTES: Final = 4096
-_JUMBO_BUFFER_BYTES: Final = 3072
+_SMALL_FRAME_BYTES: Final = 1500 + FRAME_HEADER_BYTES
 _LEAST_BPS: Final = 10**9
 _XPS: Final = "ixgbe_main.c: ixgbe_configure_tx_ring, netif_set_xps_queue"
 
 
 class Ixgbe(
-    FlowSteering, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
+    FlowSteering,
+    Combined,
+    BusLatency,
+    ReceiveOffload,
+    RxUsecs,
+    Polled,
+    Multiqueue,
+    LargeParts,
+    Ethernet,
 ):
     """A 10-gigabit port whose vectors have one throttle each, and which learns flows' queues."""
 
+    first: ClassVar[tuple[int, ...]] = _FIRST
+    most_mtu_bytes: ClassVar[int] = _MOST_MTU_BYTES
+    most_small_bytes: ClassVar[int] = _SMALL_FRAME_BYTES
     most_usecs: ClassVar[int] = 1022
     charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_missed_errors"
@@ -93,27 +100,19 @@ class Ixgbe(
 
     @classmethod
     def check(cls, given: Given) -> None:
-        """Refuse what the driver refuses, and versions whose rules are others; see `Nic.check`."""
+        """Refuse what the driver refuses, and what is not modelled; see `Nic.check`."""
         super().check(given)
         version = given.tree.get((*given.host, "kernel"))["version"]
-        if release(version) < _FIRST:
-            message = f"ixgbe of Linux {version} is not modelled: expected Linux 4.12"
-            raise given.error("driver", message)
         if given["rx_usecs_ps"] % _US_PS:
             raise given.error("rx_usecs_ps", "ixgbe takes whole microseconds")
         if given["link_rate_bps"] < _LEAST_BPS:
             message = "ixgbe on links slower than 1 Gbit/s is not modelled"
             raise given.error("link_rate_bps", message)
-        if given["mtu_bytes"] > _MOST_MTU_BYTES:
-            raise given.error("mtu_bytes", f"ixgbe takes at most {_MOST_MTU_BYTES} B")
         if given["rss_equal"] > given["rss_most"]:
             message = f"RSS of this card sorts to at most {given['rss_most']} queues"
             raise given.error("rss_equal", message, "rss_most")
         most = _SHORT_RING if release(version) < _LONG_RINGS else given["rx_ring"]
-        for field in ("rx_ring", "tx_ring"):
-            if given[field] > most:
-                message = f"a ring of ixgbe has at most {most} descriptors here"
-                raise given.error(field, message)
+        cls.refuse_longer(given, most)
 
     @classmethod
     def knobs(cls) -> tuple[Knob, ...]:
@@ -129,25 +128,6 @@ class Ixgbe(
     def learns_flows(self) -> bool:
         """Unless rules are on (`ixgbe_set_features`)."""
         return not self.ntuple
-
-    def _parts_bytes(self, length: int) -> int:
-        """The parts of pages that a frame lies in (`ixgbe_set_rx_buffer_len`)."""
-        if self.mtu_bytes <= _STANDARD_MTU_BYTES:
-            return self.whole_buffers_bytes(length)
-        return -(-length // _JUMBO_BUFFER_BYTES) * _JUMBO_PART_BYTES
-
-    @property
-    def frame_buffer_bytes(self) -> int:
-        """As many parts of pages as a full frame takes."""
-        return self._parts_bytes(self.mtu_bytes + _AROUND_BYTES)
-
-    def datagram_truesize(self, length: int, overhead: int) -> int:
-        """Parts of pages and an `sk_buff` (`ixgbe_build_skb`, `ixgbe_rx_frame_truesize`).
-
-        `skb_shared_info` lies in the first part.
-        """
-        parts = self._parts_bytes(length + DATAGRAM_HEADERS_BYTES)
-        return parts + overhead - SHARED_INFO_BYTES
 
     @property
     def interrupt_gap_ps(self) -> int:
