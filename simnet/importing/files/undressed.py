@@ -146,17 +146,13 @@ def _numbers(lines: list[str], numbering: re.Pattern[str]) -> list[str]:
     rising = all(one < other for one, other in itertools.pairwise(numbers))
     if len(numbers) < len(matched) or not rising:
         return lines
-    if numbering is _NUMBERED and not any(map(_BY_TAB.match, lines)):
+    if numbering is _NUMBERED:
+        if numbers != list(range(1, len(numbers) + 1)):
+            return lines
         found = [wide for line in lines if (wide := _WIDE.match(line))]
         least = min((len(wide[1]) for wide in found), default=0)
-        if least and all(number == at for at, number in enumerate(numbers, numbers[0])):
+        if least and not any(map(_BY_TAB.match, lines)):
             numbering = re.compile(rf" {{0,8}}\d{{1,6}} {{0,{least}}}")
-            return (
-                [numbering.sub("", line, count=1) for line in lines] if numbers[0] == 1 else lines
-            )
-    step = numbering is _GREPPED or all(b == a + 1 for a, b in itertools.pairwise(numbers))
-    if not step or (numbering is _NUMBERED and numbers[0] != 1):
-        return lines
     return [numbering.sub("", line, count=1) for line in lines]
 
 

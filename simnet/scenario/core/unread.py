@@ -77,8 +77,9 @@ def _candidates(effective: Effective) -> Iterator[tuple[str, Section, str]]:
         of_kernel = knob.scope == "kernel" and knob.system == effective.kernel.system
         if not of_kernel or knob.compile_time or knob.target in UNREAD | _READ_BEFORE:
             continue
-        told = any(remark.startswith(knob.name) for remark in effective.remarks)
-        if _is_set(effective, f"host.kernel.{knob.target}") and not told:
+        if not _is_set(effective, f"host.kernel.{knob.target}"):
+            continue
+        if not any(remark.startswith(knob.name) for remark in effective.remarks):
             yield knob.name, effective.kernel, knob.target
     if effective.flows:
         return

@@ -22,14 +22,12 @@ def filled(before: Sequence[Result], after: Sequence[Result]) -> tuple[str, ...]
     """A line of the CPUs that are full with a tuning alone, and one of those without it alone."""
     was, now = _busy(before), _busy(after)
     lines = []
-    for full, other, said, else_ in (
-        (now, was, "full with it", "without it"),
-        (was, now, "full no more", "with it"),
-    ):
+    for full, other, here, there in ((now, was, "with", "without"), (was, now, "without", "with")):
         found = [cpu for cpu, busy in full.items() if busy >= _FULL and _less(other, cpu)]
         if found:
+            who = f"CPU {found[0]} is" if len(found) == 1 else f"CPUs {cpulist_text(found)} are"
             rest = fmean(other[cpu] for cpu in found)
-            lines.append(f"{said}: CPU {cpulist_text(found)}, {else_} {rest:.0f} % busy")
+            lines.append(f"{who} full {here} it, {rest:.0f} % busy {there} it")
     return tuple(lines)
 
 

@@ -263,7 +263,7 @@ class Plan:
         """Draws for a look: before drawn ones the values as they are."""
         return look.members if self._from_pairs or not look.members else look.members + 1
 
-    @property
+    @cached_property
     def _from_pairs(self) -> bool:
         """Whether pairs say what draws are compared with: they are as long, or the draws kept."""
         return self.is_quick or bool(draws_for(self.base))
@@ -276,14 +276,14 @@ class Plan:
         times = {name: getattr(self, name) for name in ("duration", "warm_up", "precision")}
         return options_of(**counts, **times)
 
-    @property
+    @cached_property
     def looks(self) -> tuple[Look, ...]:
         """The looks; but for the last, pairs are short unless it was said how long runs are."""
         if self.is_quick:
             return looks(self.seeds or _QUICK_SEEDS, self.members, _QUICK)
         return looks(self.seeds or SEEDS, self.members, short=self._lengths_are_free)
 
-    @property
+    @cached_property
     def is_quick(self) -> bool:
         """Whether runs are shorter than those where nothing is known of the load."""
         return self.quick and self._lengths_are_free and self._quick != SHORT_TIMES

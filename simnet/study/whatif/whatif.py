@@ -243,7 +243,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         look = next(all_looks)
         cases = [base, *(one.case for one in left if _differs(plain, one))]
         found = plan.simulate(cases, look, known, jobs=jobs, progress=reported, store=store)
-        if plan.is_quick and not all(_settled(found, base, case) for case in cases[1:]):
+        if plan.is_quick and not all(
+            settled(found.paired[base], found.paired[case]) for case in cases[1:]
+        ):
             plan = replace(plan, quick=False)
             all_looks = iter(plan.looks)
             continue
@@ -281,10 +283,6 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
             for number, one in enumerate(ranked, start=1)
         ),
     )
-
-
-def _settled(found: Found, base: Case, case: Case) -> bool:
-    return settled(found.paired[base], found.paired[case])
 
 
 def _alternatives(base: Case, given: Iterable[str]) -> tuple[list[_Alternative], tuple[str, ...]]:

@@ -18,11 +18,13 @@ def _run(*busy: float) -> Result:
 
 def test_a_cpu_that_is_full_with_a_tuning_alone_is_named_and_what_it_was_before() -> None:
     found = filled([_run(40, 60, 50), _run(44, 64, 50)], [_run(100, 30, 99), _run(99, 20, 98)])
-    assert found == ("full with it: CPU 0,2, without it 46 % busy",)
+    assert found == ("CPUs 0,2 are full with it, 46 % busy without it",)
 
 
 def test_a_cpu_that_is_relieved_is_named() -> None:
-    assert filled([_run(100, 1)], [_run(70, 31)]) == ("full no more: CPU 0, with it 70 % busy",)
+    assert filled([_run(100, 1)], [_run(70, 31)]) == (
+        "CPU 0 is full without it, 70 % busy with it",
+    )
 
 
 def test_what_is_full_in_both_or_nearly_is_no_reason() -> None:

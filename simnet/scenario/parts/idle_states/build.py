@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.idle_states.schema import IdleKernel
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["give_idle_states", "join", "make_idle_states"]
+__all__ = ["join", "make_idle_states"]
 
 _US_PS = 10**6
 
 
 def join(_ground: Ground, machine: Machine, host: Host) -> None:
     """Give a machine's CPUs the idle states of its host."""
-    give_idle_states(machine, host)
-
-
-def give_idle_states(machine: Machine, host: Host) -> None:
-    """Likewise, of a machine that nothing else joins."""
     for cpu in machine.cpus:
         if states := make_idle_states(host.seen[1], host.kernel):
             cpu.idle_states = states
@@ -37,7 +32,6 @@ def give_idle_states(machine: Machine, host: Host) -> None:
 
 def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
     """How a CPU sleeps; None where waking takes no time, or nothing is known of it."""
-    states = kernel.intel_max_cstate if cpu.vendor == "intel" else kernel.amd_max_cstate
 
     def used(exit_ps: int) -> bool:
         """Whether `cpupower` leaves it on: what drivers say of a state is whole microseconds."""
@@ -45,7 +39,8 @@ def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
 
     if not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
         return None
-    deep = states == ALL_STATES and used(cpu.deep_idle_exit_ps)
+    all_states = getattr(kernel, f"{cpu.vendor}_max_cstate") == ALL_STATES
+    deep = all_states and used(cpu.deep_idle_exit_ps)
     return IdleStates(
         cpu.idle_enter_ps,
         cpu.idle_exit_ps,

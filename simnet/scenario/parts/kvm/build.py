@@ -14,7 +14,8 @@ from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
 from simnet.scenario.core.knobs import OF_QUEUES
 from simnet.scenario.parts.host.build import make_machine
-from simnet.scenario.parts.idle_states.build import give_idle_states, make_idle_states
+from simnet.scenario.parts.idle_states.build import join as join_idle_states
+from simnet.scenario.parts.idle_states.build import make_idle_states
 from simnet.scenario.parts.kvm.columns import counts_of
 from simnet.scenario.parts.network.join import join as link
 from simnet.scenario.parts.nic.build import make_port
@@ -169,7 +170,7 @@ def _uplink(
     )
     below = host.model_copy(update={"guest": None, "ports": (port,)})
     machine = make_machine(ground.sim, below, "uplink", seed=ground.seed)
-    give_idle_states(machine, below)
+    join_idle_states(ground, machine, below)
     made = make_port(
         ground.sim,
         machine,
