@@ -39,8 +39,8 @@ def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
 
     if not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
         return None
-    all_states = getattr(kernel, f"{cpu.vendor}_max_cstate") == ALL_STATES
-    deep = all_states and used(cpu.deep_idle_exit_ps)
+    states = kernel.intel_max_cstate if cpu.vendor == "intel" else kernel.amd_max_cstate
+    deep = states == ALL_STATES and used(cpu.deep_idle_exit_ps)
     return IdleStates(
         cpu.idle_enter_ps,
         cpu.idle_exit_ps,
