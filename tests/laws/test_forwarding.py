@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.nic.multiqueue import queues_of
+from simnet.scenario.core.library import find_model, find_scenario
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from simnet.scenario.core.effective import Effective
 
 MS = 10**9
 RPS = "/sys/class/net/eth0/queues/rx-*/rps_cpus"
@@ -45,8 +52,37 @@ loads = st.fixed_dictionaries(
 @settings(max_examples=25)
 @given(loads)
 def test_packets_are_sent_or_dropped_under_a_name(chosen: dict[str, Any]) -> None:
-    given_ = {name: str(value) for name, value in chosen.items()}
-    system = build(load("router-connectx5", settings=given_), seed=1)
+    settings_of = {name: str(value) for name, value in chosen.items()}
+    follow_packets(load("router-connectx5", settings=settings_of))
+
+
+@pytest.mark.parametrize("nic", ["intel-i211", "intel-i226", "intel-x550", "realtek-rtl8125"])
+@settings(max_examples=4)
+@given(rate=st.sampled_from([0, 40_000, 400_000]), size=st.sampled_from(["18 B", "1472 B"]))
+def test_whatever_the_ports_are(
+    tmp_path_factory: pytest.TempPathFactory, nic: str, rate: int, size: str
+) -> None:
+    scenario = router_with(tmp_path_factory.mktemp("router"), nic)
+    flows = {"forward.rate": str(rate), "forward.size": size, "forward.flows": "40"}
+    flows |= {"net.core.default_qdisc": "fq_codel", "forward.spread": "rss"}
+    follow_packets(load(scenario, settings=flows))
+
+
+def router_with(folder: Path, nic: str) -> str:
+    """The router with other ports and a kernel that drives them."""
+    server = find_model("server", "xeon-e5-1650v4-connectx5").read_text("utf-8")
+    (folder / "server.toml").write_text(server.replace("mellanox-connectx-5", nic), "utf-8")
+    text = find_scenario("router-connectx5").read_text("utf-8")
+    run = text[text.index("[run]") :]
+    text = text[: text.index("[tuning]")].replace("linux-4.18", "linux-6.1") + run
+    text = text.replace("xeon-e5-1650v4-connectx5", "server.toml")
+    (folder / "router.toml").write_text(text, "utf-8")
+    return str(folder / "router.toml")
+
+
+def follow_packets(effective: Effective) -> None:
+    """Simulate, and ask where each packet is, while some come and when no more come."""
+    system = build(effective, seed=1)
     built = system.parts["forward"]
     queues = queues_of(built.coming)
     for _ in range(3):

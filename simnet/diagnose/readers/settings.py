@@ -26,6 +26,8 @@ _CAT: Final = re.compile(
     r"/[\w./:*@-]{1,200} ?){1,16})(?: *[|;].*)?"
 )
 _ONLY: Final = re.compile(r"(?:/sbin/)?sysctl -n ((?:[\w./-]{1,80} ?){1,16})")
+_COUNTED: Final = re.compile(r"(?:/\S*/)?conntrack -C\b.*")
+_COUNT: Final = "net.netfilter.nf_conntrack_count"
 _VALUE: Final = re.compile(r"[\w.,:\[\]/+-]{1,80}(?:\s+[\w.,:\[\]/+-]{1,80}){0,7}")
 _SENTENCE: Final = re.compile(r"(?:cat|head|tail|ls|bash|sh|grep):|[A-Z][a-z]+ [a-z]+ [a-z]+")
 _PF_RING: Final = re.compile(r"([RT]X Queues|Num [RT]X Slots|Name|Family):\s+(\S.*)")
@@ -35,7 +37,7 @@ _CAPTURE: Final = re.compile(
 
 SIGN: Final = re.compile(
     r"(?m)^\s*(?:net|kernel|vm|fs|dev)\.\w|^\s*/?(?:sys|proc)/\S+:"
-    r"|pkts dropped|X Queues:|\A.{0,200}$|\bsysctl -n |/(?:proc|sys)/"
+    r"|pkts dropped|X Queues:|\A.{0,200}$|\bsysctl -n |\bconntrack -C|/(?:proc|sys)/"
 )
 
 
@@ -68,6 +70,9 @@ def _shown(page: Page) -> Iterator[Fact]:
     for part in page.parts:
         lines = [(at, line.strip()) for at, line in enumerate(part.lines, part.first)]
         lines = [(at, line) for at, line in lines if line]
+        if _COUNTED.fullmatch(part.command or "") and len(lines) == 1:
+            yield _sysctl(page, lines[0][0], _COUNT, lines[0][1])
+            continue
         if only := _ONLY.fullmatch(part.command or ""):
             for name, (at, text) in zip(only[1].split(), lines, strict=False):
                 yield _sysctl(page, at, name, text)

@@ -50,14 +50,14 @@ def table_of(scenario: str, key: str, values: Mapping[str, Any]) -> str:
     Args:
         scenario: the name of ours.
         key: of the table.
-        values: of the host, by key.
+        values: of the host, by key; a cost among them is what the host has.
     """
     base = tomlkit.parse(read_text(find_scenario(scenario)))[key]
     table = tomlkit.table()
     costs = {
         name: assumed(one["value"], f"as in {scenario}: {one['source']}", one["low"], one["high"])
         for name, one in dict(base).items()
-        if isinstance(one, dict) and "state" in one
+        if isinstance(one, dict) and "state" in one and name not in values
     }
     for name, value in {**values, **costs}.items():
         item: Any = value

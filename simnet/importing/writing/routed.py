@@ -24,6 +24,12 @@ _MOSTLY: Final = 0.85
 _ALIKE: Final = 0.8
 _LEAST_PACKETS: Final = 100
 _FLOWS: Final = 1000
+_RULE_OF_NFT: Final = assumed(
+    "64 cycles",
+    "as a rule of iptables: nft_do_chain calls each expression of a rule, and was not measured",
+    "15 cycles",
+    "300 cycles",
+)
 
 
 @dataclass(frozen=True)
@@ -108,20 +114,25 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
     size = payload_bytes(coming)
     rate = max(round(coming.rx_packets), 1)
     connections = min(role.numbers.get("connections", 0), MOST_FLOWS)
-    tracks = bool(role.numbers.get("tracks") or role.numbers.get("rules"))
+    rules = {key: n for key, n in role.numbers.items() if key.endswith("_rules")}
+    tracks = bool(role.numbers.get("tracks") or rules.get("nat_rules"))
     values = {
         "rate": rate,
         "size": f"{size} B",
         "flows": connections or assumed(_FLOWS, "no file says how many connections", 16, 100_000),
         "arrivals": "poisson",
         "conntrack": tracks,
-        **({"nat_rules": 1} if role.numbers.get("rules") else {}),
+        **rules,
+        **({"rule": _RULE_OF_NFT} if role.numbers.get("nft") else {}),
     }
     flows = f"{connections:,} connections" if connections else f"{_FLOWS:,} connections, assumed"
     said = (
         f"{rate:,} packets/s of {size:,} B that come by {coming.port} and leave by"
         f" {way.leaving.port}, of {flows}"
     )
+    if rules:
+        listed = ", ".join(f"{n} of {key.removesuffix('_rules')}" for key, n in rules.items())
+        said += f", compared with so many rules: {listed}"
     if way.back >= _LEAST_PACKETS:
         said += (
             f"; the {way.back:,.0f} packets/s that go the other way are not simulated, so the CPUs"

@@ -79,7 +79,7 @@ def test_packets_come_by_the_port_that_receives_more(tmp_path: Path) -> None:
     ("texts", "said"),
     [
         # whose transmit path nobody has described
-        ((FORWARDS, ports("igb", "igb"), SAR, BOTH_WAYS), "igb is not modelled"),
+        ((FORWARDS, ports("e1000e", "e1000e"), SAR, BOTH_WAYS), "e1000e is not modelled"),
         ((FORWARDS, ports("ice", "ice")), "how many packets of which size it forwards"),
         ((ports("igb"), FORWARDS, NAT), "how many packets of which size it forwards"),
         ((ports("ice", "ice"), SAR, BOTH_WAYS), "the files do not say which of the two it is"),

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.links import listed
+from simnet.importing.parsers.roles.rules import counted_rules
 from simnet.importing.parsers.sysstat import interfaces
 from simnet.importing.roles import CONTAINERS, FORWARD, GUESTS, TUNNEL, Role
 
@@ -47,7 +48,8 @@ _WHOLE_LISTING: Final = 300
 _MANY: Final = 1000
 _TWO: Final = 2
 _LONGEST: Final = 10
-_RULES: Final = ("nft list ruleset", "iptables")
+_NFT: Final = "nft list ruleset"
+_RULES: Final = (_NFT, "iptables")
 _LISTED: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:](?![^\n]*\bstate DOWN\b)", re.MULTILINE)
 _JSON: Final = re.compile(r'"ifname": ?"([^"\s/]{1,15})"')
 _WIREGUARD: Final = re.compile(r"^interface: (\S{1,15})$", re.MULTILINE)
@@ -88,7 +90,7 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
     text = (evidence.files.text(_COUNT_FILE) or "").strip()
     count = count or (int(text) if text.isdecimal() and len(text) < _LONGEST else 0)
     tracked = outputs.one("conntrack -S")
-    rules = [one for kind in _RULES if (one := outputs.one(kind)) is not None]
+    rules = [one for kind in _RULES for one in outputs.every(kind)]
     translating = [one for one in rules if _NAT.search(one.text)]
     if any(_OF_CONTAINERS.search(one.text) for one in rules):
         return
@@ -96,10 +98,15 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
     ports.update(name for one in rules for name in _NAMED_PORTS.findall(one.text))
     several = len(ports) >= _TWO
     picked = listed is not None and listed.text.count("\n") < _WHOLE_LISTING
+    passed = counted_rules(one.text for one in rules)
+    if translating and "nat" not in passed:
+        # a part of a listing, that translates
+        passed = {**passed, "nat": 1}
     numbers = {
         "connections": count,
-        "tracks": int(bool(count or tracked)),
-        "rules": len(translating),
+        "tracks": int(bool(count or tracked or translating)),
+        "nft": int(bool(outputs.every(_NFT))),
+        **{f"{table}_rules": n for table, n in passed.items()},
     }
     if on and (translating or tracked or (several and (picked or count >= _MANY))):
         yield Role(FORWARD, "a host that forwards packets (ip_forward = 1)", source, numbers)
@@ -161,9 +168,9 @@ PARSER: Final = Parser(
             idle=HAPPENED,
         ),
         Kind(
-            "nft list ruleset",
+            _NFT,
             line=r"table (?:inet|ip6?|bridge|netdev) \S+ \{",
-            command="nft list ruleset",
+            command=_NFT,
             folder="firewall_tables",
             idle=NOT_MODELLED,
         ),
@@ -175,6 +182,7 @@ PARSER: Final = Parser(
             ),
             command="iptables-save",
             folder="firewall_tables",
+            many=True,
             idle=NOT_MODELLED,
         ),
         Kind("ip -br link", _HEAD, line=_HEAD),

@@ -145,7 +145,7 @@ class Nic(Section):
     Attributes:
         network: what its link belongs to: `ethernet`, `infiniband`, `hypervisor` or `bridge`.
         unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
-        charges_datagrams: what a datagram's socket is charged with is known.
+        charges_datagrams: what a datagram's socket is charged with is known; see `charges`.
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
         one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
@@ -204,6 +204,15 @@ class Nic(Section):
     def without(cls, knob: str) -> str:
         """Return why the driver has not got a knob, where that is no matter of course."""
         return cls.unmoderated if " -C " in knob else ""
+
+    @classmethod
+    def charges(cls, values: Mapping[str, Any]) -> bool:  # noqa: ARG003 - of subclasses
+        """Whether it is known what a datagram's socket is charged with.
+
+        Args:
+            values: of the NIC.
+        """
+        return cls.charges_datagrams
 
     @classmethod
     def unknown(cls, knob: str, values: Mapping[str, Any]) -> str:  # noqa: ARG003 - of subclasses

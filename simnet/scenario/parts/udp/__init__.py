@@ -49,6 +49,7 @@ SUBJECT = Subject(
         ),
     ),
     check=late("udp.checks:check_udp"),
+    check_host=late("udp.checks:check_host"),
     needs=late("udp.checks:needs"),
     columns=late("udp.columns:COLUMNS"),
     idle=late("udp.idle:idle"),

@@ -12,11 +12,11 @@ from simnet.scenario.core.subject import Need, ways
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_udp", "needs"]
+__all__ = ["check_host", "check_udp", "needs"]
 
 # as measured: what a build of so many more has taken
 _FLOW_BYTES: Final = 3 << 10
@@ -40,7 +40,6 @@ def check_udp(tree: Tree, table: Table) -> None:
         message = "expected either rate or bit_rate"
         raise table.error(("udp", "rate"), "udp.rate", message, ("udp", "bit_rate_bps"))
     _check_room(tree, table, ("host",), 0, ("udp", "size_bytes"), "udp.size")
-    _check_host(tree, table, ("host",), (0,))
     cpus = Places(tree).cpu_count(("host",))
     last = given["first_cpu"] + given["workers"] - 1
     if given["placement"] == "pinned" and last >= cpus:
@@ -64,11 +63,9 @@ def _check_datagrams(tree: Tree, table: Table, test: str) -> None:
             )
     places: list[Path] = [("host",), *(("peers", n) for n in range(len(tree.get(("peers",)))))]
     for place in places:
-        ports = range(len(tree.get((*place, "ports"))))
-        for port in ports:
+        for port in range(len(tree.get((*place, "ports")))):
             for field in _SENT[test]:
                 _check_room(tree, table, place, port, ("workload", field), f"workload.{field[:-6]}")
-        _check_host(tree, table, place, ports)
 
 
 def _check_room(tree: Tree, table: Table, host: Path, port: int, path: Path, key: str) -> None:
@@ -80,12 +77,17 @@ def _check_room(tree: Tree, table: Table, host: Path, port: int, path: Path, key
         raise table.error(path, key, message, place)
 
 
-def _check_host(tree: Tree, table: Table, host: Path, ports: Iterable[int]) -> None:
+def check_host(tree: Tree, host: Path, table: Table) -> None:
     """Refuse drivers and kernels of which is not known what they do with datagrams."""
     path: Path = ("workload", "test")
+    test = tree.get(path)
+    if test not in {*_SENT, "udp_stream"} or (test == "udp_stream" and host != ("host",)):
+        return
+    # datagrams from afar come by the first port
+    ports = (0,) if test == "udp_stream" else range(len(tree.get((*host, "ports"))))
     for port in ports:
         nic = tree.get((*host, "ports", port, "nic"))
-        if not Nic.variants()[nic["driver"]].charges_datagrams:
+        if not Nic.variants()[nic["driver"]].charges(nic):
             known = sorted(name for name, one in Nic.variants().items() if one.charges_datagrams)
             called = nic.get("stands_in_for") or nic["driver"]
             message = f"what {called} has a datagram charged with is not known: expected one of"

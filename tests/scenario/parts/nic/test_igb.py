@@ -12,6 +12,7 @@ from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.net.link.skb import Header, Station
 from simnet.net.nic.rss import block_table
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.build import _rss
 from tests.scenario.parts.nic.test_intel_nics import written
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PORT = "ens1f0np0"
 USECS = f"ethtool -C {PORT} rx-usecs"
+RUN = '[irqbalance]\nmap = "none"\n[run]\nwarm_up = "5 ms"\nduration = "20 ms"\n'
 HOST = {
     "lscpu.txt": "Architecture: x86_64\nCPU(s): 4\n",
     "uname.txt": "Linux box 5.15.0-91-generic #101 SMP x86_64\n",
@@ -86,6 +88,39 @@ def test_each_queue_has_neighbouring_entries_of_the_table(scenario: Path) -> Non
         header = Header(Station(1), Station(2), 0x0A000001, 0x0A000002, port, 80)
         place = _rss(whole).hash_of(header) & 127
         assert (_rss(whole).queue(header), _rss(equal).queue(header)) == (place // 16, place % 3)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "mtu", "bytes_"),
+    [
+        ("linux-6.1", "1500", 2048),
+        # half a page has no room for skb_shared_info, too
+        ("linux-6.1", "1627", 4096),
+        ("linux-6.1", "9000", 3 * 4096),
+        ("linux-4.10", "1627", 2048),
+        ("linux-4.10", "9000", 5 * 2048),
+    ],
+)
+def test_a_frame_lies_in_pages_as_the_kernel_has_it(
+    scenario: Path, kernel: str, mtu: str, bytes_: int
+) -> None:
+    mtus = {f"{host}ifconfig {PORT} mtu": mtu for host in ("", "peer:")}
+    nic = load(str(scenario), settings={"system.kernel": kernel, **mtus}).ports[0].nic
+    assert nic.frame_buffer_bytes == bytes_
+
+
+def test_datagrams_need_a_kernel_of_which_their_charge_is_known(scenario: Path) -> None:
+    text = find_scenario("media-udp").read_text("utf-8")
+    text = text[: text.index("[tuning]")].replace("xeon-ice-lake-e810", "server.toml")
+    udp = scenario.with_name("udp.toml")
+    for kernel in ("linux-4.18", "linux-4.10"):
+        udp.write_text(text.replace("linux-6.6", kernel) + RUN, "utf-8")
+        if kernel == "linux-4.18":
+            result: Any = simnet.run(str(udp), settings={"udp.rate": "1000"})
+            assert result.udp.delivered_percent > 99.0
+            continue
+        with pytest.raises(InputError, match="igb has a datagram charged with is not known"):
+            load(str(udp))
 
 
 def taken(folder: Path, files: dict[str, str]) -> Any:

@@ -38,6 +38,8 @@ class R8169(BusLatency, ReceiveOffload, Polled, Ethernet):
     one_queue: ClassVar[bool] = True
     # rtl8169_ethtool_ops has no set_ringparam
     fixed_rings: ClassVar[bool] = True
+    forwards: ClassVar[bool] = True
+    disciplines: ClassVar[bool] = True
     unmoderated: ClassVar[str] = "its chips wait by rules that are not published"
 
     driver: Literal["r8169"]
