@@ -32,6 +32,8 @@ loads = st.fixed_dictionaries(
         "forward.raw_rules": st.sampled_from([1, 100]),
         "forward.filter_rules": st.sampled_from([1, 100]),
         "forward.conntrack": st.sampled_from(["on", "off"]),
+        "forward.answers": st.sampled_from([0, 100_000, 3_000_000]),
+        "forward.answer_size": st.sampled_from(["1 B", "1472 B"]),
     },
     optional={
         RPS: st.sampled_from(["2", "3f"]),
@@ -84,7 +86,7 @@ def follow_packets(effective: Effective) -> None:
     """Simulate, and ask where each packet is, while some come and when no more come."""
     system = build(effective, seed=1)
     built = system.parts["forward"]
-    queues = queues_of(built.coming)
+    queues = [queue for port, _, _ in built.ways for queue in queues_of(port)]
     for _ in range(3):
         system.run(MS)
         # what the rings have got shows when they are looked at
@@ -105,7 +107,8 @@ def follow_packets(effective: Effective) -> None:
     lost += counts.addr_errors + counts.hdr_errors
     assert counts.offered == counts.sent + counts.raw + counts.filter + lost
     assert counts.waiting == 0
-    assert built.far.frames == counts.sent == built.far.latency.count
+    ends = [far for _, _, far in built.ways]
+    assert sum(far.frames for far in ends) == counts.sent == sum(far.latency.count for far in ends)
     if built.hooks.conntrack is not None:
         chains = built.hooks.conntrack.chains
         assert built.hooks.conntrack.count == sum(map(len, chains.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.importing.roles import FORWARD, Role, first_of
 from simnet.importing.writing.costs import assumed, payload_bytes, table_of, workload
@@ -45,9 +45,12 @@ class Way:
     leaving: Rates
 
     @property
-    def back(self) -> float:
-        """Packets a second that go the other way."""
-        return min(self.leaving.rx_packets, self.coming.tx_packets)
+    def back(self) -> int:
+        """Packets a second that come the other way; 0 for next to none, or by one port."""
+        if self.coming is self.leaving:
+            return 0
+        passed = min(self.leaving.rx_packets, self.coming.tx_packets)
+        return round(self.leaving.rx_packets) if passed >= _LEAST_PACKETS else 0
 
 
 def forwards(host: ReadHost, rates: Sequence[Rates]) -> Role | None:
@@ -116,7 +119,7 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
     connections = min(role.numbers.get("connections", 0), MOST_FLOWS)
     rules = {key: n for key, n in role.numbers.items() if key.endswith("_rules")}
     tracks = bool(role.numbers.get("tracks") or rules.get("nat_rules"))
-    values = {
+    values: dict[str, Any] = {
         "rate": rate,
         "size": f"{size} B",
         "flows": connections or assumed(_FLOWS, "no file says how many connections", 16, 100_000),
@@ -133,10 +136,8 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
     if rules:
         listed = ", ".join(f"{n} of {key.removesuffix('_rules')}" for key, n in rules.items())
         said += f", compared with so many rules: {listed}"
-    if way.back >= _LEAST_PACKETS:
-        said += (
-            f"; the {way.back:,.0f} packets/s that go the other way are not simulated, so the CPUs"
-            " have more to do than this scenario shows"
-        )
+    if way.back:
+        values |= {"answers": way.back, "answer_size": f"{payload_bytes(way.leaving)} B"}
+        said += f"; {way.back:,} packets/s go the other way"
     text = workload("forward", "forward", nodes, size)
     return f"{text}\n{table_of(_BASE, 'forward', values)}", said

@@ -7,12 +7,13 @@ hook: then it is confirmed, and found by those that follow. If the packet is dro
 entry goes with it, and the next packet makes another.
 
 Each entry that is made or freed changes one counter of all CPUs (`net->ct.count`). Beyond
-`nf_conntrack_max` the kernel looks for entries of connections that have seen no answer, in eight
-buckets from that of the packet, and frees those of the first bucket that has any (`early_drop`). If
-there are none, the packet is dropped ("nf_conntrack: table full, dropping packet").
+`nf_conntrack_max` the kernel looks for entries that are not assured, in eight buckets from that of
+the packet, and frees those of the first bucket that has any (`early_drop`). If there are none, the
+packet is dropped ("nf_conntrack: table full, dropping packet").
 
-All packets of this model go one way: no connection is ever assured. Time-outs (30 s) are beyond
-what is simulated.
+A connection is assured from the first packet on that follows an answer
+(net/netfilter/nf_conntrack_proto_udp.c, `udp_packet`; IPS_SEEN_REPLY is set behind it). An answer
+whose entry is gone makes one. Time-outs (30 s) are beyond what is simulated.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ FOUND: cython.int = 0
 MADE: cython.int = 1
 TABLE_FULL: cython.int = 2
 _EVICTION_RANGE: cython.longlong = 8
+# of an entry
+_SEEN_REPLY: cython.int = 1
+_ASSURED: cython.int = 2
 
 
 @cython.final
@@ -64,6 +68,7 @@ class Conntrack:
     find_ps: cython.longlong = 0
     bucket_of: Array[cython.longlong] = None
     confirmed: Array[cython.schar] = None
+    status: Array[cython.schar] = None
     chains: dict[Any, Any] = None
     count: cython.longlong = 0
     waited_ps: cython.longlong = 0
@@ -89,6 +94,7 @@ class Conntrack:
         self.find_ps = find_ps
         self.bucket_of = array("q", [luck.below(buckets) for _ in range(flows)])
         self.confirmed = array("b", [0]) * flows
+        self.status = array("b", [0]) * flows
         self.chains = {}
         self.count = 0
         self.waited_ps = 0
@@ -100,6 +106,8 @@ class Conntrack:
         """`nf_conntrack_in` of a packet: its entry is found, made, or has no room."""
         self.waited_ps = 0
         if self.confirmed[flow] != 0:
+            if self.status[flow] == _SEEN_REPLY:
+                self.status[flow] = _ASSURED
             return FOUND
         self.waited_ps = self.line.change(cpu, now, 0)
         if 0 < self.most <= self.count and not self._early_drop(self.bucket_of[flow]):
@@ -109,18 +117,31 @@ class Conntrack:
         self.made += 1
         return MADE
 
+    def answered(self, flow: cython.longlong) -> cython.int:
+        """The packet that has entered is an answer."""
+        if self.confirmed[flow] != 0 and self.status[flow] == 0:
+            self.status[flow] = _SEEN_REPLY
+        return 0
+
     def _early_drop(self, first: cython.longlong) -> cython.bint:
-        """`early_drop`: free what the first bucket that has something has; False if none does."""
+        """`early_drop`: free what is not assured in the first bucket that has such; False: none."""
         number: cython.longlong
         bucket: cython.longlong
         for number in range(_EVICTION_RANGE):
             bucket = (first + number) % self.buckets
-            if bucket in self.chains:
-                for flow in self.chains.pop(bucket):
+            chain = self.chains.get(bucket, ())
+            kept = [flow for flow in chain if self.status[flow] == _ASSURED]
+            if len(kept) == len(chain):
+                continue
+            for flow in chain:
+                if self.status[flow] != _ASSURED:
                     self.confirmed[flow] = 0
                     self.count -= 1
                     self.early_drops += 1
-                return True
+            del self.chains[bucket]
+            if kept:
+                self.chains[bucket] = kept
+            return True
         return False
 
     def confirm(self, flow: cython.longlong) -> cython.bint:
@@ -130,6 +151,7 @@ class Conntrack:
             self.count -= 1
             return False
         self.confirmed[flow] = 1
+        self.status[flow] = 0
         if bucket in self.chains:
             self.chains[bucket].append(flow)
         else:

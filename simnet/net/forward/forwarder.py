@@ -159,11 +159,13 @@ class Forwarder(Endpoint):
         locks: of these.
         xps: which of them each CPU sends by; None for none.
         spread: of the work on a packet.
+        answers: its packets go the way of answers.
     """
 
     hooks: Hooks = None
     nic: Nic = None
     number: cython.int = 0
+    answers: cython.bint = False
     buffer_bytes: cython.longlong = 0
     out: list[Any] = None
     locks: list[Any] = None
@@ -187,11 +189,13 @@ class Forwarder(Endpoint):
         locks: list[ContendedLine],
         xps: XpsMap | None,
         spread: Spread,
+        answers: bool = False,
     ) -> None:
         super().__init__(sim, path)
         self.hooks = hooks
         self.nic = nic
         self.number = number
+        self.answers = answers
         self.buffer_bytes = buffer_bytes
         self.out = out
         self.locks = locks
@@ -222,6 +226,8 @@ class Forwarder(Endpoint):
             return self._booked(cpu, waited, work + hooks.costs.skb_free_ps)
         if table is not None:
             verdict = table.enter(skb.ack, cpu, self.sim.now)
+            if self.answers:
+                table.answered(skb.ack)
             waited += table.waited_ps
             work += table.find_ps if verdict == FOUND else table.make_ps
             if verdict == TABLE_FULL:

@@ -71,6 +71,31 @@ def test_a_full_table_makes_room_in_the_first_of_eight_buckets() -> None:
     assert made.enter(3, cpu, 0) == MADE
 
 
+def test_a_connection_that_was_answered_makes_no_room_from_its_next_packet_on() -> None:
+    machine = host()
+    cpu = machine.cpus[0]
+    made = table(machine, flows=9, most=3, buckets=1)
+    for flow in range(3):
+        assert made.enter(flow, cpu, 0) == MADE
+        assert made.confirm(flow)
+    for flow in (0, 1):
+        assert made.enter(flow, cpu, 0) == FOUND
+        made.answered(flow)
+    # of the first another packet follows its answer
+    assert made.enter(0, cpu, 0) == FOUND
+    assert made.enter(3, cpu, 0) == MADE
+    assert made.early_drops == 2
+    assert made.chains == {0: [0]}
+    assert made.enter(0, cpu, 0) == FOUND
+    # what comes again begins anew
+    assert made.confirm(3)
+    assert made.enter(1, cpu, 0) == MADE
+    assert made.confirm(1)
+    assert made.enter(1, cpu, 0) == FOUND
+    assert made.enter(4, cpu, 0) == MADE
+    assert made.early_drops == 4
+
+
 def test_what_is_not_confirmed_makes_no_room() -> None:
     machine = host()
     cpu = machine.cpus[0]

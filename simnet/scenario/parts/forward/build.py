@@ -56,16 +56,14 @@ class ForwardBuilt:
     Attributes:
         hooks: of the host.
         floods: what comes, by queue.
-        coming, leaving: the ports.
-        far: the other end.
+        ways: in which packets go: the port that they come by, that by which they leave, and the end
+            that takes them.
         steering: of the machine.
     """
 
     hooks: Hooks
     floods: tuple[Flood, ...]
-    coming: Any
-    leaving: Any
-    far: FarEnd
+    ways: tuple[tuple[Any, Any, FarEnd], ...]
     steering: HostSteering | None
 
     def drops(self) -> tuple[DropCount, ...]:
@@ -76,7 +74,7 @@ class ForwardBuilt:
             *backlog_drops(self.steering),
             DropCount("conntrack", "table", table.drops if table is not None else 0),
             DropCount("IP", "host", lost),
-            DropCount("qdisc", self.leaving.name, self.leaving.qdisc_drops),
+            *(DropCount("qdisc", port.name, port.qdisc_drops) for _, port, _ in self.ways),
         )
 
     def messages(self) -> MessageCounts:
@@ -87,13 +85,15 @@ class ForwardBuilt:
     def counts(self) -> ForwardCounts:
         """All counters."""
         hooks, table = self.hooks, self.hooks.conntrack
-        ring = self.coming.drops
+        ring = sum(port.drops for port, _, _ in self.ways)
+        came = sum(port.rx_packets for port, _, _ in self.ways)
         backlog = sum(drop.packets for drop in backlog_drops(self.steering))
-        sent, qdisc = self.leaving.tx_packets, self.leaving.qdisc_drops
+        sent = sum(port.tx_packets for _, port, _ in self.ways)
+        qdisc = sum(port.qdisc_drops for _, port, _ in self.ways)
         lost = (table.drops if table is not None else 0) + hooks.addr_errors + hooks.hdr_errors
         ended = hooks.dropped_raw + hooks.dropped_filter + lost + qdisc + sent
         return ForwardCounts(
-            offered=self.coming.rx_packets + ring,
+            offered=came + ring,
             ring=ring,
             received=hooks.in_stack,
             backlog=backlog,
@@ -105,7 +105,7 @@ class ForwardBuilt:
             hdr_errors=hooks.hdr_errors,
             qdisc=qdisc,
             sent=sent,
-            waiting=self.coming.rx_packets - backlog - ended,
+            waiting=came - backlog - ended,
         )
 
 
@@ -117,19 +117,25 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         message = "a configuration without packets to forward"
         raise ValueError(message)
     coming, leaving = ground.ports[:2]
-    far = FarEnd(ground.sim, "receiver")
-    leaving.path_out = far
+    leaving.path_out = FarEnd(ground.sim, "receiver")
     coming.path_out = FarEnd(ground.sim, "generator")
     steering = steering_of(ground, ground.machine, effective.host)
     hooks = _hooks(ground, given)
-    forwarders = _forwarders(ground, hooks)
-    built = ForwardBuilt(hooks, _floods(ground, given, forwarders), coming, leaving, far, steering)
+    ways = [(coming, leaving, leaving.path_out)]
+    floods = _floods(ground, given, _forwarders(ground, hooks, 0), 0)
+    if given.answers:
+        ways.append((leaving, coming, coming.path_out))
+        floods += _floods(ground, given, _forwarders(ground, hooks, 1), 1)
+    built = ForwardBuilt(hooks, tuple(floods), tuple(ways), steering)
     counter = effective.host.ports[0].nic.ring_counter
     return System(
         ground.env,
         ground.machine,
         ground.ports,
-        [("routed", leaving.name, far)],
+        [
+            (name, port.name, far)
+            for name, (_, port, far) in zip(("routed", "answers"), ways, strict=False)
+        ],
         {"forward": built},
         drops=built.drops,
         messages=built.messages,
@@ -193,17 +199,17 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
     )
 
 
-def _forwarders(ground: Ground, hooks: Hooks) -> list[Forwarder]:
-    """What takes the packets of each receive queue."""
+def _forwarders(ground: Ground, hooks: Hooks, way: int) -> list[Forwarder]:
+    """What takes the packets of each receive queue; way 1 is that of answers."""
     host = ground.effective.host
-    coming, leaving = ground.ports[:2]
+    coming, leaving = ground.ports[way], ground.ports[1 - way]
     out = queues_of(leaving)
     if isinstance(leaving, MultiqueuePort):
         out = out[: leaving.tx_queues]
     locks = [ContendedLine(ground.machine.memory) for _ in out]
     made = []
     for number, queue in enumerate(queues_of(coming)):
-        path = f"forward.queue{number}"
+        path = f"forward.{'answers' * way}queue{number}"
         made.append(
             Forwarder(
                 ground.sim,
@@ -211,7 +217,8 @@ def _forwarders(ground: Ground, hooks: Hooks) -> list[Forwarder]:
                 hooks=hooks,
                 nic=queue,
                 number=number,
-                buffer_bytes=host.ports[0].nic.frame_buffer_bytes,
+                answers=bool(way),
+                buffer_bytes=host.ports[way].nic.frame_buffer_bytes,
                 out=out,
                 locks=locks,
                 xps=leaving.xps if isinstance(leaving, MultiqueuePort) else None,
@@ -221,30 +228,30 @@ def _forwarders(ground: Ground, hooks: Hooks) -> list[Forwarder]:
     return made
 
 
-def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder]) -> tuple[Flood, ...]:
-    """What comes to each queue that has a flow."""
-    coming, nic = ground.ports[0], ground.effective.host.ports[0].nic
+def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder], way: int) -> list[Flood]:
+    """What comes to each queue that has a flow; way 1 is that of answers."""
+    coming, nic = ground.ports[way], ground.effective.host.ports[way].nic
+    rate = given.answers if way else given.rate
+    size_bytes = given.answer_size_bytes if way else given.size_bytes
     queues = queues_of(coming)
     here, there = Station(0), Station(1)
     flows: list[list[tuple[int, Header]]] = [[] for _ in queues]
     for number in range(given.flows):
         sender, port = divmod(number, _PORTS_OF_A_SENDER)
-        header = Header(
-            there,
-            here,
-            _FIRST_SENDER + sender,
-            _FIRST_RECEIVER + number % given.destinations,
-            _SENDER_PORT + port,
-            _RECEIVER_PORT,
+        ends = (
+            (_FIRST_SENDER + sender, _SENDER_PORT + port),
+            (_FIRST_RECEIVER + number % given.destinations, _RECEIVER_PORT),
         )
+        (source, source_port), (target, target_port) = ends[way], ends[1 - way]
+        header = Header(there, here, source, target, source_port, target_port)
         place = number % len(queues)
         if given.spread == "rss" and isinstance(coming, MultiqueuePort):
             place = coming.rx_queue(header)
         flows[place].append((number, header))
     overhead_bytes = nic.link_overhead_bytes + UDP_HEADERS_BYTES
-    wire_bytes = max(given.size_bytes + overhead_bytes, LEAST_WIRE_BYTES)
+    wire_bytes = max(size_bytes + overhead_bytes, LEAST_WIRE_BYTES)
     least_gap_ps = wire_bytes * 8 * PS // min(nic.link_rate_bps, ground.effective.lan.link_rate_bps)
-    gap_ps = max(PS // given.rate if given.rate else 0, least_gap_ps)
+    gap_ps = max(PS // rate if rate else 0, least_gap_ps)
     made = []
     for queue, forwarder, own in zip(queues, forwarders, flows, strict=True):
         if not own:
@@ -253,7 +260,7 @@ def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder]) -> tupl
             forwarder,
             [header for _, header in own],
             [number for number, _ in own],
-            size_bytes=given.size_bytes,
+            size_bytes=size_bytes,
             wire_bytes=wire_bytes,
             gap_ps=gap_ps * given.flows // len(own),
             least_gap_ps=least_gap_ps,
@@ -263,4 +270,4 @@ def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder]) -> tupl
         )
         queue.flooded_by(flood)
         made.append(flood)
-    return tuple(made)
+    return made

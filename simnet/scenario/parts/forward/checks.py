@@ -60,9 +60,10 @@ def _check_load(tree: Tree, table: Table) -> None:
 
     nics = [port["nic"] for port in tree.get(("host", "ports"))[:_PORTS]]
     room = min(nic["mtu_bytes"] for nic in nics) - UDP_HEADERS_BYTES
-    if given["size_bytes"] > room:
-        message = f"a packet has room for {room} B, and fragments are not modelled"
-        refuse("size_bytes", "size", message, ("host", "ports", 0, "nic", "mtu_bytes"))
+    for key in ("size", "answer_size"):
+        if given[f"{key}_bytes"] > room:
+            message = f"a packet has room for {room} B, and fragments are not modelled"
+            refuse(f"{key}_bytes", key, message, ("host", "ports", 0, "nic", "mtu_bytes"))
     drop = given["drop"]
     if drop != "none" and not given[f"{drop}_rules"]:
         refuse("drop", "drop", f"a rule of {drop} drops: expected {drop}_rules of 1 or more")
@@ -71,7 +72,7 @@ def _check_load(tree: Tree, table: Table) -> None:
     if given["destinations"] > given["prefixes"]:
         message = f"expected at most the {given['prefixes']} prefixes of the table"
         refuse("destinations", "destinations", message, ("forward", "prefixes"))
-    queues = nics[0].get("rx_queues", 1)
+    queues = max(nic.get("rx_queues", 1) for nic in (nics if given["answers"] else nics[:1]))
     if given["spread"] == "even" and given["flows"] < queues:
         message = f"each of {queues} receive queues has a flow: expected {queues} or more"
         refuse("flows", "flows", message)

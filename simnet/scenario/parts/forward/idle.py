@@ -30,6 +30,8 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     if not given.conntrack or given.drop == "raw":
         for field in _OF_TRACKING:
             yield f"forward.{field}", "connections are not tracked"
+    if not given.answers:
+        yield "forward.answer_size_bytes", "no packets go the other way"
     if given.drop != "none":
         for field in _OF_OUTPUT:
             yield f"forward.{field}", "each packet is dropped before it is sent"

@@ -15,6 +15,8 @@ MOST_FLOWS: Final = 1_000_000
 class Forward(Section):
     """Packets that come by the first port, for nobody on the host; they leave by the second.
 
+    Answers go the other way, through the same hooks.
+
     The peer stands for the load generator: of it only the packets are simulated.
     """
 
@@ -23,6 +25,11 @@ class Forward(Section):
         count("packets a second, all together; 0: as many as the link carries", 0, 1_000_000_000),
     ] = 0
     size_bytes: Annotated[int, size("payload of a packet (UDP)", "1 B", "65507 B")]
+    answers: Annotated[
+        int,
+        count("packets a second that go the other way, of the same connections", 0, 1_000_000_000),
+    ] = 0
+    answer_size_bytes: Annotated[int, size("payload of such a packet", "1 B", "65507 B")] = 18
     flows: Annotated[int, count("connections that the packets belong to", 1, MOST_FLOWS)] = 1
     spread: Annotated[
         str,

@@ -53,6 +53,27 @@ def test_what_comes_too_fast_is_lost_in_the_ring() -> None:
     assert use.offered == pytest.approx(3e-3 * 1e11 / 84 / 8, rel=0.001)
 
 
+def test_packets_both_ways_take_cpus_from_each_other() -> None:
+    queues = (("ethtool -L eth0 combined", "1"), ("ethtool -L eth1 combined", "1"))
+    rate = ("forward.rate", "300000")
+    alone, both = ran(*queues, rate), ran(*queues, rate, ("forward.answers", "200000"))
+    assert [(flow.name, flow.port) for flow in both.flows] == [
+        ("routed", "eth1"),
+        ("answers", "eth0"),
+    ]
+    assert both.forward.packets_per_s == pytest.approx(500_000, rel=0.02)
+    # each packet costs as much, whichever way it goes; that of sending interrupts, too
+    of_driver, interrupts = (
+        [next(row.percent for row in one.work if row.mechanism == name) for one in (alone, both)]
+        for name in ("driver and IP, receive", "hard interrupt")
+    )
+    assert of_driver[1] / of_driver[0] == pytest.approx(5 / 3, rel=0.05)
+    assert interrupts[1] / interrupts[0] > 2
+    most = (*queues, ("forward.rate", "2500000"))
+    share = used(*most, ("forward.answers", "2500000")).delivered_percent
+    assert share < 0.6 * used(*most).delivered_percent
+
+
 def median_us(*settings: tuple[str, str]) -> float:
     messages = ran(*settings).messages
     assert messages is not None
