@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.report.html.cases import machine_picture
 from simnet.report.html.page import environment
-from simnet.report.html.svg import picture
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 from simnet.study.work.cases import Case, Member
 
@@ -65,14 +65,8 @@ def work_shown(results: Mapping[str, Result]) -> str:
 
 def host_shown(base: Case) -> str:
     """The machine: nodes, links, buses, sockets, memory, ports and their queues."""
-    from simnet.study.figures.machine import topology
-
-    configuration = Member(base).effective().model_dump(mode="json")
-    if not configuration["host"]["ports"]:
-        return ""
-    said = "nodes, links, sockets, ports and their queues with the CPUs of their interrupts"
-    drawn = picture("host", lambda: topology(configuration), "The host", said)
-    return _rendered("host.html", drawn=drawn)
+    drawn = machine_picture("host", Member(base).effective())
+    return "" if drawn is None else _rendered("host.html", drawn=drawn)
 
 
 def _rendered(template: str, **values: Any) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -59,6 +61,36 @@ def test_a_script_in_it_cannot_run(seen: Seen, report: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("kind", list(saved_documents()))
+def test_nothing_is_wider_than_the_window_or_written_too_small(
+    seen: Seen, tmp_path: Path, kind: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    (tmp_path / "report.html").write_text(_written(kind), "utf-8")
+    seen.page.set_viewport_size({"width": width, "height": 800})
+    seen.page.emulate_media(color_scheme=scheme)
+    seen.page.goto((tmp_path / "report.html").as_uri())
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
+    box = seen.page.locator(".verdict").first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] < 800
+    # what is cut has a scroller of its own, which the keyboard reaches
+    outside = seen.page.evaluate(
+        """() => [...document.querySelectorAll("table, figure svg")]
+          .filter((one) => one.getBoundingClientRect().right > innerWidth)
+          .filter((one) => !one.closest(".scroll[tabindex]")).length"""
+    )
+    assert outside == 0
+    sizes = seen.page.evaluate(
+        """() => [...document.querySelectorAll("figure svg text")]
+          .filter((one) => one.textContent.trim())
+          .map((one) => [parseFloat(getComputedStyle(one).fontSize), one.getScreenCTM()])
+          .map(([size, to]) => size * Math.hypot(to.a, to.b))"""
+    )
+    assert min(sizes, default=7) >= 7
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_in_light_and_dark(
     seen: Seen, report: Path, scheme: Literal["light", "dark"]
 ) -> None:
@@ -89,6 +121,17 @@ def test_in_print_everything_is_open_and_nothing_to_click(seen: Seen, report: Pa
     seen.page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert seen.page.locator("details:not([open]):not(.long)").count() == 0
     assert not seen.page.locator("button.copy").first.is_visible()
+
+
+@cache
+def _written(kind: str) -> str:
+    from simnet.report.html.make import saved_parts
+    from simnet.report.html.page import page
+
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder) / "saved.json"
+        saved.write_text(saved_documents()[kind], encoding="utf-8")
+        return page(saved_parts([saved], simulate=False))
 
 
 def _luminance(colour: str) -> float:

@@ -6,7 +6,6 @@ takes some ten minutes, most of them for the capacity: its runs go on until inte
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -17,22 +16,22 @@ from typing import Any, Final
 import simnet
 from simnet.study.capacity.document import Capacity
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
-from simnet.study.explain.explain import Explanation
+from simnet.study.explain.explain import Explanation, observed
 from simnet.study.figures import drawn
 from simnet.study.figures.ladder import Segment, record
 from simnet.study.recommend.document import Recommendation
 from simnet.study.run.result import Result
+from simnet.study.run.run import effective_of
 from simnet.study.screen.document import Screen
 from simnet.study.sequence.capture import Capture
 from simnet.study.sweep.sweep import Sweep
 from simnet.study.validate.record import record as frozen
 from simnet.study.whatif.record import record_of_changes
 from simnet.study.whatif.whatif import WhatIf
-from tests.docs.pictures import small
+from tests.docs.pictures import crisp
 from tests.house.trees import ROOT
 
 FOLDER: Final = ROOT / "docs" / "gallery"
-_DOTS_PER_INCH: Final = 150
 _X460: Final = "x460-out-of-box"
 _MS: Final = 10**9
 
@@ -44,6 +43,14 @@ def _placed(scenario: str, *tunings: str) -> Result:
 
 def _pair() -> dict[str, Result]:
     return {"as installed": _placed(_X460), "affinity": _placed(_X460, "affinity")}
+
+
+def _timelines() -> dict[str, Any]:
+    found = {}
+    for name, tunings in (("before", ()), ("with rmem-25m", ("rmem-25m",))):
+        system = effective_of("media-udp", tunings=tunings, warm_up="20 ms", duration="60 ms")
+        found[name] = observed(system, over_time=True).timeline
+    return found
 
 
 def _late() -> dict[str, Any]:
@@ -134,6 +141,7 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "sweep-heat": ("sweep:figure", lambda: (_plane(), "throughput_bps")),
     "sweep-latency": ("sweep:latency", lambda: (_plane(), "throughput_bps")),
     "sweep-pareto": ("pareto:of_sweep", lambda: (_plane(), "throughput_bps")),
+    "timeline": ("timeline:over_time", lambda: (_timelines(),)),
     "whatif": ("whatif:intervals", lambda: (_whatif(),)),
     "work": ("work:packet_bars", lambda: (_pair(),)),
     "x460-placement": ("sweep:figure", lambda: (_placements(), "throughput_bps")),
@@ -141,11 +149,10 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
 
 
 def _write(name: str) -> None:
-    """Simulate, draw, and keep the picture with few colours: a tenth of the bytes."""
+    """Simulate, and draw."""
     picture, given = SHOWN[name]
-    png = io.BytesIO()
-    drawn(picture, *given()).savefig(png, format="png", dpi=_DOTS_PER_INCH)
-    (FOLDER / f"{name}.png").write_bytes(small(png.getvalue()))
+    shown = given()
+    (FOLDER / f"{name}.svg").write_text(crisp(name, lambda: drawn(picture, *shown)), "utf-8")
 
 
 if __name__ == "__main__":

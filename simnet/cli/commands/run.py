@@ -77,6 +77,7 @@ def run_command(
             pcap=pcap_file(pcap, pcap_port),
             per_frame=per_frame,
             vmstat="vmstat" in chosen,
+            source=scenario,
         )
     if not {"text", "json"} & set(chosen):
         for warning in result.warnings:

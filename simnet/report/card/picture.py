@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from simnet.report.card.card import short
 from simnet.report.columns import aligned
-from simnet.study.figures.titles import wrapped
+from simnet.study.figures.style import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

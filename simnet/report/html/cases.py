@@ -11,11 +11,22 @@ from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
 
 if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
     from simnet.study.explain.bottleneck import ResourceUse
     from simnet.study.explain.explain import Explanation
+    from simnet.study.explain.timeline import Timeline
     from simnet.study.run.result import Result
 
-__all__ = ["cpu_section", "latency_section", "path_section", "quantiles_section", "work_section"]
+__all__ = [
+    "cpu_section",
+    "latency_section",
+    "machine_picture",
+    "machine_section",
+    "path_section",
+    "quantiles_section",
+    "time_section",
+    "work_section",
+]
 
 _MOST_CPUS: Final = 1024
 _MOST_STAGES: Final = 9
@@ -150,6 +161,39 @@ def _place(kind: str) -> tuple[int, str]:
         return 6, kind
     order = {"switch": 2, "port": 3, "I/O bus": 4, _LINK: 5}
     return next((place for part, place in order.items() if part in kind), 5), kind
+
+
+def time_section(name: str, found: Mapping[str, Timeline | None]) -> list[Section]:
+    """What each case does over time, where that was noted."""
+    from simnet.study.figures.timeline import over_time
+
+    noted = {case: one for case, one in found.items() if one is not None and one.cpus}
+    if not noted:
+        return []
+    caption = "Payload, CPUs and queues over the measured time"
+    said = "; ".join(
+        f"{case}: {min(one.bits_per_s) / 1e6:,.0f} to {max(one.bits_per_s) / 1e6:,.0f} Mbit/s"
+        for case, one in noted.items()
+    )
+    drawn = picture(f"{name}-time", lambda: over_time(noted), caption, said)
+    return [Section("Over time", [drawn])]
+
+
+def machine_section(name: str, effective: Effective) -> list[Section]:
+    """The drawing of a machine that has ports."""
+    drawn = machine_picture(name, effective)
+    return [] if drawn is None else [Section("The machine", [drawn])]
+
+
+def machine_picture(name: str, effective: Effective) -> Picture | None:
+    """Its parts, and how they are linked; None where it has no port."""
+    from simnet.study.figures.machine import topology
+
+    configuration = effective.model_dump(mode="json")
+    if not configuration["host"]["ports"]:
+        return None
+    said = "nodes, links, sockets, memory, ports and their queues with the CPUs of their interrupts"
+    return picture(f"{name}-machine", lambda: topology(configuration), "Its parts", said)
 
 
 def latency_section(

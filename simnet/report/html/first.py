@@ -25,6 +25,7 @@ __all__ = ["first_screen", "reason_of", "resting", "rests_on"]
 
 # of a port: whether it is full rests on it
 _DECIDES: Final = "link_rate"
+_RESTS: Final = "What this rests on"
 _DRAWN: Final = "Where interrupts go, before and after"
 
 
@@ -78,12 +79,17 @@ def _what_tells(found: WhatIf, best: Judged) -> str:
 def rests_on(found: WhatIf, before: Effective | None) -> Notes:
     """The rule that decided, and what is assumed of the system that the answer rests on."""
     lines = [f"Judged by {judged_by(found)}"] if found.load else []
-    return resting(before, found.remarks, lines)
+    return Notes((*lines, *_assumed(before), *found.remarks), caption=_RESTS)
 
 
-def resting(system: Effective | None, remarks: Sequence[str], lines: Sequence[str] = ()) -> Notes:
-    """What is assumed of a system: links first, then how many of its values are."""
-    lines = list(lines)
+def resting(system: Effective | None, remarks: Sequence[str]) -> list[Block]:
+    """What is assumed of a system: how many of its values, and links; nothing if that is all."""
+    lines = (*_assumed(system), *(system.remarks if system else remarks))
+    return [Notes(lines, caption=_RESTS)] if lines else []
+
+
+def _assumed(system: Effective | None) -> list[str]:
+    lines = []
     if system is not None:
         states = Counter(one.state for one in system.provenance.values())
         lines.append(f"{states['assumed']} of {sum(states.values())} values are assumed, see below")
@@ -92,4 +98,4 @@ def resting(system: Effective | None, remarks: Sequence[str], lines: Sequence[st
             for place, one in system.provenance.items()
             if one.state == "assumed" and place.startswith("host.ports") and _DECIDES in place
         ]
-    return Notes((*lines, *remarks), caption="What this rests on")
+    return lines

@@ -8,7 +8,7 @@ from typing import Any
 
 from simnet.printable import titled
 from simnet.report.html.blocks import Part
-from simnet.report.html.cases import path_section
+from simnet.report.html.cases import machine_section, path_section, time_section
 from simnet.report.html.first import resting
 from simnet.report.html.kinds import Kind
 from simnet.report.html.kinds.explanation import explanation_verdicts
@@ -50,7 +50,7 @@ def scenario_part(number: int, scenario: str, **given: Any) -> Part:
     effective = effective_of(scenario, **given)
     settings = recorded(names_of(given.get("apply", ()), "--apply"), given.get("settings", {}))
     with watching(effective):
-        found = observed(effective, settings=settings)
+        found = observed(effective, settings=settings, over_time=True)
     result, case = found.result, "as it is"
     return Part(
         f"What does {titled(result.scenario, (), sorted(result.settings.items()))} do,"
@@ -59,11 +59,13 @@ def scenario_part(number: int, scenario: str, **given: Any) -> Part:
         [
             *result_sections(name, {case: result}, {case: found.latencies}),
             path_section(name, {case: found.explanation}),
+            *time_section(name, {case: found.timeline}),
+            *machine_section(name, effective),
             assumptions(effective),
             repeat_run(result, scenario=scenario),
         ],
         of=machine(effective),
-        first=[resting(effective, effective.remarks)],
+        first=resting(effective, effective.remarks),
         foot=f"simnet {result.version}: {result.simulated_s:g} s, seed {result.seed},"
         f" fingerprint {result.fingerprint}",
     )

@@ -20,6 +20,7 @@ from matplotlib.ticker import LogFormatter
 from simnet.files import figure_bytes
 from simnet.report.html.blocks import Picture
 from simnet.report.html.numbers import written
+from simnet.study.figures.style import AFTER, BEFORE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,16 +71,7 @@ def picture(name: str, draw: Callable[[], Figure], caption: str, description: st
     root = fromstring(bytes(drawn))
     for unwanted in root.findall(f"{{{_SVG}}}metadata"):
         root.remove(unwanted)
-    for element in root.iter():
-        for key, value in element.attrib.items():
-            if key == "id":
-                element.set(key, f"{name}-{value}")
-            elif key == f"{{{_XLINK}}}href" and value.startswith("#"):
-                element.set(key, f"#{name}-{value[1:]}")
-            elif "url(#" in value:
-                element.set(key, _REFERENCE.sub(rf"url(#{name}-\1)", value))
-        if element.tag == f"{{{_SVG}}}text" and element.text:
-            element.text = written(element.text)
+    _rename(root, name)
     width = root.attrib.pop("width")
     root.attrib.pop("height")
     root.set("role", "img")
@@ -92,4 +84,20 @@ def picture(name: str, draw: Callable[[], Figure], caption: str, description: st
     ET.register_namespace("", _SVG)
     ET.register_namespace("xlink", _XLINK)
     text = ET.tostring(root, encoding="unicode").replace(_INK, "currentColor")
+    if BEFORE in text:  # they have the page's colours, which differ in the dark
+        text = text.replace(BEFORE, "var(--before)").replace(AFTER, "var(--after)")
     return Picture(caption, Markup(text))  # noqa: S704 (written by the serialiser, which escapes)
+
+
+def _rename(root: Any, name: str) -> None:
+    """Put a name before every id, and write numbers of texts as a report does."""
+    for element in root.iter():
+        for key, value in element.attrib.items():
+            if key == "id":
+                element.set(key, f"{name}-{value}")
+            elif key == f"{{{_XLINK}}}href" and value.startswith("#"):
+                element.set(key, f"#{name}-{value[1:]}")
+            elif "url(#" in value:
+                element.set(key, _REFERENCE.sub(rf"url(#{name}-\1)", value))
+        if element.tag == f"{{{_SVG}}}text" and element.text:
+            element.text = written(element.text)

@@ -65,7 +65,7 @@ def seen(cases: Mapping[str, Case]) -> dict[str, Observed]:
     for name, case in cases.items():
         effective = Member(case, duration=duration, warm_up=warm_up).effective()
         with watching(effective):
-            found[name] = observed(effective)
+            found[name] = observed(effective, over_time=True)
     return found
 
 

@@ -21,6 +21,7 @@ from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.system.resource import PS_PER_S, Resource
 from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.explain.lift import Lift, lifted_results, not_lifted
+from simnet.study.explain.timeline import Recorder, Timeline
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.loss import latencies_of
@@ -179,13 +180,18 @@ class Observed:
     result: Result
     explanation: Explanation
     latencies: tuple[tuple[float, int], ...]
+    timeline: Timeline | None = None
 
 
 def observed(
-    effective: Effective, *, settings: Mapping[str, str] | None = None, lift: bool = False
+    effective: Effective,
+    *,
+    settings: Mapping[str, str] | None = None,
+    lift: bool = False,
+    over_time: bool = False,
 ) -> Observed:
-    """Simulate as `explained` does, and return all that was seen."""
-    looks = _Sampler(effective.run.seed)
+    """Simulate as `explained` does, and return all that was seen; on request over time, too."""
+    looks = _Sampler(effective.run.seed, over_time=over_time)
     plain = effective.model_copy(
         update={"run": effective.run.model_copy(update={"precision_permille": 0})}
     )
@@ -225,14 +231,15 @@ def observed(
             *_warnings(resources, _LOOKS if result.jobs else looks.count),
         ),
     )
-    return Observed(result, explanation, looks.latencies)
+    return Observed(result, explanation, looks.latencies, looks.timeline)
 
 
 class _Sampler:
     """Runs the measured part of a simulation and looks at it on the way."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, over_time: bool) -> None:
         self._seed = seed
+        self._over_time = over_time
         self._first: dict[str, Resource] = {}
         self._last: tuple[Resource, ...] = ()
         self._flows: dict[str, dict[str, None] | None] = {}
@@ -240,6 +247,7 @@ class _Sampler:
         self._elapsed_ps = 0
         self.count = 0
         self.latencies: tuple[tuple[float, int], ...] = ()
+        self.timeline: Timeline | None = None
 
     def run(self, system: System, duration_ps: int) -> None:
         """Simulate `duration_ps`, with looks at drawn instants."""
@@ -250,14 +258,18 @@ class _Sampler:
         looks = 0 if system.ends else _LOOKS
         instants = sorted({draw.below(duration_ps) for _ in range(looks)} - {0})
         begin = system.env.sim.now
+        recorder = Recorder(system, duration_ps) if self._over_time else None
+        run = recorder.run if recorder else system.run
         for number, instant in enumerate(instants):
-            system.run(instant - (system.env.sim.now - begin))
+            run(instant - (system.env.sim.now - begin))
             self.count += 1
             for wait in system.waits():
                 self._waits.setdefault(wait.flow, []).append(wait)
             if number % _LOOKS_PER_READING == 0:
                 self._read(system)
-        system.run(duration_ps - (system.env.sim.now - begin))
+        run(duration_ps - (system.env.sim.now - begin))
+        if recorder is not None:
+            self.timeline = recorder.timeline()
         self._last = self._read(system)
         self._elapsed_ps = system.env.sim.now - begin
         self.latencies = latencies_of(start, system.snapshot())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
-from simnet.study.figures.titles import about
+from simnet.study.figures.style import about, ink
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +66,7 @@ def _draw(axes: Axes, found: Capacity, name: str) -> None:
         bars.set_label(verdict)
         tops += means
     limit = _PERCENT * next(i.limit for i in found.loads[0].intervals if i.name == name)
-    axes.axhline(limit, color="black", linestyle="--", linewidth=1, label="limit")
+    axes.axhline(limit, color=ink(), linestyle="--", linewidth=1, label="limit")
     if found.low is not None and found.high is not None:
         axes.axvspan(found.low, found.high, color="#56b4e9", alpha=0.5, label="capacity")
     axes.set_xscale("log", base=2)

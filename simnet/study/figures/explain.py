@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from matplotlib.figure import Figure
 
 from simnet.study.explain.bottleneck import FULL
-from simnet.study.figures.titles import about
+from simnet.study.figures.style import about
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

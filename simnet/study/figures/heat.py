@@ -6,22 +6,25 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from simnet.host.cpulist import cpulist_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
+    from matplotlib.collections import QuadMesh
 
     from simnet.study.run.result import Result
 
 _COLUMNS: Final = 2
 _MOST_IN_A_ROW: Final = 16
 _SIZE_INCHES: Final = (5.6, 2.2)
-_COLOURS: Final = "Reds"
+# an idle CPU has no colour: it is as the paper is, in the dark, too
+_COLOURS: Final = LinearSegmentedColormap.from_list(
+    "busy", ["#b3160a00", "#b3160aa8", "#b3160aff"], N=25
+)
 _WRITTEN_PERCENT: Final = 1.0
 _DARK_PERCENT: Final = 60.0
 
@@ -51,7 +54,7 @@ def cpu_heat(results: Mapping[str, Result], figure: Figure | None = None) -> Fig
     return figure
 
 
-def _panel(result: Result, axes: Axes) -> AxesImage:
+def _panel(result: Result, axes: Axes) -> QuadMesh:
     nodes = sorted({cpu.node for cpu in result.cpus})
     rows = [
         cpus[first : first + _MOST_IN_A_ROW]
@@ -65,18 +68,19 @@ def _panel(result: Result, axes: Axes) -> AxesImage:
         for column, cpu in enumerate(cpus):
             grid[row, column] = cpu.busy
             if cpu.busy >= _WRITTEN_PERCENT:
-                ink = "white" if cpu.busy >= _DARK_PERCENT else "black"
-                axes.text(
-                    column, row, f"{cpu.busy:.0f}", ha="center", va="center", fontsize=7, color=ink
+                shown = axes.text(
+                    column, row, f"{cpu.busy:.0f}", ha="center", va="center", fontsize=7
                 )
-    image = axes.imshow(grid, cmap=mpl.colormaps[_COLOURS], vmin=0, vmax=100, aspect="auto")
+                if cpu.busy >= _DARK_PERCENT:
+                    shown.set_color("white")
+    image = axes.pcolormesh(
+        np.arange(-0.5, width), np.arange(-0.5, len(rows)), grid,
+        cmap=_COLOURS, vmin=0, vmax=100, edgecolors="#88888866", linewidth=0.5,
+    )  # fmt: skip
+    axes.set_ylim(len(rows) - 0.5, -0.5)
     labels = [f"{cpus[0].node}: {cpulist_text(cpu.id for cpu in cpus)}" for cpus in rows]
     axes.set_yticks(range(len(rows)), labels, fontsize="small")
     axes.set_xticks(range(width), list(map(str, range(width))), fontsize="x-small")
     axes.set_xlabel("logical CPU, counted within its row (number)", fontsize="small")
     axes.set_ylabel("node: its CPUs (ids)", fontsize="small")
-    axes.set_xticks(np.arange(-0.5, width), minor=True)
-    axes.set_yticks(np.arange(-0.5, len(rows)), minor=True)
-    axes.grid(which="minor", color="#bbbbbb", linewidth=0.5)
-    axes.tick_params(which="minor", length=0)
     return image

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from matplotlib.figure import Figure
 
 from simnet.net.link.skb import SkbQueue
+from simnet.study.figures.style import ink
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +33,7 @@ _RIGHT: Final = 1.0
 _LOST: Final = 0.7
 _DATA_COLOUR: Final = "#0072b2"
 _ACK_COLOUR: Final = "#e69f00"
-_QUIET_COLOUR: Final = "#eeeeee"
+_QUIET_COLOUR: Final = "#88888830"
 # of the time shown: labels that are closer would lie on each other
 _CLOSE: Final = 0.01
 _DATA_WIDTH: Final = 1.6
@@ -138,7 +139,7 @@ def ladder(
     for group in together(shown, _CLOSE * end):
         _label(axes, group)
     for place in (_LEFT, _RIGHT):
-        axes.axvline(place, color="black", linewidth=1.2)
+        axes.axvline(place, color=ink(), linewidth=1.2)
     axes.set_xticks([_LEFT, _RIGHT], ["sender", "receiver"])
     axes.set_xlim(_LEFT - _MARGIN, _RIGHT + _MARGIN)
     axes.set_ylim(end or 1.0, -_ABOVE * end)

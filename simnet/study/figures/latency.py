@@ -9,6 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from simnet.study.figures.style import AFTER, BEFORE
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -17,8 +19,7 @@ __all__ = ["later_curves"]
 _SIZE_INCHES: Final = (9.0, 3.6)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-# before and after, as everywhere in a report
-_PAIR: Final = ("#7a8797", "#0072b2")
+_PAIR: Final = (BEFORE, AFTER)
 _QUANTILES: Final = ((0.5, "p50"), (0.01, "p99"), (0.001, "p99.9"))
 
 

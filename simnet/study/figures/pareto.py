@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from matplotlib.figure import Figure
-from matplotlib.patheffects import withStroke
 
 from simnet.study.figures.sweep import title, varied
 from simnet.study.run.measures import MEASURES, P99
@@ -91,7 +90,6 @@ def _panel(axes: Axes, optimum: Optimum, cost: str) -> None:
             xytext=(5, -10),
             textcoords="offset points",
             fontsize="small",
-            path_effects=[withStroke(linewidth=3, foreground="white")],
         )
     axes.spines[["top", "right"]].set_visible(False)
 

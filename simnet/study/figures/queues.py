@@ -60,7 +60,7 @@ def draw_queues(
     for number, row in enumerate(rows):
         at = y + side * (_FIRST + number * ROW)
         box = {"boxstyle": "round,pad=0.15", "facecolor": _NEAR if row.near else _FAR, "lw": 0}
-        axes.text(x, at, row.label, ha="center", va="center", fontsize=6, color=_INK, bbox=box)
+        axes.text(x, at, row.label, ha="center", va="center", fontsize=7, color=_INK, bbox=box)
         axes.update_datalim([(x, at + side * ROW)])
     axes.autoscale_view()
 

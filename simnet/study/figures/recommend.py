@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.figure import Figure
 
 from simnet.study.figures.pareto import front
-from simnet.study.figures.titles import about
+from simnet.study.figures.style import AFTER, BEFORE, about, fitted
 from simnet.study.run.measures import METRICS, RATE, SCREENED
 
 if TYPE_CHECKING:
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["pareto"]
 
 _SIZE_INCHES: Final = (10.0, 4.2)
-# a longer axis has a logarithm's steps beyond its first part, lest all else were one point
-_LONGEST_PERCENT, _LINEAR_PERCENT = 200.0, 20.0
-_TICKS: Final = (-100, -50, -20, 0, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
-_TRIED, _BROKEN, _FRONT, _CHOSEN = "#56b4e9", "#bbbbbb", "#0072b2", "#d55e00"
+_TRIED, _BROKEN, _FRONT = "#9ad0f0", "#bbbbbb", "#56b4e9"
 
 
 def pareto(found: Recommendation) -> Figure:
@@ -56,18 +53,10 @@ def _panel(axes: Axes, found: Recommendation, other: str) -> None:
         judged = found.confirmed.tunings[0]
         x, y = (judged.change(name).percent for name in (other, found.metric))
         if x is not None and y is not None:
-            axes.plot([x], [y], "D", color=_CHOSEN, markersize=8, label="recommended, confirmed")
+            axes.plot([x], [y], "D", color=AFTER, markersize=9, label="recommended, confirmed")
             _name(axes, x, y)
-    axes.plot([0], [0], "+", color="black", markersize=12, label="as it is")
-    scale = ""
-    if max(map(abs, axes.get_xlim())) > _LONGEST_PERCENT:
-        axes.set_xscale("symlog", linthresh=_LINEAR_PERCENT)
-        low, high = axes.get_xlim()
-        axes.set_xticks([tick for tick in _TICKS if low <= tick <= high])
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.minorticks_off()
-        scale = f", log scale beyond {_LINEAR_PERCENT:g} %"
-    axes.set_xlabel(f"change of {_label(found, other)} (%{scale})")
+    axes.plot([0], [0], "+", color=BEFORE, markersize=14, markeredgewidth=3, label="as it is")
+    axes.set_xlabel(f"change of {_label(found, other)} ({fitted(axes)})")
     axes.set_ylabel(f"change of {_label(found, found.metric)} (%)")
     axes.spines[["top", "right"]].set_visible(False)
 
@@ -79,7 +68,7 @@ def _name(axes: Axes, x: float, y: float) -> None:
     axes.annotate(
         f"{y:+.1f} %, {x:+.1f} %",
         (x, y),
-        (-8 if near else 8, 0),
+        (-6 if near else 6, 9),
         textcoords="offset points",
         ha="right" if near else "left",
         va="center",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from matplotlib.figure import Figure
 
+from simnet.study.figures.style import ink
 from simnet.study.whatif.record import OUTCOMES
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["changes", "ratios", "scores"]
 
 _WIDTH_INCHES: Final = 9.0
-_ROW_INCHES: Final = 0.17
+_ROW_INCHES: Final = 0.18
 _REST_INCHES: Final = 1.2
 _INSIDE: Final = "#009e73"
 _OUTSIDE: Final = "#d55e00"
@@ -28,8 +29,6 @@ _LEAST: Final = 0.1
 _MOST: Final = 10.0
 _SQUARE_INCHES: Final = (6.5, 6.5)
 _COLOURS: Final = dict(zip(OUTCOMES, (_INSIDE, "#777777", _OUTSIDE), strict=True))
-# the same, pale: bars lie across each other
-_BARS: Final = dict(zip(OUTCOMES, ("#b3e2d5", "#d6d6d6", "#f3cfb3"), strict=True))
 
 
 class _Predicted(Protocol):
@@ -68,8 +67,8 @@ def ratios(last: Sequence[_Predicted], title: str) -> Figure:
     """The same of any numbers that were predicted and measured, none of them 0."""
     height = _REST_INCHES + _ROW_INCHES * len(last)
     axes = (figure := Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")).subplots()
-    axes.axvspan(1 - _RIGHT, 1 + _RIGHT, color="#eeeeee", zorder=0)
-    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.axvspan(1 - _RIGHT, 1 + _RIGHT, color="#888888", alpha=0.25, zorder=0)
+    axes.axvline(1.0, color=ink(), linewidth=0.8)
     for place, score in enumerate(last):
         colour = _INSIDE if score.covered else _OUTSIDE
         exact = _ratios(score)
@@ -83,7 +82,7 @@ def ratios(last: Sequence[_Predicted], title: str) -> Figure:
     ticks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_yticks(range(len(last)), [f"{one.id}  {one.key}" for one in last], fontsize=6)
+    axes.set_yticks(range(len(last)), [f"{one.id}  {one.key}" for one in last], fontsize=7)
     axes.set_ylim(len(last) - 0.4, -0.6)
     axes.set_xlabel("predicted / measured (1: right; grey: within 10 %; bar: 95 % interval)")
     axes.spines[["top", "right"]].set_visible(False)
@@ -101,7 +100,7 @@ def _annotate_beyond(axes: Axes, exact: float, dot: tuple[float, float], colour:
         textcoords="offset points",
         ha="left" if left else "right",
         va="center",
-        fontsize=6,
+        fontsize=7,
         color=colour,
     )
 
@@ -118,7 +117,7 @@ def changes(found: ChangeRecord) -> Figure:
     """
     right, abstained, wrong = (found.count(outcome) for outcome in OUTCOMES)
     axes = (figure := Figure(figsize=_SQUARE_INCHES, layout="constrained")).subplots()
-    axes.plot([_LEAST, _MOST], [_LEAST, _MOST], color="black", linewidth=0.8)
+    axes.plot([_LEAST, _MOST], [_LEAST, _MOST], color=ink(), linewidth=0.8)
     for line in (axes.axhline, axes.axvline):
         line(1.0, color="#bbbbbb", linewidth=0.8)
     for outcome, colour in _COLOURS.items():
@@ -126,7 +125,7 @@ def changes(found: ChangeRecord) -> Figure:
         measured = [_factor(one.measured) for one in some]
         for place, one in zip(measured, some, strict=True):
             ends = [_factor(end) for end in (one.low, one.high)]
-            axes.plot([place, place], ends, color=_BARS[outcome], linewidth=1.5, zorder=1)
+            axes.plot([place, place], ends, color=colour, alpha=0.3, linewidth=1.5, zorder=1)
         predicted = [_factor(one.predicted) for one in some]
         marker, size = ("X", 7) if outcome == "wrong" else ("o", 4)
         axes.plot(measured, predicted, marker, color=colour, markersize=size, label=outcome)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from matplotlib.figure import Figure
 
-from simnet.study.figures.titles import about
+from simnet.study.figures.style import about
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.figure import Figure
 
-from simnet.study.figures.titles import about
+from simnet.study.figures.style import about, fitted
 from simnet.study.run.measures import METRICS
 from simnet.study.screen.document import in_percent
 
@@ -24,8 +24,6 @@ _BAR, _DOT = "#56b4e9", "#0072b2"
 _WITHIN = "#555555"
 _SHARES_INCHES: Final = 5.0
 _TITLE_COLUMNS: Final = 65
-# a longer axis has a logarithm's steps beyond its first part, lest all else were one point
-_LONGEST_PERCENT, _LINEAR_PERCENT = 200.0, 10.0
 
 
 def tornado(found: Screen) -> Figure:
@@ -54,10 +52,7 @@ def tornado(found: Screen) -> Figure:
     axes.margins(x=0.05)
     label = METRICS[found.metric].said.format(latency=found.latency_kind or "latency")
     turn = "from off to on, or to a larger value"
-    axes.set_xlabel(f"change of {label} (%) {turn}")
-    if max(map(abs, axes.get_xlim())) > _LONGEST_PERCENT:
-        axes.set_xscale("symlog", linthresh=_LINEAR_PERCENT)
-        axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel(f"change of {label} ({fitted(axes)}) {turn}")
     what = f"what changes {label}"
     # it begins where the axes do, right of long names
     title = about(found.scenario, found.tunings, found.settings, what, columns=_TITLE_COLUMNS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from simnet.study.figures.titles import wrapped
+from simnet.study.figures.style import wrapped
 from simnet.study.sequence.capture import summary
 from simnet.study.sequence.connections import AGAIN, LATE, SENT
 

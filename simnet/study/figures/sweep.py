@@ -15,6 +15,7 @@ from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.study.run.measures import MEASURES, P50, P99
 from simnet.study.statistics.optimum import Estimate
+from simnet.study.sweep.sweep import AS_IT_IS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,8 +45,9 @@ _BRIGHT: Final = 0.6
 # value: what is within chance looks the same
 _LEAST_WIDTHS: Final = 10
 _LEAST_SHARE: Final = 0.1
-# colours that lines take in turn
-_CYCLE: Final = 10
+_PLAIN: Final = "as it is"
+# of lines; the common kinds of colour blindness tell them apart (Okabe and Ito, 2008)
+_LINES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 # of the room of a value on an axis without order, all lines together
 _DODGED: Final = 0.4
 _NUMBER: Final = re.compile(r"[+-]?\d[\d_]*(?:\.\d+)?")
@@ -134,8 +136,9 @@ def _curves(axes: Axes, optimum: Optimum, name: str) -> None:
         widths = [measure.scale * (estimate.half_width or 0.0) for _, estimate, _ in marks]
         # a line between values without an order would show a slope that there is not
         form, size = ("o-", 3) if numbers else ("o", 5)
-        colour = f"C{line_number % _CYCLE}"
-        axes.errorbar(x, y, widths, fmt=form, markersize=size, capsize=2, color=colour, label=key)
+        colour = _LINES[line_number % len(_LINES)]
+        said = _PLAIN if key == AS_IT_IS else key
+        axes.errorbar(x, y, widths, fmt=form, markersize=size, capsize=2, color=colour, label=said)
         tops += [mean + width for mean, width in zip(y, widths, strict=True)]
         outlined = [(a, b) for a, b, (_, _, chosen) in zip(x, y, marks, strict=True) if chosen]
         if outlined:

@@ -31,6 +31,7 @@ _NUMBERED: Final = 0.035
 _DARK: Final = 0.5
 _BAR: Final = 0.7
 _LITTLE_US: Final = 2.0
+_MANY_TIMES: Final = 2.0
 _SIZE_INCHES: Final = (10.0, 6.5)
 
 
@@ -149,4 +150,7 @@ def _sentence(found: Mapping[str, Mapping[str, float]], unit: str) -> str:
     times = totals[other] / totals[first]
     if f"{times:.2g}" == "1":
         return f"A {unit} takes the same CPU time in all cases"
-    return f"A {unit} takes {times:.2g} times as much CPU time in “{other}” as in “{first}”"
+    much, than = f"{times:.2g} times as much", "as"
+    if times < _MANY_TIMES:
+        much, than = f"{abs(times - 1):.0%} {'more' if times > 1 else 'less'}", "than"
+    return f"A {unit} takes {much} CPU time in “{other}” {than} in “{first}”"

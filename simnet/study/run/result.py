@@ -94,6 +94,11 @@ class _Counted(Printed):
     fingerprint: str
     settings: dict[str, str] = Field(default={}, description="knobs set for this run")
     tunings: tuple[str, ...] = Field(default=(), description="tunings chosen for this run")
+    source: str = Field(default="", description="the scenario as it was asked for, such as a path")
+    machine: tuple[str, ...] = Field(
+        default=(), description="machine and cards, and kernel and load: a line each"
+    )
+    remarks: tuple[str, ...] = Field(default=(), description="what to know of the configuration")
     configuration: dict[str, Any] = Field(
         default={}, description="effective values of the run, defaults included"
     )

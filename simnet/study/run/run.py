@@ -23,6 +23,7 @@ from simnet.study.run.result import Result
 from simnet.study.run.trace import TraceFile
 from simnet.study.run.validity import validity
 from simnet.study.statistics import runlength
+from simnet.study.whatif.machine import machine
 from simnet.study.work.memory import EnoughMemory
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         trace=trace,
         pcap=pcap_file(pcap, text_of(pcap_port, "--pcap-port")),
         per_frame=per_frame,
+        source=str(scenario),
     )
 
 
@@ -147,10 +149,12 @@ def simulate(
     per_frame: bool = False,
     watch: Watch | None = None,
     vmstat: bool = False,
+    source: str = "",
 ) -> Result:
     """Simulate an effective configuration: build, warm up, measure, as long as it says.
 
-    `settings` only goes into the result, for the record; `watch` runs what is measured for a given
+    `settings` and `source`, the scenario as it was asked for, only go into the result, for the
+    record; `watch` runs what is measured for a given
     time; `vmstat` looks at the system every second, as is always done with a partition; see `run`
     for the others.
 
@@ -195,6 +199,9 @@ def simulate(
     return result.model_copy(
         update={
             "tunings": effective.tunings,
+            "source": source,
+            "machine": machine(effective),
+            "remarks": effective.remarks,
             "half_width_percent": measured.half_widths,
             "second_half": measured.second_half,
             "vmstat": seconds.rows(),

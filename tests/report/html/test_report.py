@@ -19,8 +19,11 @@ from simnet.report.html.kinds.whatif import _ticking
 from simnet.report.html.make import saved_parts
 from simnet.report.html.numbers import counted
 from simnet.report.html.page import MOST_BYTES, page
+from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.units import KINDS as KINDS_OF_UNITS
 from simnet.scenario.core.units import parse_quantity
+from simnet.study.figures.style import AFTER
+from simnet.study.run.run import run
 from simnet.study.whatif.whatif import WhatIf
 from tests.report.html.documents import saved_documents
 from tests.study.synthetic import result
@@ -141,6 +144,31 @@ def test_a_saved_whatif_is_simulated_once_for_cpus_path_and_latency(
     for heading in ("What each CPU does", "Where time goes", "The path", "Latency", "Assumptions"):
         assert f">{heading}" in text
     assert "What each CPU does" not in _report(documents["whatif"])
+
+
+def test_before_and_after_are_one_pair_of_colours(documents: dict[str, Path]) -> None:
+    text = _report(documents["whatif"], simulate=True)
+    drawn = re.findall(r"<figcaption>([^<]*)</figcaption>.*?(<svg.*?</svg>)", text, re.DOTALL)
+    coloured = {caption for caption, svg in drawn if "var(--after)" in svg}
+    assert {one.partition(" (")[0].partition(",")[0] for one in coloured} == {"Latency", "Payload"}
+    assert AFTER not in "".join(svg for caption, svg in drawn if caption.startswith("What each"))
+    assert '<th scope="col" class="of1">before</th><th scope="col" class="of2">after</th>' in text
+
+
+def test_a_run_of_an_own_host_says_what_it_rests_on_and_how_to_repeat_it(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "own.toml"
+    text = find_scenario("x460-out-of-box").read_text("utf-8")
+    own.write_text(text.replace('"../', f'"{find_scenario("x460-out-of-box").parent}/../'), "utf-8")
+    found = run(own, settings={"nodes": "1"}, duration="10 ms", warm_up="10 ms")
+    saved = tmp_path / "own.json"
+    saved.write_text(found.model_copy(update={"remarks": ("the link is a guess",)}).to_json())
+    shown = html.unescape(_report(saved))
+    first, _, rest = shown.partition("<nav ")
+    assert "the link is a guess" in first
+    assert "load: netserver" in first
+    assert f"simnet run {own} --seed" in rest
 
 
 def test_a_diagnosis_begins_with_why_the_cure_and_what_to_type(documents: dict[str, Path]) -> None:

@@ -24,11 +24,15 @@ from simnet.study.figures.latency import later_curves
 from simnet.study.figures.machine import _places, machine_graph, topology
 from simnet.study.figures.queues import queue_rows
 from simnet.study.figures.sequence import _draw, _Scale
+from simnet.study.figures.style import BETTER, UNSURE, WORSE, fitted
+from simnet.study.figures.whatif import intervals
 from simnet.study.figures.work import mechanism_bars, packet_bars
 from simnet.study.run.result import Result
 from simnet.study.run.run import effective_of
 from simnet.study.sequence.connections import SENT, Direction, Segment
 from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
+from simnet.study.whatif.verdict import Change, Interval
+from simnet.study.whatif.whatif import Judged, WhatIf
 
 MEASURED = {
     "host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}},
@@ -128,7 +132,7 @@ class TestPacket:
 class TestHeat:
     def test_a_square_is_a_cpu_in_the_row_of_its_node(self, result: Result) -> None:
         panel, colours = cpu_heat({"small": result}).axes
-        (image,) = panel.images
+        (image,) = panel.collections
         shown: Any = image.get_array()
         assert np.round(shown).tolist() == [[74, 90], [0, 1]]
         assert image.get_clim() == (0, 100)
@@ -142,7 +146,7 @@ class TestHeat:
     def test_nodes_may_have_different_numbers_of_cpus(self, result: Result) -> None:
         fewer = result.model_copy(update={"cpus": result.cpus[:3]})
         panel, _ = cpu_heat({"odd": fewer}).axes
-        shown: Any = panel.images[0].get_array()
+        shown: Any = panel.collections[0].get_array()
         assert np.ma.getmaskarray(shown).tolist() == [[False, False], [False, True]]
 
     def test_three_results_leave_the_fourth_panel_empty(self, result: Result) -> None:
@@ -316,3 +320,40 @@ def test_a_long_pause_is_marked_with_its_length(pause_s: float, marks: int) -> N
     axes = Figure().subplots()
     _draw(axes, Direction(*ends, segments), segments, _Scale(0.0, 1))
     assert [text.get_text() for text in axes.texts] == ["", "40 ms without data"] * marks
+
+
+def _whatif(**percents: tuple[float, float]) -> WhatIf:
+    """A tuning whose changes have these ends."""
+    changes = tuple(
+        Change(
+            metric=metric, unit="", before=100.0, after=100.0 + sum(ends) / 2,
+            percent=sum(ends) / 2, seeds=Interval(low=ends[0], high=ends[1]), parameters=None,
+        )
+        for metric, ends in percents.items()
+    )  # fmt: skip
+    judged = Judged(
+        tuning="affinity", description="", rank=1, verdict="yes", reason="", decided_by="",
+        changes=changes, pairs=8, settings={}, mechanisms=(), commands=(), warnings=(),
+    )  # fmt: skip
+    return WhatIf(
+        scenario="made-up", version="0", fingerprint="0" * 32, settings={}, base_tunings=(),
+        judged_by=tuple(percents), seeds=2, members=0, simulated_s=1.0, cpus=8,
+        tunings=(judged,), exit_status=0, remarks=(),
+    )  # fmt: skip
+
+
+def test_what_is_better_has_one_colour_whichever_way_it_goes() -> None:
+    found = intervals(
+        _whatif(throughput=(5, 10), latency_p99=(-20, -10), loss=(3, 30), cpu_per_byte=(-4, 6))
+    )
+    dots = [line for line in found.axes[0].lines if line.get_marker() == "o"]
+    assert [dot.get_color() for dot in dots] == [BETTER, WORSE, BETTER, UNSURE]
+    assert "log" not in found.axes[0].get_xlabel()
+
+
+def test_a_long_axis_of_changes_says_that_it_is_not_linear() -> None:
+    axes = Figure().subplots()
+    axes.plot([-90, 1000], [0, 1])
+    assert fitted(axes) == "%, log scale beyond 20 %"
+    assert axes.get_xscale() == "symlog"
+    assert {-50.0, 100.0, 500.0} <= set(axes.get_xticks())

@@ -50,7 +50,7 @@ def _part(name: str, file: str, found: Explanation) -> Part:
         explanation_verdicts(found),
         sections,
         of=of,
-        first=[resting(known, found.remarks)] if known or found.remarks else [],
+        first=resting(known, found.remarks),
         foot=f"{foot}, fingerprint {found.fingerprint}",
     )
 

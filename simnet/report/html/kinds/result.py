@@ -17,7 +17,7 @@ from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.result import SCHEMA, Result
-from simnet.study.whatif.machine import called, machine, on_nodes, with_counts
+from simnet.study.whatif.machine import machine
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
 __all__ = ["KIND", "result_sections"]
@@ -36,14 +36,13 @@ def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  
     ]
     names = " and ".join(dict.fromkeys(one.scenario for one in results.values()))
     verdicts = [_verdict(name if len(results) > 1 else "", one) for name, one in results.items()]
-    remarks = known.remarks if known is not None else ()
     return [
         Part(
             f"What does {names} do?",
             verdicts,
             sections,
-            of=machine(known) if known else _machine(first),
-            first=[resting(known, remarks)],
+            of=machine(known) if known else first.machine,
+            first=resting(known, first.remarks),
             foot="; ".join(
                 f"simnet {one.version}: {one.simulated_s:g} s, seed {one.seed},"
                 f" fingerprint {one.fingerprint}"
@@ -70,23 +69,10 @@ def _verdict(name: str, one: Result) -> Verdict:
     return Verdict(answer, f"{', '.join(reason)}.", "plain" if one.conclusive else "open")
 
 
-def _machine(one: Result) -> tuple[str, ...]:
-    """What a result itself says of its machine, where no scenario of simnet's own is known."""
-    nodes = len({cpu.node for cpu in one.cpus})
-    ports = [port.name for port in one.ports]
-    cards, line = list(ports), ""
-    if one.configuration:
-        seen = _Configuration.model_validate(one.configuration)
-        cards = [called(port.nic.driver, port.nic.link_rate_bps) for port in seen.host.ports]
-        line = f"Linux {seen.host.kernel.version}; load: {seen.workload.test}"
-    shown = ", ".join([on_nodes(len(one.cpus), nodes), *with_counts(cards)])
-    return tuple(text for text in (shown, line) if text)
-
-
 def repeat_run(one: Result, file: str = "", scenario: str = "", name: str = "") -> Section:
     """How to repeat a run; `scenario` is what it was called, and `name` tells it from others."""
     words = [
-        scenario or one.scenario,
+        scenario or one.source or one.scenario,
         "--seed",
         str(one.seed),
         "--duration",

@@ -12,7 +12,14 @@ from simnet.errors import InputError
 from simnet.printable import capital, titled
 from simnet.report.card import card as cards
 from simnet.report.html.blocks import Notes, Part, Section, Table, Typed, Verdict
-from simnet.report.html.cases import cpu_section, latency_section, path_section, work_section
+from simnet.report.html.cases import (
+    cpu_section,
+    latency_section,
+    machine_section,
+    path_section,
+    time_section,
+    work_section,
+)
 from simnet.report.html.expected import expected_section
 from simnet.report.html.first import first_screen, reason_of, rests_on
 from simnet.report.html.kinds import Kind, has_schema
@@ -164,6 +171,7 @@ def whatif_sections(
         else:
             sections += _work(name, best)
         if pair is not None:
+            sections += machine_section(name, pair.before)
             sections.append(assumptions(pair.before))
     for judged in found.tunings:
         sections += typed_sections(judged, pairs.get(judged.tuning), file)
@@ -255,6 +263,7 @@ def _seen(name: str, tuning: str, pair: Pair) -> Iterator[Section]:
     )
     if latencies is not None:
         yield latencies
+    yield from time_section(name, {case: one.timeline for case, one in found.items()})
 
 
 def _ticking(results: Sequence[Result]) -> list[str]:
