@@ -19,12 +19,14 @@ from simnet.printable import lines, one_line
 if TYPE_CHECKING:
     from email.message import Message
 
-__all__ = ["MOST_BYTES", "MOST_REQUESTS", "failed", "places", "refused", "say"]
+__all__ = ["MOST_BYTES", "MOST_PASTED_BYTES", "MOST_REQUESTS", "failed", "places", "refused", "say"]
 
 MOST_REQUESTS: Final = 16
 """Requests that may be answered at once: each has the CPUs for its answer."""
 MOST_BYTES: Final = 65536
 """Of a question."""
+MOST_PASTED_BYTES: Final = 8 << 20
+"""Of what is pasted to be diagnosed."""
 
 
 def places() -> BoundedSemaphore:
@@ -38,12 +40,13 @@ def refused(path: str, headers: Message, own: str, host: str) -> bool:
     Args:
         path: what it asks for.
         headers: what it says of itself.
-        own: what it may ask for, with the token.
+        own: with what that begins: the token.
         host: the address of the page, with the port.
     """
     named, origin = headers.get("Host", ""), headers.get("Origin")
     away = named != host or origin not in (None, f"http://{host}")
-    return away or not hmac.compare_digest(path.encode("utf-8", "replace"), own.encode())
+    begins = path[: len(own)].encode("utf-8", "replace")
+    return away or not hmac.compare_digest(begins, own.encode())
 
 
 def say(text: str) -> None:

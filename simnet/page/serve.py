@@ -1,8 +1,8 @@
 """The page itself, served on this machine alone, behind a token.
 
-A browser gets one document, and asks with one kind of request: what is wanted, and the state of its
-controls. The answer is a line of JSON for each thing that is known, as soon as it is known. A
-browser that closes the connection wants no more, and what runs for it ends.
+A browser gets a document of the desk or of a scenario, and asks with one kind of request: what is
+wanted, and the state of its controls. The answer is a line of JSON for each thing that is known, as
+soon as it is known. A browser that closes the connection wants no more, and what runs for it ends.
 """
 
 from __future__ import annotations
@@ -16,17 +16,22 @@ from threading import Lock, Thread
 from typing import Any, Final
 
 from simnet.errors import SimnetError
-from simnet.page.answers import ROUNDS, WANTED
-from simnet.page.guard import MOST_BYTES, failed, places, refused, say
+from simnet.page.answers import ROUNDS, WANTED, Asker
+from simnet.page.desk import ASKED, Desk
+from simnet.page.guard import MOST_BYTES, MOST_PASTED_BYTES, failed, places, refused, say
 from simnet.page.offer import Offer
 from simnet.report.html.page import copying, digest, environment, style
 from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.headings import scenario_headings
 from simnet.study.whatif.machine import machine
 from simnet.study.work.cases import Member
 
 __all__ = ["serve", "served"]
 
 _HOST: Final = "127.0.0.1"
+# places below the token
+_DESK: Final = "/"
+_ASK: Final = "/ask"
 _IDLE_S: Final = 30
 _WAITS_S: Final = 0.5
 _HEADERS: Final = {
@@ -36,11 +41,11 @@ _HEADERS: Final = {
 }
 
 
-def serve(offer: Offer, *, port: int, opened: Callable[[str], None]) -> None:
+def serve(offer: Offer | None, *, port: int, opened: Callable[[str], None]) -> None:
     """Serve the page until interrupted.
 
     Args:
-        offer: what can be changed.
+        offer: what can be changed; None for the desk, from where one goes to any scenario.
         port: to listen on; 0 for any that is free.
         opened: called with the address once the page is there.
     """
@@ -59,8 +64,8 @@ def served(offer: Offer) -> str:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, offer: Offer, port: int) -> None:
-        self.offer = offer
+    def __init__(self, offer: Offer | None, port: int) -> None:
+        self.desk = Desk(offer)
         self.path = f"/{secrets.token_urlsafe(24)}"
         self.places = places()
         self.turn = Lock()
@@ -69,7 +74,7 @@ class _Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        return f"http://{self.host}{self.path}"
+        return f"http://{self.host}{self.path}{'' if self.desk.first else _DESK}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over a browser that left."""
@@ -82,36 +87,46 @@ class _Handler(BaseHTTPRequestHandler):
     sys_version = ""
 
     def do_GET(self) -> None:
-        if self._let(""):
-            text, policy = _document(self.server.offer)
-            self._begin(200, "text/html; charset=utf-8", {"Content-Security-Policy": policy})
-            self.wfile.write(text.encode())
+        place = self._place()
+        offer = None if place in {None, _DESK} else self.server.desk.offer_at(str(place))
+        if place is None or (offer is None and place != _DESK):
+            self._refuse(404)
+            return
+        desk = f"{self.server.path}{_DESK}"
+        text, policy = _desk_document() if offer is None else _document(offer, desk)
+        self._begin(200, "text/html; charset=utf-8", {"Content-Security-Policy": policy})
+        self.wfile.write(text.encode())
 
     def do_POST(self) -> None:
-        if not self._let("/ask"):
+        asked = self._place() or ""
+        place = asked.removesuffix(_ASK)
+        of = self.server.desk if place == _DESK else self.server.desk.offer_at(place)
+        if place == asked or of is None:
+            self._refuse(404)
             return
         if not self.server.places.acquire(blocking=False):
             self._refuse(503)
             return
         try:
-            self._answer()
+            self._answer(of)
         except OSError:  # nobody waits for it
             return
         finally:
             self.server.places.release()
 
-    def _answer(self) -> None:
+    def _answer(self, of: Any) -> None:
         length = self.headers.get("Content-Length", "")
-        given = self.rfile.read(min(int(length), MOST_BYTES)) if length.isdecimal() else b""
+        most, known = (MOST_BYTES, WANTED) if isinstance(of, Offer) else (MOST_PASTED_BYTES, ASKED)
+        given = self.rfile.read(min(int(length), most)) if length.isdecimal() else b""
         try:
             told = json.loads(given)
-            wanted = WANTED[told["want"]]
+            wanted: Callable[[Any, Any, Asker], None] = known[told["want"]]
         except (ValueError, TypeError, LookupError, RecursionError):
             self._refuse(400)
             return
         self._begin(200, "application/x-ndjson; charset=utf-8", {})
         try:
-            wanted(self.server.offer, told, self)
+            wanted(of, told, self)
         except SimnetError as error:
             self.say({"error": str(error)})
         except OSError:
@@ -133,13 +148,12 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.turn.release()
 
-    def _let(self, rest: str) -> bool:
-        """Whether the request is of the page itself, and for this; else it gets nothing."""
-        own = f"{self.server.path}{rest}"
+    def _place(self) -> str | None:
+        """What is asked for below the token; None where that is not known, which gets nothing."""
+        own = self.server.path
         if refused(self.path, self.headers, own, self.server.host):
-            self._refuse(404)
-            return False
-        return True
+            return None
+        return self.path.removeprefix(own)
 
     def _refuse(self, status: int) -> None:
         say(f"{status} for {self.requestline[:200]!r}")
@@ -159,22 +173,34 @@ class _Handler(BaseHTTPRequestHandler):
         say(format % args)
 
 
-def _document(offer: Offer) -> tuple[str, str]:
-    """The document of the page, and its policy: no request but to itself, no script but its own."""
-    made = environment("simnet.page")
-    script = copying() + made.get_template("page.js").render()
+def _desk_document() -> tuple[str, str]:
+    """The document of the desk, and its policy."""
+    return _written("desk", scenarios=scenario_headings())
+
+
+def _document(offer: Offer, desk: str) -> tuple[str, str]:
+    """The document of a scenario's page, and its policy; `desk` is the address of the desk."""
     base = offer.base
     form = read_scenario(find_scenario(base.scenario))[0]
     effective = Member(base).effective()
-    text = made.get_template("page.html").render(
+    return _written(
+        "page",
+        desk=desk,
         name=effective.scenario,
         description=form.description,
         of=machine(effective),
         tunings=[(name, form.tunings[name].description) for name in offer.tunings],
         offered={"tunings": offer.tunings, "rounds": [one.name for one in ROUNDS]},
-        style=style(),
-        script=script,
     )
+
+
+def _written(which: str, /, **values: Any) -> tuple[str, str]:
+    """A document and its policy: no request but to itself, no script but its own."""
+    made = environment("simnet.page")
+    script = copying() + "".join(
+        made.get_template(f"{one}.js").render() for one in ("telling", which)
+    )
+    text = made.get_template(f"{which}.html").render(style=style(), script=script, **values)
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest(script)}'; style-src 'unsafe-inline';"
         " connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"

@@ -54,7 +54,9 @@ def test_a_host_of_another_name_and_another_origin_reach_nothing(address: str) -
 def test_without_the_token_there_is_nothing(address: str) -> None:
     parts = urlsplit(address)
     assert len(parts.path) > 30
-    for path in ("/", "/ask", parts.path[:-1], f"{parts.path}x", f"{parts.path}/ask"):
+    places = ("x", "/ask", "/host/1", "/scenario/x", "/scenario/../web-25g", "//")
+    paths = ("/", "/ask", parts.path[:-1], *(f"{parts.path}{place}" for place in places))
+    for path in (*paths, f"/scenario/web-25g{parts.path}/"):
         assert asked(f"http://{parts.netloc}{path}")[0] == 404
 
 
@@ -67,7 +69,7 @@ def test_the_page_runs_its_own_script_alone_and_asks_itself_alone(address: str) 
     assert headers["Referrer-Policy"] == "no-referrer"  # the address is a secret
     assert "<title>x460-out-of-box - simnet</title>" in text
     loaded = re.findall(r"""(?:src|href)=["']([^"']*)""", text)
-    assert loaded == ["data:,"]
+    assert loaded == ["data:,", f"{urlsplit(address).path}/"]  # and a link to the desk
 
 
 @pytest.mark.parametrize(
@@ -101,6 +103,14 @@ def test_what_is_not_offered_is_answered_with_an_error(address: str, others: int
     status, text, _ = asked(f"{address}/ask", body)
     assert status == 200
     assert json.loads(text) == {"error": "page: <b>: no tuning of this page"}
+
+
+@pytest.mark.parametrize("want", ["diagnose", "host"])
+def test_what_is_pasted_is_text_and_names_no_file(address: str, want: str) -> None:
+    for text in (None, 5, "", " \n", ["/etc/passwd"]):
+        status, answer, _ = asked(f"{address}//ask", question(want, text=text))
+        assert (status, json.loads(answer)) == (200, {"error": "page: nothing is pasted"})
+    assert "root:" not in asked(f"{address}//ask", question(want, text="/etc/passwd"))[1]
 
 
 def test_so_many_are_answered_at_once_and_no_more(

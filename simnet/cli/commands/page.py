@@ -14,19 +14,22 @@ __all__ = ["page_command"]
 
 
 @click.command("page")
-@click.argument("scenario", shell_complete=scenarios)
+@click.argument("scenario", required=False, shell_complete=scenarios)
 @tuning_option
 @apply_option
 @set_option
 @click.option("--port", type=WholeNumber(0, 65535), default=0, help="To listen on; any if 0.")
 def page_command(
-    scenario: str,
+    scenario: str | None,
     tunings: tuple[str, ...],
     apply: tuple[str, ...],
     assignments: tuple[str, ...],
     port: int,
 ) -> None:
     """Show SCENARIO on a local page with a slider or selector for each knob.
+
+    Without SCENARIO the page diagnoses what is pasted into it, or this machine, and makes a host
+    with knobs of it; from there one goes to each scenario, too.
 
     A change is answered at once from a short run, and then better and better: verdict, intervals
     and commands as `whatif` gives them. The page is on 127.0.0.1, behind a token; Ctrl-C ends it.
@@ -35,6 +38,11 @@ def page_command(
     from simnet.page.serve import serve
     from simnet.study.work.cases import Member, case_of
 
+    if scenario is None:
+        if tunings or apply or assignments:
+            raise click.UsageError("expected a SCENARIO, to which they belong")
+        serve(None, port=port, opened=_opened)
+        return
     base = case_of(scenario, settings_of(assignments), tunings, apply)
     for remark in Member(base).effective().remarks:
         message(remark)

@@ -1,4 +1,3 @@
-const $ = (id) => document.getElementById(id);
 const offered = JSON.parse($("offered").textContent);
 const nothing = () => ({ tunings: [], settings: {} });
 let state = { ...nothing(), before: nothing() };
@@ -8,18 +7,6 @@ let before = {}, follows = {}; // values by name where tunings, or what is pinne
 let last = ""; // the knob that was moved last: the curve is of it
 let asking = null;
 const remembered = new Map(); // by state: the changes, and how sharp they are
-
-// Elements: nothing that is told becomes markup, but for what the server rendered.
-function made(tag, attributes, ...children) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value === true) element.setAttribute(name, "");
-    else if (value !== false) element.setAttribute(name, value);
-  }
-  element.append(...children);
-  return element;
-}
 
 // The state as a link, and as a name for what was answered.
 function named(one) {
@@ -62,31 +49,9 @@ function withValue(one, name, value) {
   return next;
 }
 
-// What is asked, and what is told: a line of JSON for each thing that is known.
-async function tell(wanted, one, heard, signal) {
-  const answer = await fetch(`${location.pathname}/ask`, {
-    method: "POST", body: JSON.stringify({ want: wanted, ...one }), signal,
-  });
-  if (!answer.ok) throw new Error(answer.status === 503 ? "too many answers are under way: stop one" : `refused: ${answer.status}`);
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const lines = (rest + value).split("\n");
-    rest = lines.pop();
-    for (const line of lines) heard(JSON.parse(line));
-  }
-}
-
 function still(text) {
   $("state").classList.toggle("still", !asking);
   $("said").textContent = text;
-}
-
-function fail(text) {
-  $("error").hidden = !text;
-  $("error").textContent = text;
 }
 
 // One piece of work at a time: another one ends it.
