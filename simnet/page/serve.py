@@ -54,7 +54,7 @@ def serve(offer: Offer | None, *, port: int, opened: Callable[[str], None]) -> N
         server.serve_forever()
 
 
-def served(offer: Offer) -> str:
+def served(offer: Offer | None) -> str:
     """Serve the page beside what this process does, until it ends; return the address."""
     server = _Server(offer, 0)
     Thread(target=server.serve_forever, daemon=True).start()
