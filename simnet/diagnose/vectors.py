@@ -30,6 +30,10 @@ _DRIVER_FIRST: Final = re.compile(
 )
 _MLX: Final = re.compile(r"(?:mlx5_comp|mlx4-|mlx4_comp)\d+@(?P<port>\S+)")
 _PORT: Final = re.compile(r"(?:eth|en[ospx]|em|p\d+p|ib|bond|wl|dsl|lan|wan|ens|virtio)[\w.]*")
+# drivers of chips whose interrupts are named after the driver, not after the port
+_DRIVER: Final = re.compile(
+    r"(?:mvneta|mvpp2|bgmac|bcm4908_enet|mtk_eth|ag71xx|fec|stmmac|dwmac|macb|gianfar|cpsw|sky2)\w*"
+)
 _NOT_DATA: Final = re.compile(r"(?i)misc|event|async|aq|admin|mgmnt|config|cmd|firmware|fdir|ptp")
 
 
@@ -49,7 +53,7 @@ def ports(evidence: Evidence) -> dict[str, dict[str, list[Fact]]]:
             continue
         port = next(
             (m["port"] for p in (_DRIVER_FIRST, _MLX, _QUEUE) if (m := p.fullmatch(action))),
-            action if _PORT.fullmatch(action) else "",
+            action if _PORT.fullmatch(action) or _DRIVER.fullmatch(action) else "",
         )
         if port:
             found[port][fact.subject][fact.name] = fact
@@ -102,6 +106,8 @@ def busiest(facts: list[Fact]) -> Fact:
 
 def handed_on(port: str, vector: str, cpu: str, count: int) -> tuple[Action, ...]:
     """Return what lets RPS hand the packets of a vector to all CPUs but the interrupt's own."""
+    if _DRIVER.fullmatch(port):
+        return ()
     number = re.search(r"(\d{1,3})$", vector)
     alone = vector.partition(" ")[2] == port
     queue = int(number[1]) if number and not alone else 0

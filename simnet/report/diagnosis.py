@@ -87,6 +87,9 @@ def _asked(one: Finding, sources: Sequence[str]) -> Iterator[str]:
     modelled = [action.whatif for action in one.hit.actions if action.whatif]
     if one.rule.outside:
         return
+    if not modelled and one.prediction is not None:
+        yield from _wrapped("  No prediction: ", one.prediction.why)
+        return
     if not modelled:
         yield "  simnet does not model this cure: no prediction."
         return

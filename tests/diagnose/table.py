@@ -50,6 +50,13 @@ VETH = """7: veth3f1a2b@if6: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc no
 """
 
 
+NFSIOSTAT = """nas:/export mounted on /data:
+
+read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors
+                1180.200       75532.800          64.000        0 (0.0%)          {}          38.450           {}        0 (0.0%)
+"""  # noqa: E501 - as nfsiostat prints
+
+
 def softnet(dropped: int = 0, squeezed: int = 0, limited: int = 0) -> str:
     """Return two lines of softnet_stat, a million packets each."""
     row = "000f4240 {:08x} {:08x}" + " 00000000" * 6 + " 00000000 {:08x} 00000000 {:08x}\n"
@@ -326,6 +333,10 @@ RULES: Final[dict[str, Pair]] = {
         "calls      retrans    authrefrsh\n1000000    90000      1000000\n",
         "calls      retrans    authrefrsh\n1000000    9          1000000\n",
     ),
+    "nfs-server-slow": Pair(
+        NFSIOSTAT.format("38.210", "0.110"), NFSIOSTAT.format("0.410", "0.010")
+    ),
+    "nfs-slots": Pair(NFSIOSTAT.format("0.910", "11.300"), NFSIOSTAT.format("0.910", "0.100")),
     "crc-errors": counter("rx_crc_errors"),
     "symbol-errors": counter("rx_symbol_err_phy"),
     "fec-uncorrectable": counter("fec_uncorrectable_blocks"),

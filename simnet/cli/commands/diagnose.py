@@ -52,10 +52,11 @@ def diagnose_command(
     """
     if bool(sources) == live:
         raise click.UsageError("expected a SOURCE, or --live")
+    from simnet.diagnose.askable import askable
     from simnet.diagnose.diagnosis import diagnose, diagnose_live
     from simnet.report.diagnosis import diagnosis
 
-    found = diagnose_live() if live else diagnose(sources)
+    found = askable(diagnose_live() if live else diagnose(sources), sources)
     if predict:
         from simnet.diagnose.predicted import predicted
         from simnet.report.progress import progress

@@ -1,4 +1,4 @@
-"""tc -s qdisc, conntrack -S, and the throttling of control groups."""
+"""tc -s qdisc, and the throttling of control groups."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ _SENT: Final = re.compile(
     r"(?: requeues (?P<requeues>\d+))?"
 )
 _NETEM: Final = re.compile(r"\b(?P<what>loss|delay|corrupt) (?P<value>[\d.]+\S*)")
-_CONNTRACK: Final = re.compile(r"\b(found|invalid|insert|insert_failed|drop|early_drop)=(\d+)")
 _CGROUP: Final = re.compile(
     r"\s*(?:cpu\.stat:)?(nr_periods|nr_throttled|throttled_(?:usec|time)) (\d+)"
 )
 
-OUTPUTS: Final = {"qdisc": "tc -s qdisc", "conntrack": "conntrack -S", "cgroup": "cpu.stat"}
-SIGN: Final = re.compile(r"qdisc |Sent \d+ bytes|insert_failed=|nr_throttled")
+OUTPUTS: Final = {"qdisc": "tc -s qdisc", "cgroup": "cpu.stat"}
+SIGN: Final = re.compile(r"qdisc |Sent \d+ bytes|nr_throttled")
 
 
 def read(page: Page) -> Iterator[Fact]:
-    """Yield counters of queues, of connection tracking and of control groups."""
+    """Yield counters of queues and of control groups."""
     subject = ""
     typed = _device(page.name, "")
     for at, line in enumerate(page.lines, 1):
@@ -50,10 +49,6 @@ def read(page: Page) -> Iterator[Fact]:
             for name in ("sent", "dropped", "over", "requeues"):
                 if sent[name]:
                     yield Fact("qdisc", subject, name, number(sent[name]), page.name, at)
-        elif line.startswith("cpu=") and "insert_failed=" in line:
-            cpu = line.split()[0].replace("cpu=", "CPU ")
-            for name, value in _CONNTRACK.findall(line):
-                yield Fact("conntrack", cpu, name, number(value), page.name, at)
         elif group := _CGROUP.fullmatch(line):
             yield Fact(
                 "cgroup", page.name.rpartition("/")[0], group[1], number(group[2]), page.name, at

@@ -202,7 +202,8 @@ RULES: Final = (
         "cable",
         "The switch or the peer stops {subject} with pause frames",
         "pause frames received, of ethtool -S",
-        "1 for 1,000 frames sent: each may stop the port for up to 65,535 x 512 bit times",
+        "1 for 50,000 frames sent: each may stop the port for 65,535 x 512 bit times, in which"
+        " 2,800 full frames fit",
         "Whoever is at the other end cannot take more: queues here fill up and sending waits.",
         "Find out who is slow at the other end. `ethtool -A rx off` turns waiting into loss.",
         "IEEE 802.3 annex 31B; Linux Documentation/networking/statistics.rst, pause",
@@ -211,7 +212,7 @@ RULES: Final = (
             r"|link_xoff_rx\w*|rx_xoff\w*|rx_prio\d+_pause|rx_mac_control\w*|rx_global_pause\w*"
             r"|rx_pause_frames)(\.nic)?",
             side="tx",
-            possible=1e-3,
+            possible=2e-5,
             fewest=1000,
             scale=0.75,
         ),

@@ -29,6 +29,8 @@ _OWN_WORDS: Final = (
 _EMULATED: Final = frozenset({"e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci"})
 _REUSED: Final = 0.3
 _MANY: Final = 100_000
+_SWITCHED: Final = r"(?P<subject>[A-Za-z]\w{1,14}): Data path switched (?:to|from) VF"
+_LONGEST: Final = 110
 
 
 def _timeouts(evidence: Evidence) -> Iterator[Found]:
@@ -205,6 +207,9 @@ def _synthetic(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact, series[0].last), said, 52, "likely")
         elif fact.value:
             yield Clear(fact, f"vf_rx_packets {fact.shown}")
+    for port, line in {one.subject: one for one in evidence.logged(_SWITCHED)}.items():
+        if "switched from VF" in line.text:
+            yield Hit(port, (line,), f"logged last: {line.text[:_LONGEST]}", 60, "likely")
 
 
 RULES: Final = (
@@ -212,10 +217,12 @@ RULES: Final = (
         "netvsc-without-vf",
         "card",
         "{subject} receives without its virtual function",
-        "vf_rx_packets and rx_queue_N_packets of ethtool -S of hv_netvsc",
-        "100,000 packets by the synthetic path, none by the virtual function",
-        "Accelerated networking is off, or its driver (mlx5, mana) is not loaded: each packet is"
-        " copied by the hypervisor.",
+        "vf_rx_packets and rx_queue_N_packets of ethtool -S of hv_netvsc, or the log",
+        "100,000 packets by the synthetic path, none by the virtual function; or the log says last"
+        " that the data path was switched from it",
+        "Accelerated networking is off, its driver (mlx5, mana) is not loaded, or the host has"
+        " taken the virtual function away and not given it back: each packet is copied by the"
+        " hypervisor.",
         "Switch accelerated networking on for the instance; see with lspci and dmesg that the"
         " virtual function is there and bound.",
         "Linux Documentation/networking/device_drivers/ethernet/microsoft/netvsc.rst",

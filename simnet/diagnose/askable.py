@@ -1,0 +1,83 @@
+"""Which cures can be asked for on the host that an import makes of the same files.
+
+A cure that a rule knows by name may be of a port, queue or interrupt that the files do not describe
+well enough, or of a load that is not simulated: then nobody is told to ask.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.prediction import Prediction
+from simnet.errors import InputError
+from simnet.importing.import_host import import_host
+from simnet.scenario.core.library import SCENARIO_FILE
+from simnet.study.whatif.tuning import read_tuning
+from simnet.study.work.cases import Member, case_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.diagnose.diagnosis import Diagnosis, Finding
+
+__all__ = ["askable"]
+
+_NO_LOAD: Final = "unsimulated"
+# what a host without a name is called
+_SERVER: Final = "models/server.toml"
+
+
+def askable(found: Diagnosis, sources: Sequence[str]) -> Diagnosis:
+    """Return a diagnosis that offers to ask only what `simnet whatif` can answer.
+
+    Args:
+        found: the diagnosis.
+        sources: what it was made of; empty for this machine.
+    """
+    asked = dict.fromkeys(
+        action.whatif for one in found.findings for action in one.hit.actions if action.whatif
+    )
+    if not asked:
+        return found
+    refused = _refused(list(asked), sources)
+    return replace(found, findings=tuple(_without(one, refused) for one in found.findings))
+
+
+def _refused(asked: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
+    """Return why some of what may be asked cannot be, by what was asked."""
+    try:
+        host = import_host(list(sources) or None)
+        with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
+            folder = Path(place) / "host"
+            host.write(folder)
+            scenario = folder / SCENARIO_FILE
+            base = case_of(scenario, None, (), ())
+            if Member(base).effective().workload.test == _NO_LOAD:
+                why = f"{host.role} is not simulated with its load"
+                return dict.fromkeys(asked, why)
+            found = {}
+            for text in asked:
+                try:
+                    Member(read_tuning(base.scenario, text).on(base)).effective()
+                except InputError as error:
+                    found[text] = error.message.replace(_SERVER, "the host")
+            return found
+    except InputError as error:
+        return dict.fromkeys(asked, error.message)
+
+
+def _without(one: Finding, refused: dict[str, str]) -> Finding:
+    actions = one.hit.actions
+    kept = tuple(
+        replace(action, whatif="") if action.whatif in refused else action for action in actions
+    )
+    if kept == actions:
+        return one
+    why = next(refused[action.whatif] for action in actions if action.whatif in refused)
+    told = one.prediction
+    if not any(action.whatif for action in kept):
+        told = Prediction(whatif="", why=why)
+    return replace(one, hit=replace(one.hit, actions=kept), prediction=told)

@@ -1,0 +1,56 @@
+"""What a diagnosis offers to ask is what the import of the same files can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.diagnose.askable import askable
+from simnet.diagnose.diagnosis import Diagnosis, diagnose
+from simnet.report.diagnosis import diagnosis
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+INTERRUPTS = """$ cat /proc/interrupts
+           CPU0       CPU1
+ 42:  391102334          1     MPIC  12 Level     {first}
+ 44:  187234221          0     MPIC  10 Level     {second}
+"""
+
+
+def offered(found: Diagnosis) -> list[str]:
+    return [one.whatif for finding in found.findings for one in finding.hit.actions if one.whatif]
+
+
+def asked(tmp_path: Path, text: str) -> tuple[Diagnosis, str]:
+    file = tmp_path / "post.txt"
+    file.write_text(text, "utf-8")
+    found = askable(diagnose([str(file)]), [str(file)])
+    return found, "\n".join(diagnosis(found, [str(file)]).splitlines())
+
+
+def test_an_interrupt_of_a_port_that_no_file_names_is_not_asked_for(tmp_path: Path) -> None:
+    found, text = asked(tmp_path, INTERRUPTS.format(first="mvneta", second="mvneta"))
+    assert found.findings[0].rule.name == "irq-one-cpu"
+    # the command is right, whatever can be simulated
+    assert found.findings[0].hit.actions[0].do == "echo 1 > /proc/irq/44/smp_affinity_list"
+    assert offered(found) == []
+    assert "No prediction: the host has no interrupt 44" in text
+    assert "simnet whatif" not in text
+
+
+def test_that_of_a_port_which_is_there_is_asked_for(tmp_path: Path) -> None:
+    card = "$ ethtool -i eth0\ndriver: igb\n"
+    interrupts = INTERRUPTS.format(first="eth0-TxRx-0", second="eth0-TxRx-1")
+    found, text = asked(tmp_path, card + interrupts)
+    assert offered(found) == ["/proc/irq/44/smp_affinity_list=1"]
+    assert "simnet whatif host/scenario.toml /proc/irq/44/smp_affinity_list=1" in text
+
+
+def test_nothing_is_asked_for_under_a_load_that_is_not_simulated(tmp_path: Path) -> None:
+    card = "$ ethtool -i eth0\ndriver: igb\n$ sysctl net.ipv4.ip_forward\nnet.ipv4.ip_forward = 1\n"
+    card += "$ iptables -t nat -S\n-P POSTROUTING ACCEPT\n-A POSTROUTING -o eth1 -j MASQUERADE\n"
+    interrupts = INTERRUPTS.format(first="eth0-TxRx-0", second="eth0-TxRx-1")
+    found, text = asked(tmp_path, card + interrupts)
+    assert offered(found) == []
+    assert "No prediction: a router is not simulated with its load" in text
