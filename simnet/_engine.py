@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from types import ModuleType
 
-__all__ = ["active", "install"]
-
 PACKAGE = Path(__file__).resolve().parent
 
 EXTENSION_SUFFIX = EXTENSION_SUFFIXES[0]

@@ -8,8 +8,6 @@ from typing import Literal
 
 from simnet.errors import SimnetError
 
-__all__ = ["Folder", "folder"]
-
 Folder = Literal["models", "scenarios", "validation"]
 
 _PACKAGE = Path(__file__).resolve().parent

@@ -9,17 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = [
-    "EngineError",
-    "EngineWarning",
-    "InputError",
-    "LostRunError",
-    "OutputError",
-    "SimnetError",
-    "SimulationError",
-    "is_out_of_memory",
-]
-
 _PS_PER_S = 1_000_000_000_000
 
 # what an option of the command is called as an argument in Python

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-__all__ = ["OWN_WORDS", "SENTENCES", "first_fault", "sentence"]
-
 _TABLE: Final = "expected a table"
 _LIST: Final = "expected a list"
 _WHOLE: Final = "expected a whole number"

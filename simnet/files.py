@@ -26,20 +26,6 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
     from matplotlib.figure import Figure
 
-__all__ = [
-    "NewFile",
-    "check_place",
-    "failure",
-    "figure_bytes",
-    "open_to_read",
-    "read_bytes",
-    "read_text",
-    "remove_abandoned",
-    "write_bytes",
-    "write_figure",
-    "write_text",
-]
-
 _MIB: Final = 1 << 20
 _SPECIAL: Final = {
     stat.S_IFIFO: "a pipe",

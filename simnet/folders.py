@@ -21,8 +21,6 @@ from simnet.files import failure, write_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["scratch_folder", "write_folder"]
-
 _FILLED: Final = ".simnet-"
 _LOOK: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["capital", "few", "lines", "markdown", "one_line", "printable", "titled", "typed"]
-
 _LONGEST: Final = 2000
 # names that a sentence has
 _MOST: Final = 4

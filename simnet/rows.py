@@ -6,8 +6,6 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Count", "Percent", "Printed", "Rate", "Row", "Study"]
-
 Count = Annotated[int, Field(ge=0)]
 """A number of things."""
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]

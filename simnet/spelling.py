@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["closest", "family", "nearest"]
-
 _LETTERS_A_SLIP: Final = 3
 _LARGEST_FAMILY: Final = 12
 _MOST_BEGUN: Final = 4

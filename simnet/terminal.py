@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from typing import TextIO
 
-__all__ = ["answer_last", "folded", "width"]
-
 # a narrower window is as if it were this wide: what is folded more cannot be read
 _NARROWEST: Final = 60
 _INDENT: Final = "  "

@@ -542,9 +542,7 @@ class _Copy:
                 self._header(node, self._core.method(self._module, node))
             else:
                 self._rename_definition(node, "def ")
-        elif _declares_number(node) or (
-            isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-        ):
+        elif _declares_number(node):
             self._blank(node)
 
     def _blank_decorated(self, node: ast.FunctionDef) -> None:
@@ -769,7 +767,7 @@ def _assigned(node: ast.stmt) -> set[str]:
     else:
         targets = [node.target] if isinstance(node, ast.AnnAssign) else []
     names = [name for target in targets for name in ast.walk(target)]
-    return {name.id for name in names if isinstance(name, ast.Name) and name.id != "__all__"}
+    return {name.id for name in names if isinstance(name, ast.Name)}
 
 
 def _is_for_types(node: ast.stmt) -> TypeGuard[ast.If]:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType, ModuleType
 
-__all__ = ["main"]
-
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM has come: everything ends as after an interrupt, and nothing is left behind."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.study.calibrate.calibrate import Runs
     from simnet.study.calibrate.host import HostFit
 
-__all__ = ["calibrate_host"]
-
 
 def calibrate_host(
     host: str,

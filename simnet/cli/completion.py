@@ -28,18 +28,6 @@ from simnet.errors import InputError, SimnetError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "VARIABLE",
-    "complete",
-    "format_names",
-    "measures",
-    "scenarios",
-    "settings",
-    "shown",
-    "tunings",
-    "turned",
-]
-
 VARIABLE: Final = "_SIMNET_COMPLETE"
 _SHELLS: Final = ("bash", "zsh", "fish")
 _SPECIAL: Final = re.compile(r"([^\w@%+=:,./~-])")

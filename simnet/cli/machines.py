@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.scenario.commands.commands import Commands
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["machine_options", "write_machines"]
-
 _F = TypeVar("_F", bound="Callable[..., Any]")
 _PLAYBOOK: Final = (".yml", ".yaml")
 _PEERS: Final = "-peers"

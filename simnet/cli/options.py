@@ -14,19 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = [
-    "WholeNumber",
-    "apply_option",
-    "case_options",
-    "effective",
-    "jobs_option",
-    "run_options",
-    "scenario_options",
-    "set_option",
-    "settings_of",
-    "tuning_option",
-]
-
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 

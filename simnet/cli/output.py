@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
     from simnet.report.card.card import Card
 
-__all__ = [
-    "REPORT",
-    "answer",
-    "card_option",
-    "message",
-    "out_option",
-    "out_path",
-    "print_result",
-    "table",
-    "write_card",
-    "write_out",
-]
-
 _DOCUMENT: Final = ".json"
 _MARKDOWN: Final = ".md"
 REPORT: Final = ".html"

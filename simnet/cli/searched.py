@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-__all__ = ["search_options", "show"]
-
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["storage_places"]
-
 
 def storage_places(configuration: Effective) -> Iterator[tuple[str, str, str]]:
     """Yield title, dotted path and prefix of the names, of each part that there is."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import IntEnum, unique
 from typing import Self
 
-__all__ = ["Status"]
-
 
 @unique
 class Status(IntEnum):

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
 
-__all__ = ["Apic", "ApicMode", "Firmware", "apic_ids", "apic_mode", "physical_mode"]
-
 _CLUSTER_SHIFT: Final = 4
 _FLAT_CPUS: Final = 8
 _MULTI_CHASSIS: Final = 2

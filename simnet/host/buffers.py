@@ -14,8 +14,6 @@ from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 
-__all__ = ["Buffers"]
-
 
 @cython.final
 @cython.cclass

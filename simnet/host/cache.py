@@ -28,8 +28,6 @@ import cython
 
 from simnet.kernel.compiled import Array, Public
 
-__all__ = ["CacheWays"]
-
 # the curve, in steps of a share; beyond its end all is lost
 _STEPS: Final = 64
 _SHARES: Final = 8

@@ -8,8 +8,6 @@ import cython
 
 from simnet.host.ledger import Ledger
 
-__all__ = ["COST_NAMES", "Costs", "Spread", "cycles_ps", "whole_ns"]
-
 COST_NAMES = (
     "hardirq",
     "softirq_entry",

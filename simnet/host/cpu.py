@@ -41,15 +41,6 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
-__all__ = [
-    "Context",
-    "Cpu",
-    "Dispatcher",
-    "Occupation",
-    "Softirqs",
-    "VirtualProcessor",
-]
-
 _FULL_SPEED: cython.longlong = 1000
 # events: the running piece of work ends; an idle state has been left
 _ENDS: cython.int = 0

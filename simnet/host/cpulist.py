@@ -11,16 +11,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = [
-    "CPULIST",
-    "MOST_CPUS",
-    "cpu_ranges",
-    "cpulist_text",
-    "cpus_of_words",
-    "parse_cpulist",
-    "parse_cpumask",
-]
-
 MOST_CPUS: Final = 8192
 """The largest CONFIG_NR_CPUS of x86-64."""
 CPULIST: Final = "[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["DelayedAction"]
-
 
 @dataclass(frozen=True)
 class DelayedAction:

@@ -16,8 +16,6 @@ import cython
 
 from simnet.kernel.compiled import Array
 
-__all__ = ["IdleStates"]
-
 _INTERVALS: cython.int = 8
 _MOST_US: cython.longlong = 1 << 30
 # variance, in us^2, below which intervals count as equal

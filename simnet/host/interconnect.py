@@ -32,8 +32,6 @@ from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["Bandwidths", "Included", "Interconnect", "links_between"]
-
 _PS = 10**12
 _EPOCH_PS: cython.longlong = 10**9
 _EPOCHS_PER_S: cython.longlong = 1000

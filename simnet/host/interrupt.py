@@ -21,8 +21,6 @@ from simnet.errors import SimulationError
 from simnet.host.cpu import Cpu
 from simnet.kernel.compiled import Public
 
-__all__ = ["ARBITRATIONS", "NO_NODE", "Arbiter", "IrqLine"]
-
 NO_NODE: cython.int = -1
 """The node of a device that is attached to none."""
 

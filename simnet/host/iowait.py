@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
 
-__all__ = ["IowaitClock"]
-
 
 class IowaitClock:
     """Keeps `nr_iowait` of each CPU, and the idle time while it was above 0.

@@ -11,8 +11,6 @@ import cython
 
 from simnet.kernel.compiled import Public
 
-__all__ = ["KINDS", "MECHANISMS", "PLACEMENT", "Ledger"]
-
 MECHANISMS = {
     "hardirq": "hard interrupt",
     "softirq": "softirq and poll",

@@ -28,8 +28,6 @@ from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["Burst", "LparCores", "LparCpu"]
-
 _PERMILLE: cython.longlong = 1000
 # rounding of the clock that all bursts share: a burst this near its end is over
 _NEAR_PS: cython.longlong = 1000

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.host.memory import Memory
     from simnet.kernel.simulator import Simulator
 
-__all__ = ["Layout", "Machine", "Place"]
-
 
 @dataclass(frozen=True)
 class Place:

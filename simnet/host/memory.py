@@ -20,8 +20,6 @@ from simnet.host.cpu import Cpu
 from simnet.host.interconnect import Interconnect
 from simnet.kernel.compiled import Array, Public
 
-__all__ = ["Memory", "SharedLines", "distances"]
-
 _ALL_PERMILLE: cython.longlong = 1000
 
 

@@ -27,8 +27,6 @@ from simnet.kernel.component import Component
 from simnet.kernel.sentinel import NEVER
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["LogicalPartition", "ProcessorPool", "SharedProcessor"]
-
 # states of a virtual processor
 _CEDED: cython.int = 0
 _READY: cython.int = 1

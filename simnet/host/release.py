@@ -10,8 +10,6 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["release", "release_in", "values_in"]
-
 
 def release(version: str) -> tuple[int, ...]:
     """Return an upstream version, as in 2.6.32, as its numbers.

@@ -23,8 +23,6 @@ from simnet.kernel.compiled import Array, Public
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["Scheduler", "Task"]
-
 _LOAD_SCALE: cython.longlong = 128
 _NICE_0: cython.int = 120
 _LEAST_PRIORITY: cython.int = 140

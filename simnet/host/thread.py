@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.environment import Environment, Event
 
-__all__ = ["Thread"]
-
 
 class Thread(Task):
     """A process that asks for CPU time by SimPy events.

@@ -35,8 +35,6 @@ from simnet.kernel.watch import report_time
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["DeadlockError", "Environment", "Event", "Process", "Timeout"]
-
 # some hundredths of a second when compiled
 _SLICE_EVENTS = 1 << 16
 _MOST_NAMED = 10

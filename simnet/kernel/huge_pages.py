@@ -17,8 +17,6 @@ import cython
 
 from simnet.kernel.compiled import native
 
-__all__ = ["use_huge_pages"]
-
 
 @native
 def install() -> cython.bint:

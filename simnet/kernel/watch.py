@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Watcher", "counted", "report_time", "with_watcher"]
-
 _EVERY: Final = 256
 
 

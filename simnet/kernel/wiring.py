@@ -17,8 +17,6 @@ from simnet.kernel.target import Target
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
 
-__all__ = ["check_wiring", "needs_of"]
-
 _NOT_HAD: Final = object()
 
 

@@ -16,14 +16,6 @@ from simnet.files import read_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = [
-    "ModelHeading",
-    "ScenarioHeading",
-    "TuningHeading",
-    "model_headings",
-    "scenario_headings",
-]
-
 _DESCRIPTION: Final = "description"
 
 

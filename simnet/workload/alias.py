@@ -17,8 +17,6 @@ from simnet.kernel.compiled import ConstArray
 from simnet.kernel.prefetch import prefetch
 from simnet.kernel.random import RandomStream
 
-__all__ = ["Alias"]
-
 # the runs of a study have the same clients
 _KEPT_TABLES = 16
 

@@ -24,9 +24,6 @@ from simnet.net.link.skb import Skb
 from simnet.net.tcp.epoll import Epoll, EpollItem
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["EpollWorker"]
-
-
 # states: what the piece of work that has just been executed was
 _SCHEDULED_IN: cython.int = 0
 _WAITED: cython.int = 1

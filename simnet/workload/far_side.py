@@ -17,8 +17,6 @@ from simnet.net.tcp.send.sender import new_sender
 from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["FarSide"]
-
 
 @cython.final
 @cython.cclass

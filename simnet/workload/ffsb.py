@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.storage.files.files import File, FileSystem
     from simnet.storage.files.page_cache import PageCache, Process, Steps
 
-__all__ = ["Access", "FfsbThread", "ThreadGroup"]
-
 _PAGE_BYTES = 4096
 _OPERATIONS = ("read", "readall", "write", "writeall")
 

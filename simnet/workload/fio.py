@@ -40,8 +40,6 @@ from simnet.workload.fio_stats import (
     depth_number,
 )
 
-__all__ = ["FioJob"]
-
 _SYNC: cython.int = 0
 _IO_URING: cython.int = 2
 _PAGE_SECTORS: cython.int = 8

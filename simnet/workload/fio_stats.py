@@ -14,17 +14,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 
-__all__ = [
-    "FioCosts",
-    "FioRules",
-    "FioStats",
-    "Latency",
-    "add_latency",
-    "call_number",
-    "depth_number",
-    "deviation",
-]
-
 _NUMBERS: cython.int = 7
 _LONGEST: cython.longlong = 0x7FFFFFFFFFFFFFFF
 

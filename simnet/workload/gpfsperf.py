@@ -18,8 +18,6 @@ from simnet.storage.scale.tokens import TokenManager
 from simnet.workload.block_stream import BlockStream, CallCosts, Pass
 from simnet.workload.sas import JobRun, Node, open_file
 
-__all__ = ["Arguments", "Gpfsperf"]
-
 _FILES_OF_A_NODE = 4096
 _FIRST_FILE = 1 << 36
 _HUNDRED = 100

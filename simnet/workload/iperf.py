@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.host.cpu import Cpu
     from simnet.host.scheduler import Scheduler
 
-__all__ = ["Reporter"]
-
 _NONE, _LOOKING = range(2)
 
 

@@ -24,8 +24,6 @@ from simnet.net.tcp.socket import TcpSocket
 from simnet.workload.epoll_worker import EpollWorker
 from simnet.workload.mutilate import MutilateConnection
 
-__all__ = ["MemcachedConnection", "MemcachedWorker"]
-
 _WAITED: cython.int = 1
 # kernels since 2.6.37 count work on a backlog as time of the process (in_serving_softirq)
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.workload.far_side import FarSide
 
-__all__ = ["Clients", "KeyValue", "KeyValuePort", "Server", "connect_memcached"]
-
 
 @dataclass(frozen=True)
 class KeyValuePort:

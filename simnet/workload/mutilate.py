@@ -28,8 +28,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.workload.mutilate_sizes import fb_sizes, gap_shape, power_table
 
-__all__ = ["Gaps", "MutilateConnection", "MutilateThread", "Requests"]
-
 _PERMILLE: cython.longlong = 1000
 # events of a thread
 _TIMER: cython.int = 0

@@ -12,8 +12,6 @@ from decimal import Context, Decimal
 from functools import cache
 from typing import Final
 
-__all__ = ["ARRIVALS", "POWER_ONE", "fb_sizes", "gap_shape", "power_table"]
-
 #: distributions of the gaps between requests of a connection
 ARRIVALS: Final = ("fb_ia", "exponential", "fixed")
 #: 1 in a table of powers

@@ -23,17 +23,6 @@ if TYPE_CHECKING:
     from simnet.host.scheduler import Task
     from simnet.kernel.simulator import Simulator
 
-__all__ = [
-    "DatagramRequester",
-    "DatagramResponder",
-    "DatagramSender",
-    "Netperf",
-    "Netserver",
-    "Requester",
-    "Responder",
-    "Start",
-]
-
 
 @cython.final
 @cython.cclass

@@ -21,8 +21,6 @@ from simnet.net.tcp.epoll import Epoll, EpollItem
 from simnet.net.tcp.socket import TcpSocket
 from simnet.workload.epoll_worker import EpollWorker
 
-__all__ = ["RelaySide", "RelayWorker"]
-
 # states beside those of EpollWorker
 _SCHEDULED_IN: cython.int = 0
 _APPLIED: cython.int = 4

@@ -27,8 +27,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.endpoint import Application, TcpEndpoint
 from simnet.workload.alias import Alias
 
-__all__ = ["Deliveries", "Message", "RelayLoad", "RemoteEnd"]
-
 _PERMILLE: cython.longlong = 1000
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from simnet.kernel.random import RandomStream
 
-__all__ = ["HAND_OUT", "assign_connections", "lognormal_weights"]
-
 HAND_OUT = ("balanced", "round_robin", "random")
 _SCALE = 10**9
 _DIGITS = Context(prec=20)

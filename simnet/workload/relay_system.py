@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from simnet.net.tcp.send.sender import TcpSender
     from simnet.workload.far_side import FarSide
 
-__all__ = ["Load", "Relay", "Workers", "connect_relay"]
-
 # whose weights are at hand
 _POPULATIONS: Final = 16
 

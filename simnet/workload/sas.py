@@ -16,8 +16,6 @@ from simnet.storage.scale.tokens import EVERYTHING, TokenManager
 from simnet.workload.block_stream import BlockStream, CallCosts, Pass
 from simnet.workload.sas_plan import Job, Step
 
-__all__ = ["JobRun", "Node", "SasJobs", "open_file"]
-
 _INPUTS_OF_A_PROGRAM = 256
 _PROGRAMS = 4096
 _STEPS_OF_A_JOB = 4096

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 
 from simnet.kernel.random import RandomStream, stream
 
-__all__ = ["Job", "Mix", "Scan", "Step", "plan"]
-
 _PERMILLE = 1000
 _MB = 10**6
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["RULES", "Pair"]
-
 
 class Pair(NamedTuple):
     """What a rule finds something in, and what it does not."""

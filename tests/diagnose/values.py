@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.fact import Fact
 
-__all__ = ["LIST", "listed", "read"]
-
 CASES: Final = Path(__file__).parents[2] / "validation" / "cases"
 LIST: Final = CASES / "values.md"
 _HEAD: Final = """# What is read of each report

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ALLOWED", "Case", "End"]
-
 ALLOWED: Final = frozenset({0, 1, 2, 3, 74, 130})
 """What a command may end with: done, no, bad input, cannot tell, output not written, interrupted.
 

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = [
-    "SMALL",
-    "Setting",
-    "edges_of",
-    "odd_value",
-    "scenarios",
-    "settings_of",
-    "tunings_of",
-]
-
 SMALL: Final = {
     "relay-tuned": {"relay.connections": "20", "relay.workers": "2"},
     "relay-untuned": {"relay.connections": "20", "relay.workers": "2"},

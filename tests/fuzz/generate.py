@@ -23,8 +23,6 @@ from tests.fuzz.spoil import DAMAGE_FILE, DAMAGES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["KINDS", "case_of", "cases_at_bounds"]
-
 _DIGITS: Final = re.compile(r"\d+")
 _SHORT: Final = {"duration": "300 us", "warm_up": "0 s"}
 _DURATIONS: Final = ("1 us", "10 us", "100 us", "100 us", "300 us", "300 us", "1 ms", "3 ms")

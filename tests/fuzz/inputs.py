@@ -16,17 +16,6 @@ from tests.fuzz.mutate import mutated
 if TYPE_CHECKING:
     from random import Random
 
-__all__ = [
-    "any_toml",
-    "conformance",
-    "listing",
-    "listings",
-    "model",
-    "scenario",
-    "scripts",
-    "trace",
-]
-
 _ROOT: Final = Path(__file__).parents[2]
 
 

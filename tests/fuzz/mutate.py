@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from random import Random
 
-__all__ = ["mutated"]
-
 _NUMBERS: Final = (
     "0", "-1", "1", "2", "255", "65535", "65536", "4294967295", "4294967296",
     "9223372036854775807", "9223372036854775808", "1e300", "1e-300", "1e999", "nan", "inf",

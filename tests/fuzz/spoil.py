@@ -10,8 +10,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-__all__ = ["DAMAGES", "DAMAGE_FILE", "STORE", "bomb", "spoil"]
-
 DAMAGE_FILE: Final = "damage.json"
 """In a case's files: what to do to the store, as a list of name, place (0 to 1) and seed."""
 STORE: Final = "store"

@@ -28,8 +28,6 @@ from simnet.errors import InputError, SimnetError
 from tests.fuzz.case import ALLOWED, Case, End
 from tests.fuzz.spoil import DAMAGE_FILE, STORE, bomb, spoil
 
-__all__ = ["prepare", "run_case"]
-
 CPU_SECONDS: Final = 20
 WALL_SECONDS: Final = 90
 MEMORY_BYTES: Final = 1 << 30

@@ -16,8 +16,6 @@ from typing import Final
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 
-__all__ = ["CONFIGURATIONS", "FILE", "Configuration", "kept"]
-
 FILE: Final = Path(__file__).with_name("fingerprints.json")
 _MS: Final = 10**9
 

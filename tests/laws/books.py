@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.system.system import System
 
-__all__ = ["US", "Books", "built"]
-
 US = 10**6
 # long enough that a machine that is idle now and then is seen so
 _LOOK_PS = 2_137_000

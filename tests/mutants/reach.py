@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["OPTIONS", "Reach", "digest_of", "function_of", "reach_of", "write_to"]
-
 OPTIONS = ("-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
 
 

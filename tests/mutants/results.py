@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from tests.mutants.trial import Outcome
 
-__all__ = ["Results", "Table", "equivalents"]
-
 NOTICED = frozenset({"killed", "timeout"})
 
 

@@ -21,8 +21,6 @@ from tests.mutants.unread import EVENT_NUMBER, SCHEDULING, Unread, unread_in
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["FLOORS", "ROOT", "Mutant", "modules_of", "mutants_in", "mutants_of", "path_of"]
-
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ("host", "net", "storage")
 

@@ -28,8 +28,6 @@ from tests.mutants.sites import ROOT, Mutant, path_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Outcome", "try_all"]
-
 # what modules and tests import and takes long to
 _PRELOADED = ("cython", "hypothesis.strategies", "networkx", "numpy", "scipy.stats", "simpy")
 _SLACK_SECONDS = 1.0

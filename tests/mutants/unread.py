@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["EVENT_NUMBER", "SCHEDULING", "Unread", "unread_in"]
-
 Function = tuple[str, str, str]
 """Module, class or nothing, and name."""
 

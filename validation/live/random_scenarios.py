@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-__all__ = ["Scenario", "Step", "random_scenario"]
-
 _SIZES = (100, 100, 300, 536, 700, 1000, 1000, 1000, 1400)
 _GAPS_MS = (0.2, 0.5, 1.2, 2.0, 5.0, 8.0, 20.0, 37.0, 41.0, 50.0, 100.0)
 _BUFFERS = (4_000, 10_000, 30_000, 65_536, 200_000)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.study.calibrate.calibrate import Calibration
     from simnet.study.calibrate.stages import Stage
 
-__all__ = ["calibrate_command"]
-
 # what does not go with --cross-validate, and its option
 _OF_A_FIT: Final = {"messages": "--message", "duration": "--duration", "warm_up": "--warm-up"}
 # what progress covers: a fit learns from each batch what to simulate next

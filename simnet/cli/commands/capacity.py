@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from simnet.study.capacity.search import Judged
 
-__all__ = ["capacity_command"]
-
 
 @click.command("capacity")
 @click.argument("scenario", shell_complete=scenarios)

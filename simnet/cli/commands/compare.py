@@ -13,8 +13,6 @@ from simnet.cli.output import message, out_option, print_result, write_out
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["compare_command"]
-
 
 @click.command("compare")
 @click.argument("prediction", type=click.Path())

@@ -11,8 +11,6 @@ from simnet.cli.output import answer, out_option, write_out
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["conform_command"]
-
 
 @click.command("conform")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")

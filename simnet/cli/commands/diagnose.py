@@ -12,8 +12,6 @@ from simnet.cli.output import REPORT, answer, card_option, out_option, write_car
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["diagnose_command"]
-
 
 @click.command("diagnose")
 @click.argument("sources", nargs=-1, metavar="SOURCE...", type=click.Path(allow_dash=True))

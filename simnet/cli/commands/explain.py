@@ -14,8 +14,6 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["explain_command"]
-
 
 @click.command("explain")
 @click.argument("scenario", shell_complete=scenarios)

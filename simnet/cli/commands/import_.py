@@ -18,8 +18,6 @@ from simnet.printable import printable, typed
 if TYPE_CHECKING:
     from simnet.importing.writing.folder_out import Imported
 
-__all__ = ["import_command"]
-
 _COUNTED: Final = {"nodes": "node", "packages": "package", "cores": "core", "cpus": "CPU"}
 _MOST_FOLDERS: Final = 1000
 # notes that a reader takes in; all stand in IMPORT.md

@@ -10,8 +10,6 @@ import click
 
 from simnet.cli.output import answer, table
 
-__all__ = ["list_command"]
-
 
 @click.command("list")
 @click.argument(

@@ -10,8 +10,6 @@ from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, apply_option, set_option, settings_of, tuning_option
 from simnet.cli.output import answer, message
 
-__all__ = ["page_command"]
-
 
 @click.command("page")
 @click.argument("scenario", required=False, shell_complete=scenarios)

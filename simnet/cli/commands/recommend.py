@@ -15,8 +15,6 @@ from simnet.cli.searched import search_options, show
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["recommend_command"]
-
 
 @click.command("recommend")
 @click.argument("scenario", shell_complete=scenarios)

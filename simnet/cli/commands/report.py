@@ -17,8 +17,6 @@ from simnet.files import write_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["report_command"]
-
 _SAVED: Final = ".json"
 _CAPTURED: Final = (".pcapng", ".pcap")
 _OF_WHATIF: Final = ("seeds", "members", "jobs", "precision")

@@ -15,8 +15,6 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from simnet.study.calibrate.capture import Capture
 
-__all__ = ["run_command"]
-
 
 @click.command("run")
 @click.argument("scenario", shell_complete=scenarios)

@@ -13,8 +13,6 @@ from simnet.cli.searched import search_options, show
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["screen_command"]
-
 
 @click.command("screen")
 @click.argument("scenario", shell_complete=scenarios)

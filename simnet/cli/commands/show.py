@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.parameter import Parameter
     from simnet.scenario.core.schema import ModelKind
 
-__all__ = ["show_command"]
-
 _HEADING = ("name", "value", "state", "range", "source")
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from simnet.study.sweep.sweep import Sweep
 
-__all__ = ["sweep_command"]
-
 _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
 
 

@@ -14,8 +14,6 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["validate_command"]
-
 
 @click.command("validate")
 @click.argument("ids", nargs=-1, metavar="[ID]...")

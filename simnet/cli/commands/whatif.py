@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["whatif_command"]
-
 
 @click.command("whatif")
 @click.argument("scenario", shell_complete=scenarios)

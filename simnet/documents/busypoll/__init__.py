@@ -3,6 +3,4 @@
 from simnet.documents.busypoll.answers import ANSWERS
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(name="busypoll", answers=ANSWERS, kinds={"*:transactions_per_s": "throughput"})

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "netperf-rr"
 _TESTS: Final = {"tcp-rr": (), "udp-rr": ("as-datagrams",)}
 _SETTINGS: Final = {

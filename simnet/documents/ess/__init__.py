@@ -4,8 +4,6 @@ from simnet.documents.ess.answers import ANSWERS
 from simnet.documents.ess.ensemble import SEARCHES, workloads_for
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(
     name="ess",
     answers=ANSWERS,

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from simnet.study.work.cases import Case
 
-__all__ = ["ANSWERS"]
-
 
 def _answer(cases: Mapping[str, Case], of: Numbers, *, fitted: bool = True) -> Answer:
     """Return an answer without anchors: its workloads are those that fit what was measured."""

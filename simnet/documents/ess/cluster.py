@@ -10,8 +10,6 @@ from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 from simnet.scenario.parts.scale.schema import Lpars
 from simnet.storage.nsd.model import ClusterModel
 
-__all__ = ["ess"]
-
 
 def ess(block_bytes: int, clients: int, *, rate_bps: int = 40 * 10**9) -> ClusterModel:
     """The cluster of the document with so many clients, all ports of one rate.

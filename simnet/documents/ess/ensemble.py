@@ -38,18 +38,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = [
-    "SEARCHES",
-    "WorkloadDraw",
-    "consistent",
-    "kept",
-    "of_length",
-    "search",
-    "solved",
-    "workloads_for",
-    "write",
-]
-
 _ONE: Final = "ess.sas20_one_node_40gbe"
 _FOUR: Final = "ess.sas30_four_nodes_40gbe"
 _FASTER: Final = "ess.56gbe"

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = [
-    "FASTER",
-    "LARGER",
-    "THIRTY",
-    "TWENTY",
-    "numbers",
-    "of_faster",
-    "of_larger",
-    "of_thirty",
-    "of_twenty",
-]
-
 _SCENARIO: Final = "ess-sas"
 _FOUR_NODES: Final = "sas30_four_nodes"
 _TESTS: Final = {

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.forward.columns import ForwardUse
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "router-connectx5"
 _CPUS: Final = range(1, 7)
 # what the host does, and the tuning of the scenario

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS", "TUNED"]
-
 _SCENARIO: Final = "ipoib-sunway"
 _TENGBE: Final = "sw1621-t520"
 _RR: Final = (("test", "tcp_rr"),)

@@ -3,8 +3,6 @@
 from simnet.documents.memcached.answers import ANSWERS
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(
     name="memcached",
     answers=ANSWERS,

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "memcached-100g"
 _CASES: Final = (
     "base",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "nvme-980pro"
 _SCHEDULERS: Final = ("none", "mq-deadline", "bfq", "kyber")
 _POWERS: Final = tuple(2**power for power in range(9))

@@ -3,8 +3,6 @@
 from simnet.documents.power5 import virtual_lan, virtual_scsi
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(
     name="power5",
     answers={**virtual_lan.ANSWERS, **virtual_scsi.ANSWERS},

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "vlan-half-cpu"
 _IPERF_S: Final = 10
 _MIB: Final = 1 << 20

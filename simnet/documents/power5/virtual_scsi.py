@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS", "disk_row"]
-
 _SCENARIO: Final = "vscsi-parallel"
 _SERVER: Final = "peer0:sdc"
 # of a prediction, of a member and its warm-up: a disk takes milliseconds for each request

@@ -3,8 +3,6 @@
 from simnet.documents.relay.answers import ANSWERS, CONFIGURATIONS
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(
     name="relay",
     answers=ANSWERS,

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS", "CONFIGURATIONS"]
-
 _TUNED: Final = "relay-tuned"
 _UNTUNED: Final = "relay-untuned"
 _STEPS_UP: Final = ("rhel6", "irqbalance-on")

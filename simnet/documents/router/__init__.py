@@ -3,6 +3,4 @@
 from simnet.documents.router.answers import ANSWERS
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(name="router", answers=ANSWERS, kinds={"*:mbit_s": "throughput"})

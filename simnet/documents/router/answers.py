@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "home-router"
 _PORT: Final = "/sys/class/net/eth0/queues/rx-0/rps_cpus"
 _BRIDGE: Final = "/sys/class/net/br-lan/queues/rx-0/rps_cpus"

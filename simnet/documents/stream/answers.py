@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.validate.document import Numbers
 
-__all__ = ["ANSWERS"]
-
 _SCENARIO: Final = "stream-100g"
 _ALL: Final = ("tso-gro", "jumbo", "arfs")
 _SHARES: Final = ("copy", "netdev", "mm", "skb", "sched", "tcpip", "lock")

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ANCHOR", "ANSWERS", "LISTING_1", "MESSAGES"]
-
 _SCENARIO = "x460-out-of-box"
 _DEFAULT_TEST = "netserver"
 # a CPU on which a process runs, beside those that a stray wake-up reaches

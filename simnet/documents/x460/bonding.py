@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["CASES", "numbers"]
-
 _SCENARIO: Final = "x460-bonding"
 _SEEDS: Final = ("1", "2", "3", "4")
 _ANY_ADDRESSES: Final = _SEEDS[:1]

@@ -9,8 +9,6 @@ from simnet.study.calibrate.listing import Comparison, Gate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["closeness_gates", "remote_gate", "sibling_gate"]
-
 INTERRUPT_CPU_TOLERANCE = 0.15
 INTERRUPTS_TOLERANCE = 0.15
 TOTAL_BUSY_TOLERANCE = 0.08

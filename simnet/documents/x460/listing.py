@@ -9,8 +9,6 @@ from simnet.documents.x460.gates import closeness_gates, remote_gate, sibling_ga
 from simnet.study.calibrate.listing import Comparison, Gate
 from simnet.study.validate.document import Listing
 
-__all__ = ["LISTING_1", "gates"]
-
 
 def gates(comparison: Comparison) -> list[Gate]:
     """What a prediction of Listing 1 must meet: nearness, and two contrasts no constant has.

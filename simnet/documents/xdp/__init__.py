@@ -3,8 +3,6 @@
 from simnet.documents.xdp.answers import ANSWERS
 from simnet.study.validate.document import Document
 
-__all__ = ["DOCUMENT"]
-
 DOCUMENT = Document(
     name="xdp",
     answers=ANSWERS,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.xdp.columns import XdpUse
     from simnet.study.run.result import Result
 
-__all__ = ["ANSWERS"]
-
 _LADDER: Final = "xdp-firewall"
 _CARD: Final = "xdp-connectx5"
 _TUNINGS: Final = {

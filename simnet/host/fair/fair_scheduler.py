@@ -31,8 +31,6 @@ from simnet.host.scheduler import Scheduler, Task
 from simnet.kernel.compiled import Array
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["FairScheduler"]
-
 
 @cython.final
 @cython.cclass

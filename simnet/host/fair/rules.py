@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from simnet.host.release import values_in
 
-__all__ = ["FairRules", "fair_rules"]
-
 _MS_PS: Final = 10**9
 
 

@@ -30,8 +30,6 @@ from simnet.host.fair.rules import FairRules
 from simnet.host.scheduler import Scheduler, Task
 from simnet.kernel.compiled import Array
 
-__all__ = ["WakePlacement"]
-
 _MS_PS: cython.longlong = 1_000_000_000
 # SCHED_CAPACITY_SCALE; imbalance_pct of the domains of a core, a cache, and above
 _SCALE: cython.longlong = 1024

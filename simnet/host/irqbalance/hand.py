@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.host.interrupt import IrqLine
     from simnet.host.machine import Machine
 
-__all__ = ["PlacedByHand"]
-
 _PERIOD_PS: Final = 10 * 10**12
 # difference between the busiest and the least busy CPU that is worth a change, of the period
 _WORTH_PERCENT: Final = 5

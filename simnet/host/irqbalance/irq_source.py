@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.host.interrupt import IrqLine
     from simnet.host.machine import Machine
 
-__all__ = ["CLASSES", "CpuTree", "Domain", "IrqSource", "Traffic", "busy_ticks", "cpu_tree"]
-
 #: irqbalance's classes, from the least to the most important
 CLASSES: Final = (
     "other",

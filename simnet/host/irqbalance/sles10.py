@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.host.interrupt import IrqLine
 
-__all__ = ["FIRST_PASS_PS", "PERIOD_PS", "irqbalance"]
-
 PERIOD_PS = 10 * 10**12
 FIRST_PASS_PS = 25 * 10**11
 _NEGLIGIBLE_COUNTS = 20

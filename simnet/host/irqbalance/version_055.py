@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["FIRST_PASS_PS", "Irqbalance055"]
-
 _SECOND_PS: Final = 10**12
 _INTERVAL_PS: Final = 10 * _SECOND_PS
 # it counts for a quarter of an interval, and sleeps until a whole second

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["FIRST_PASS_PS", "Irqbalance10"]
-
 _SECOND_PS: Final = 10**12
 _INTERVAL_PS: Final = 10 * _SECOND_PS
 FIRST_PASS_PS: Final = _INTERVAL_PS

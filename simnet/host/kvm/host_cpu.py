@@ -26,8 +26,6 @@ from simnet.kernel.component import Component
 from simnet.kernel.priority import LAST
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["HostCpu", "HostThread"]
-
 # states of a thread
 BLOCKED: cython.int = 0
 READY: cython.int = 1

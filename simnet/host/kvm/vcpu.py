@@ -18,8 +18,6 @@ from simnet.host.cpu import Cpu
 from simnet.host.kvm.host_cpu import BLOCKED, RUNNING, HostCpu, HostThread
 from simnet.kernel.priority import LAST
 
-__all__ = ["Vcpu"]
-
 _GROW_START_PS: cython.longlong = 10_000_000
 
 

@@ -21,8 +21,6 @@ from simnet.host.scheduler import Scheduler, Task
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import ProcessPoll, SoftirqNetRx
 
-__all__ = ["BusyLoop", "BusyPoller"]
-
 
 @cython.cclass
 class BusyPoller(Task):

@@ -17,8 +17,6 @@ from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.kernel.compiled import Public
 
-__all__ = ["BUSY_POLL_BUDGET", "BusyRead", "busy_loop_over"]
-
 BUSY_POLL_BUDGET: cython.int = 8
 _UNIT_PS: cython.longlong = 1_024_000
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.host.cpu import Cpu
     from simnet.host.machine import Machine
 
-__all__ = ["DeviceInterrupt", "WorkQueue"]
-
 
 class _Handler(Context):
     """Handlers of a device's interrupt on one CPU, in order."""

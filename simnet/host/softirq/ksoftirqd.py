@@ -15,8 +15,6 @@ from simnet.host.scheduler import Scheduler, Task
 if TYPE_CHECKING:
     from simnet.host.softirq.softirq import SoftirqNetRx
 
-__all__ = ["Ksoftirqd"]
-
 # a look at what is pending
 _LOOK_PS = 1000
 

@@ -30,8 +30,6 @@ from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.kernel.compiled import Public
 from simnet.kernel.priority import NIC
 
-__all__ = ["NapiInstance"]
-
 
 @cython.final
 @cython.cclass

@@ -22,8 +22,6 @@ from simnet.host.scheduler import Scheduler, Task
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.softirq import ProcessPoll, SoftirqNetRx
 
-__all__ = ["NapiThread"]
-
 
 @cython.final
 @cython.cclass

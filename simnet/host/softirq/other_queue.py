@@ -19,8 +19,6 @@ from simnet.kernel.priority import NIC
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["OtherQueue"]
-
 _WEIGHT = 64
 
 

@@ -22,12 +22,6 @@ from simnet.host.softirq.version import SoftirqRules
 from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
 
-__all__ = [
-    "Napi",
-    "ProcessPoll",
-    "SoftirqNetRx",
-]
-
 _ALL: cython.int = 1 << 30
 
 

@@ -12,8 +12,6 @@ from typing import Final
 
 from simnet.host.release import release
 
-__all__ = ["SoftirqRules", "softirq_rules"]
-
 _MS_PS: Final = 10**9
 
 

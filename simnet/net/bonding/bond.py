@@ -29,8 +29,6 @@ from simnet.net.link.skb import Header, Skb, SkbQueue, Station, copy_skb, new_sk
 from simnet.net.link.switch import Egress, Ingress
 from simnet.net.link.wire import Port
 
-__all__ = ["MODES", "Bond", "BondRoute", "Slave"]
-
 MODES = (
     "balance-rr",
     "active-backup",

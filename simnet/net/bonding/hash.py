@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.net.link.skb import Header
 
-__all__ = ["POLICIES", "SINCE", "simple_hash", "transmit_hash"]
-
 _OLDEST: Final = (2, 6)
 _DISSECTED: Final = (3, 13)
 _TYPED: Final = (3, 17)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from simnet.net.bonding.rlb import Rlb
     from simnet.net.link.switch import PortChannel
 
-__all__ = ["BondMonitor", "Timing"]
-
 ACTIVE_BACKUP = MODES.index("active-backup")
 AD = MODES.index("802.3ad")
 TLB = MODES.index("balance-tlb")

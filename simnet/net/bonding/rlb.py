@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.net.bonding.bond import Bond, Slave
     from simnet.net.link.skb import Skb, Station
 
-__all__ = ["Neighbour", "Rlb"]
-
 _UPDATE_DELAY_TICKS = 20
 _ARP_BURST = 2
 _UPDATE_RETRY_TICKS = 3

@@ -14,16 +14,6 @@ from simnet.kernel.compiled import Array, Public
 from simnet.kernel.component import Component
 from simnet.kernel.sentinel import NEVER
 
-__all__ = [
-    "FinishTimes",
-    "Flow",
-    "FlowLink",
-    "Message",
-    "MessageReceiver",
-    "new_message",
-    "rate_units",
-]
-
 _UNIT_BITS: cython.int = 16
 _US_PS: cython.longlong = 1_000_000
 _NO_LIMIT: cython.longlong = -1

@@ -34,8 +34,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import FinishTimes, Flow, FlowLink, Message
 from simnet.net.fluid.flow_group import FlowGroup
 
-__all__ = ["FlowFabric"]
-
 _UNIT_BITS: cython.int = 16
 _LONGEST_BYTES: cython.longlong = 64 << 20
 _NO_LIMIT: cython.longlong = -1

@@ -15,8 +15,6 @@ from simnet.kernel.compiled import Array, Public
 from simnet.kernel.sentinel import NEVER
 from simnet.net.fluid.flow import Flow, FlowLink
 
-__all__ = ["FlowGroup", "Rates"]
-
 _UNIT_BITS: cython.int = 16
 _NS_PS: cython.longlong = 1000
 # of a link's capacity in use, from which on it counts as saturated: 255 of 256

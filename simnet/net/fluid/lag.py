@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from simnet.net.bonding.bond import Bond
     from simnet.net.link.skb import Skb
 
-__all__ = ["LAG_MODES", "Address", "Lag", "LagPort"]
-
 LAG_MODES = ("active-backup", "802.3ad", "balance-alb")
 _REBALANCE_SECONDS = 10
 

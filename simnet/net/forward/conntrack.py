@@ -28,8 +28,6 @@ from simnet.kernel.compiled import Array
 from simnet.kernel.random import RandomStream
 from simnet.net.forward.contended_line import ContendedLine
 
-__all__ = ["FOUND", "MADE", "TABLE_FULL", "Conntrack"]
-
 FOUND: cython.int = 0
 MADE: cython.int = 1
 TABLE_FULL: cython.int = 2

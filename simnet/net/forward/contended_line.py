@@ -11,8 +11,6 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory
 
-__all__ = ["ContendedLine"]
-
 
 @cython.final
 @cython.cclass

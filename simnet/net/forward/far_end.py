@@ -9,8 +9,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb
 from simnet.net.link.wire import Path
 
-__all__ = ["FarEnd"]
-
 
 @cython.final
 @cython.cclass

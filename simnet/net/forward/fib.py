@@ -13,8 +13,6 @@ from typing import Final
 
 from simnet.net.forward.resident import Lines
 
-__all__ = ["lookup_lines"]
-
 _POINTER_BYTES: Final = 8
 _FILL_ROOT: Final = 0.3
 _CHILDREN: Final = 8

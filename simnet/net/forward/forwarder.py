@@ -47,8 +47,6 @@ from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.multiqueue import XpsMap
 from simnet.net.nic.port import Nic
 
-__all__ = ["DROP_IN_FILTER", "DROP_IN_RAW", "DROP_NOWHERE", "Forwarder", "Hooks"]
-
 DROP_NOWHERE: cython.int = 0
 DROP_IN_RAW: cython.int = 1
 DROP_IN_FILTER: cython.int = 2

@@ -45,8 +45,6 @@ from simnet.net.nic.broadcom.bgmac import Bgmac
 from simnet.net.nic.port import Nic
 from simnet.net.steering.steering import Steering
 
-__all__ = ["ComesIn", "Enters", "Gateway", "GoesOut", "Sides"]
-
 
 @cython.final
 @cython.cclass

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Lines", "found", "missed"]
-
 _HALVINGS: Final = 200
 
 

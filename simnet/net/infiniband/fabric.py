@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
-__all__ = ["ROUTINGS", "Fabric", "FabricPath", "Hop", "fat_tree", "switch_graph"]
-
 ROUTINGS = ("deterministic", "adaptive", "random")
 
 _DETERMINISTIC: cython.int = 0

@@ -13,8 +13,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.kernel.random import RandomStream
 
-__all__ = ["Link"]
-
 _WHOLE: cython.longlong = 1000
 # service times after which a queue is taken to have forgotten its past
 _FORGETS: cython.longlong = 1000

@@ -30,8 +30,6 @@ from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["ENCAPSULATION_BYTES", "FLUSHED", "Ipoib"]
-
 # RFC 4391: 16-bit type and 16 reserved bits
 ENCAPSULATION_BYTES = 4
 # the reorder window's event: its timer has handed packets up

@@ -32,8 +32,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.kernel.target import Target
 from simnet.net.link.skb import Skb, SkbQueue
 
-__all__ = ["LARGEST_WINDOW", "MessageNumbers", "ReorderWindow"]
-
 # half of the numbers are ahead, half are behind
 LARGEST_WINDOW = (1 << 15) - 1
 

@@ -14,8 +14,6 @@ import cython
 from simnet.kernel.random import RandomStream
 from simnet.net.link.skb import Endpoint, Skb, new_skb
 
-__all__ = ["Flood"]
-
 
 @cython.final
 @cython.cclass

@@ -29,8 +29,6 @@ import cython
 from simnet.host.release import values_in
 from simnet.net.link.skb import Skb, SkbQueue
 
-__all__ = ["Gro", "GroRules", "gro_rules"]
-
 # MAX_GRO_SKBS; the largest IP packet less its headers
 _MAX_GRO_SKBS: cython.int = 8
 _MAX_GRO_BYTES: cython.longlong = 65535 - 52

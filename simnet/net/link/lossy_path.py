@@ -18,8 +18,6 @@ from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, Uplink
 
-__all__ = ["FLUSHED", "LossyPath"]
-
 FLUSHED = 2
 _BILLION: cython.longlong = 10**9
 # what an event means

@@ -23,8 +23,6 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.random import RandomStream
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
 
-__all__ = ["LOST", "Netem"]
-
 LOST: cython.longlong = -1
 """The time at which a frame arrives that does not."""
 

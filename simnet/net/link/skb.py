@@ -12,18 +12,6 @@ from simnet.kernel.component import Component
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 
-__all__ = [
-    "EgressPort",
-    "Endpoint",
-    "Header",
-    "Skb",
-    "SkbQueue",
-    "Station",
-    "Uplink",
-    "copy_skb",
-    "new_skb",
-]
-
 
 @cython.cclass
 class Endpoint(Component):

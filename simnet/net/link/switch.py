@@ -27,8 +27,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import EgressPort, Header, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
 
-__all__ = ["LOAD_BALANCE", "Egress", "Ingress", "PortChannel"]
-
 LOAD_BALANCE = ("src-mac", "dst-mac", "src-dst-mac", "src-ip", "dst-ip", "src-dst-ip")
 
 _LOW_BITS: cython.int = 7

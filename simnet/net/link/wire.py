@@ -21,8 +21,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.netem import LOST, Netem
 from simnet.net.link.skb import Skb, SkbQueue
 
-__all__ = ["Path", "Port", "Serializer", "SwitchedPath"]
-
 
 @cython.final
 @cython.cclass

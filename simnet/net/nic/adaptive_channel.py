@@ -16,8 +16,6 @@ from simnet.net.nic.channel import Channel
 from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import Dim
 
-__all__ = ["AdaptiveChannel"]
-
 _UPDATE: cython.int = 0
 _RX_APPLIED: cython.int = 1
 _TX_APPLIED: cython.int = 2

@@ -24,8 +24,6 @@ from simnet.host.softirq.verdict import POLL_DONE, POLL_MORE
 from simnet.net.nic.port import Nic
 from simnet.net.nic.tg3 import Tg3
 
-__all__ = ["Bnx2"]
-
 
 @cython.final
 @cython.cclass

@@ -36,8 +36,6 @@ from simnet.net.nic.port import Nic
 from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.xdp.program import BULK, XDP_DROP, XDP_PASS, XDP_TX, Xdp
 
-__all__ = ["Channel"]
-
 _ABSORBED: cython.int = 0
 _FINISHED: cython.int = 3
 _ALL: cython.longlong = -1

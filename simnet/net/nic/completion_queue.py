@@ -17,8 +17,6 @@ import cython
 
 from simnet.kernel.sentinel import NEVER
 
-__all__ = ["CompletionQueue"]
-
 
 @cython.final
 @cython.cclass

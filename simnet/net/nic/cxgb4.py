@@ -34,8 +34,6 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.port import Nic
 
-__all__ = ["Cxgb4"]
-
 # MAX_TX_RECLAIM
 _MAX_TX_RECLAIM: cython.int = 16
 # intr_holdoff and MAX_SGE_TIMERVAL; intr_cnt

@@ -14,8 +14,6 @@ from simnet.host.interconnect import Interconnect
 from simnet.host.memory import Memory
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["DeviceAccess"]
-
 
 @cython.final
 @cython.cclass

@@ -16,8 +16,6 @@ from typing import Final
 
 import cython
 
-__all__ = ["CQE", "EQE", "RX_PROFILES", "TX_PROFILES", "Dim"]
-
 #: the timer of a completion queue runs from its last event, or from each completion
 EQE: Final = 0
 CQE: Final = 1

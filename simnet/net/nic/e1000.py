@@ -16,8 +16,6 @@ from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["E1000"]
-
 
 @cython.cclass
 class E1000(Nic):

@@ -27,8 +27,6 @@ from simnet.net.nic.e1000 import E1000
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["E1000e", "throttle_interval_ps", "update_itr"]
-
 _LOWEST: cython.int = 0
 _LOW: cython.int = 1
 _BULK: cython.int = 2

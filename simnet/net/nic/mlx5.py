@@ -31,8 +31,6 @@ from simnet.net.nic.completion_queue import CompletionQueue
 from simnet.net.nic.dim import RX_PROFILES, TX_PROFILES, Dim
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["Mlx5"]
-
 _US_PS: cython.longlong = 1_000_000
 _TX_CQ_POLL_BUDGET = 128
 _DOORBELLS = 3

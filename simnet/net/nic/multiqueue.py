@@ -30,8 +30,6 @@ from simnet.net.steering.flow_rules import FlowRules
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MultiqueuePort", "XpsMap", "queues_of"]
-
 _ONE: cython.longlong = 1
 # queues that one announcement of frames has gone to are bits of the words of `touched`
 _WORD_BITS: cython.int = 32

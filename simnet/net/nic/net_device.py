@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.host.memory import Memory
     from simnet.kernel.simulator import Simulator
 
-__all__ = ["NetDevice"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetDevice:

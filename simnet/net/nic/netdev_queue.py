@@ -25,8 +25,6 @@ from simnet.net.qdisc.dynamic_queue_limits import DynamicQueueLimits
 from simnet.net.qdisc.egress import Egress
 from simnet.net.qdisc.qdisc import Packet, Qdisc
 
-__all__ = ["NetdevQueue", "Watchdog"]
-
 _GSO_BYTES: cython.longlong = 65536
 
 

@@ -19,8 +19,6 @@ from simnet.net.link.gro import Gro
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["Neutral"]
-
 _TX_BUDGET = 256
 _DOORBELLS = 2
 

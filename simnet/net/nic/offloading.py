@@ -25,8 +25,6 @@ from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["OffloadingNic"]
-
 # what the piece of work that has just been executed was
 _ABSORBED: cython.int = 0
 _FRAME: cython.int = 1

@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import cython
 
-__all__ = ["TLP_BYTES", "PcieSlot"]
-
 TLP_BYTES = 24
 """Of a message beside its data."""
 _S_PS = 10**12

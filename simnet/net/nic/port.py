@@ -36,8 +36,6 @@ from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.qdisc.egress import Egress
 from simnet.net.steering.steering import Steering
 
-__all__ = ["Nic"]
-
 
 @cython.cclass
 class Nic(Port):

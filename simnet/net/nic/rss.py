@@ -21,8 +21,6 @@ from simnet.net.link.skb import Header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["MICROSOFT_KEY", "Rss", "Toeplitz", "block_table", "equal_table"]
-
 #: the key that Microsoft verifies the hash with, which many drivers program
 MICROSOFT_KEY = bytes.fromhex(
     "6d5a56da255b0ec24167253d43a38fb0d0ca2bcbae7b30b477cb2da38030f20c6a42b73bbeac01fa"

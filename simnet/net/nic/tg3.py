@@ -20,8 +20,6 @@ from simnet.net.link.skb import Skb
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["Tg3"]
-
 # what 0 means: a timer that never runs out, a count that is never reached
 _UNTIMED: cython.longlong = 1 << 61
 _UNCOUNTED: cython.int = 1 << 30

@@ -20,8 +20,6 @@ from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.link.wire import Serializer
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["TransmitRing"]
-
 
 @cython.final
 @cython.cclass

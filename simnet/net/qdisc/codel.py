@@ -12,8 +12,6 @@ import cython
 
 from simnet.net.qdisc.qdisc import Packet, PacketList
 
-__all__ = ["Codel", "CodelLimits", "codel_time"]
-
 _NS_PS: cython.longlong = 1000
 _HALF: cython.longlong = 0xFFFFFF
 _THREE: cython.longlong = 3 << 32

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import cython
 
-__all__ = ["MOST_BYTES", "DynamicQueueLimits"]
-
 #: DQL_MAX_LIMIT: (UINT_MAX / 2) - DQL_MAX_OBJECT
 MOST_BYTES = (2**32 - 1) // 2 - (2**32 - 1) // 16
 _NO_SLACK: cython.longlong = 2**32 - 1

@@ -6,8 +6,6 @@ import cython
 
 from simnet.net.link.skb import Skb
 
-__all__ = ["Egress"]
-
 
 @cython.cclass
 class Egress:

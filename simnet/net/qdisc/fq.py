@@ -18,8 +18,6 @@ from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Endpoint
 from simnet.net.qdisc.qdisc import Packet, PacketList, Qdisc
 
-__all__ = ["Fq"]
-
 # packets of the fast path, while others wait for their time
 _FAST: cython.int = 8
 

@@ -17,8 +17,6 @@ from simnet.net.qdisc.codel import Codel, CodelLimits
 from simnet.net.qdisc.qdisc import Packet, PacketList, Qdisc
 from simnet.net.steering.flow_hash import connection_hash
 
-__all__ = ["FqCodel", "FqCodelFlow"]
-
 _DROP_BATCH: cython.longlong = 64
 
 

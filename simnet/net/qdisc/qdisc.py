@@ -14,8 +14,6 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Skb
 
-__all__ = ["Packet", "PacketList", "PfifoFast", "Qdisc"]
-
 
 @cython.final
 @cython.cclass

@@ -16,8 +16,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Header, Skb, new_skb
 from simnet.net.link.wire import Path, Port
 
-__all__ = ["FrameCounter", "PacketGenerator"]
-
 _S_PS: cython.longlong = 10**12
 _TRAIN_PS: cython.longlong = 10_000_000
 

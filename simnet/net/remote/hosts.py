@@ -16,8 +16,6 @@ from simnet.net.link.skb import Skb, Uplink
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
 
-__all__ = ["RemoteHosts", "RemoteUplink"]
-
 
 @cython.final
 @cython.cclass

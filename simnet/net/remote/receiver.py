@@ -25,8 +25,6 @@ from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
-__all__ = ["RemoteReceiver"]
-
 _DONE: cython.int = 0
 _DELACK: cython.int = 1
 _US: cython.longlong = 1_000_000

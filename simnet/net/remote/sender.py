@@ -23,8 +23,6 @@ from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.jiffy_timer import JiffyTimer
 from simnet.net.tcp.send.sender import TcpSender
 
-__all__ = ["RemoteSender"]
-
 _NAPI_WEIGHT: cython.int = 64
 # what an event means
 _DONE: cython.int = 0

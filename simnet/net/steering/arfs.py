@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from simnet.host.cpu import Cpu
     from simnet.host.interrupt import IrqLine
 
-__all__ = ["Arfs", "ArfsDriver"]
-
 _WORK: cython.int = 0
 _TIMER: cython.int = 1
 _NO_FILTER: cython.longlong = -1

@@ -22,8 +22,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.steering.version import SteeringRules
 
-__all__ = ["Backlog"]
-
 _STAYS: cython.int = 3
 
 

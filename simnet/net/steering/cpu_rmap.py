@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
 
-__all__ = ["CpuRmap"]
-
 _INFINITE: Final = 0xFFFF
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import cython
 
-__all__ = ["connection_hash", "jhash2_3words", "jhash3_3words"]
-
 _WORD: cython.longlong = 0xFFFFFFFF
 _GOLDEN_RATIO: cython.longlong = 0x9E3779B9
 _INITIAL: cython.longlong = 0xDEADBEEF

@@ -20,8 +20,6 @@ from simnet.net.link.skb import Header
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FlowRule", "FlowRules", "flow_of"]
-
 _NONE: cython.int = -1
 
 

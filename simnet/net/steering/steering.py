@@ -29,8 +29,6 @@ from simnet.net.steering.version import SteeringRules, rounded_entries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Accelerator", "PacketSteering", "SocketFlowTable", "Steering"]
-
 _NO_CPU: cython.longlong = -1
 _NO_ENTRY: cython.longlong = -2
 _WORD: cython.longlong = 0xFFFFFFFF

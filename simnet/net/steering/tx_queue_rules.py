@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 from simnet.host.release import release
 
-__all__ = ["TxQueueRules", "tx_queue_rules"]
-
 
 @dataclass(frozen=True)
 class TxQueueRules:

@@ -13,8 +13,6 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.host.release import release
 
-__all__ = ["SteeringRules", "rounded_entries", "steering_rules"]
-
 _MOST_ENTRIES: Final = 1 << 30
 _WORD_BITS: Final = 32
 

@@ -43,8 +43,6 @@ RTO: cython.int = 1
 COMPRESSED: cython.int = 2
 SERVED: cython.int = 3
 
-__all__ = ["TcpConnection"]
-
 
 @cython.cclass
 class TcpConnection(Endpoint):

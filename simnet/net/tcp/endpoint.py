@@ -25,8 +25,6 @@ from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.send.sender import TcpSender
 
-__all__ = ["Application", "BulkSource", "Sink", "TcpEndpoint"]
-
 _US: cython.longlong = 10**6
 
 

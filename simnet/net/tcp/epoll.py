@@ -30,8 +30,6 @@ from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.kernel.compiled import Public
 from simnet.net.tcp.wakeups import Wakeups
 
-__all__ = ["Epoll", "EpollItem"]
-
 
 @cython.cclass
 class EpollItem:

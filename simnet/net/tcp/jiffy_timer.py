@@ -13,8 +13,6 @@ import cython
 from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 
-__all__ = ["JiffyTimer", "keep_timer"]
-
 
 def keep_timer(
     target: Component,

@@ -18,9 +18,6 @@ from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["SocketTask"]
-
-
 # what the piece of work that has just been executed was
 SCHEDULED_IN: cython.int = 0
 USER_CODE: cython.int = 1

@@ -27,8 +27,6 @@ from simnet.net.tcp.process import (
 from simnet.net.tcp.receive.ucopy import Ucopy
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["TcpReader"]
-
 
 @cython.cclass
 class TcpReader(SocketTask):

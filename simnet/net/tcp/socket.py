@@ -43,8 +43,6 @@ from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.net.tcp.tsq import TsqTasklet
 from simnet.net.tcp.wakeups import Wakeups
 
-__all__ = ["TcpSocket"]
-
 _US: cython.longlong = 10**6
 _PREQUEUE_DELACK_PS: cython.longlong = 150_000_000_000
 

@@ -16,8 +16,6 @@ from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket import TcpSocket
 from simnet.net.tcp.socket_settings import SocketSettings
 
-__all__ = ["SocketMaker"]
-
 
 @cython.final
 @cython.cclass

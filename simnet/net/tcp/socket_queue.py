@@ -18,8 +18,6 @@ from simnet.net.steering.flow_hash import jhash2_3words
 from simnet.net.steering.tx_queue_rules import TxQueueRules
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["SocketQueue", "socket_hash"]
-
 
 def socket_hash(
     header: Header, secret: cython.longlong, hashrnd: cython.longlong

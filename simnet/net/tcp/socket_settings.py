@@ -13,8 +13,6 @@ from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.wakeups import Wakeups
 
-__all__ = ["SocketSettings"]
-
 
 @cython.final
 @cython.cclass

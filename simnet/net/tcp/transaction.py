@@ -23,8 +23,6 @@ from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
 from simnet.net.tcp.reader import TcpReader
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["TcpTransactor"]
-
 
 @cython.cclass
 class TcpTransactor(TcpReader):

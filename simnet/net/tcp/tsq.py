@@ -15,8 +15,6 @@ from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE
 from simnet.net.link.skb import Endpoint
 
-__all__ = ["TsqTasklet"]
-
 _WEIGHT = 64
 
 

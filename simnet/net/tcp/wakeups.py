@@ -9,8 +9,6 @@ from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory
 from simnet.host.scheduler import Task
 
-__all__ = ["Wakeups"]
-
 
 @cython.final
 @cython.cclass

@@ -13,8 +13,6 @@ from simnet.net.tcp.process import SCHEDULED_IN, SEND_COPIED, SocketTask
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.socket import TcpSocket
 
-__all__ = ["TcpWriter"]
-
 
 @cython.cclass
 class TcpWriter(SocketTask):

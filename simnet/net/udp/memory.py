@@ -14,8 +14,6 @@ import cython
 
 from simnet.net.udp.rules import UdpRules
 
-__all__ = ["SocketMemory", "UdpPages"]
-
 _PAGE_BYTES: cython.longlong = 4096
 # net.ipv4.udp_rmem_min
 _RMEM_MIN: cython.longlong = 4096

@@ -12,8 +12,6 @@ from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb
 
-__all__ = ["NoPorts"]
-
 
 @cython.final
 @cython.cclass

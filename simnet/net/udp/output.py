@@ -24,8 +24,6 @@ from simnet.net.nic.port import Nic
 from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.socket import UdpCosts
 
-__all__ = ["UdpOutput", "sent_truesize"]
-
 _SK_BUFF_BYTES = 256
 _SHARED_INFO_BYTES = 320
 # fragheaderlen, transhdrlen, LL_RESERVED_SPACE of Ethernet, and what __ip_append_data adds

@@ -18,8 +18,6 @@ from simnet.host.softirq.busy_read import BUSY_POLL_BUDGET, BusyRead
 from simnet.net.link.skb import Skb
 from simnet.net.udp.socket import UdpSocket
 
-__all__ = ["COPIED", "ENTERED", "SCHEDULED_IN", "USER_CODE", "DatagramReader", "UdpReader"]
-
 # what the piece of work that has just been executed was
 SCHEDULED_IN: cython.int = 0
 ENTERED: cython.int = 1

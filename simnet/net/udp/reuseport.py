@@ -15,8 +15,6 @@ from simnet.net.steering.flow_hash import jhash3_3words
 if TYPE_CHECKING:
     from simnet.net.link.skb import Header
 
-__all__ = ["chosen", "reciprocal_scale"]
-
 
 def reciprocal_scale(word: int, count: int) -> int:
     """`reciprocal_scale`: a number below `count`, of 32 bits that are spread evenly."""

@@ -20,8 +20,6 @@ from typing import Any, Final
 from simnet.errors import InputError
 from simnet.host.release import release_in, values_in
 
-__all__ = ["FIRST", "UdpRules", "udp_rules"]
-
 FIRST: Final = (4, 10)
 """The first version whose receive path this is."""
 

@@ -26,8 +26,6 @@ from simnet.net.link.skb import Endpoint, Skb, SkbQueue
 from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory
 
-__all__ = ["UdpCosts", "UdpSocket"]
-
 
 @cython.final
 @cython.cclass

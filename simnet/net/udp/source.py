@@ -17,8 +17,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Header, Skb, new_skb
 from simnet.net.remote.link import RemoteLink
 
-__all__ = ["DatagramSource"]
-
 
 @cython.final
 @cython.cclass

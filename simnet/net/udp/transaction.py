@@ -16,8 +16,6 @@ from simnet.net.udp.output import UdpOutput
 from simnet.net.udp.reader import COPIED, ENTERED, SCHEDULED_IN, USER_CODE, DatagramReader
 from simnet.net.udp.socket import UdpSocket
 
-__all__ = ["UdpTransactor"]
-
 _SENDING: cython.int = 10
 _NO_ROOM: cython.int = 11
 

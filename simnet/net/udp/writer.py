@@ -13,8 +13,6 @@ from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler, Task
 from simnet.net.udp.output import UdpOutput
 
-__all__ = ["UdpWriter"]
-
 _SCHEDULED_IN: cython.int = 0
 _USER_CODE: cython.int = 1
 _SENDING: cython.int = 2

@@ -18,8 +18,6 @@ from simnet.net.forward.conntrack import FOUND, Conntrack
 from simnet.net.link.skb import Endpoint, Skb
 from simnet.net.veth.veth import Veth
 
-__all__ = ["IntoContainer"]
-
 
 @cython.final
 @cython.cclass

@@ -12,8 +12,6 @@ from typing import Final
 
 from simnet.host.release import release
 
-__all__ = ["NAPI_SINCE", "RING_SIZE", "uses_napi"]
-
 NAPI_SINCE: Final = "5.13"
 RING_SIZE: Final = 256
 """Packets that wait at an end with a NAPI instance (`VETH_RING_SIZE`)."""

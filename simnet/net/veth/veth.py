@@ -24,8 +24,6 @@ from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.steering import PacketSteering
 from simnet.net.veth.veth_napi import VethNapi
 
-__all__ = ["Veth"]
-
 
 @cython.final
 @cython.cclass

@@ -24,8 +24,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.steering.steering import Steering
 
-__all__ = ["VethNapi"]
-
 _WEIGHT: cython.int = 64
 
 

@@ -8,8 +8,6 @@ from simnet.host.kvm.host_cpu import HostCpu, HostThread
 from simnet.kernel.compiled import Public
 from simnet.net.link.skb import Skb
 
-__all__ = ["Backend"]
-
 # virtqueues of a pair
 RX: cython.int = 0
 TX: cython.int = 1

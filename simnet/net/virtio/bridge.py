@@ -11,8 +11,6 @@ import cython
 from simnet.net.link.skb import Header, Skb
 from simnet.net.steering.flow_hash import connection_hash
 
-__all__ = ["BridgePort", "hash_of"]
-
 
 @cython.cclass
 class BridgePort:

@@ -14,8 +14,6 @@ from simnet.net.link.skb import Skb
 from simnet.net.virtio.backend import Backend
 from simnet.net.virtio.bridge import BridgePort, hash_of
 
-__all__ = ["Tap"]
-
 
 @cython.final
 @cython.cclass

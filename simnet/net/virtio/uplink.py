@@ -20,8 +20,6 @@ from simnet.net.nic.port import Nic
 from simnet.net.steering.steering import Steering
 from simnet.net.virtio.bridge import BridgePort, hash_of
 
-__all__ = ["FromUplink", "Uplink"]
-
 
 @cython.final
 @cython.cclass

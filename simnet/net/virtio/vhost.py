@@ -34,8 +34,6 @@ from simnet.net.virtio.bridge import BridgePort
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.virtio_net import VirtioNet
 
-__all__ = ["VhostCosts", "VhostWorker"]
-
 # VHOST_NET_BATCH, VHOST_NET_PKT_WEIGHT, VHOST_NET_WEIGHT
 _BATCH: cython.int = 64
 _MOST_PACKETS: cython.int = 256

@@ -38,8 +38,6 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 from simnet.net.virtio.backend import RX, TX, Backend
 
-__all__ = ["VirtioNet"]
-
 # GSO_MAX_SIZE
 _MAX_GSO_BYTES: cython.longlong = 65536
 # GOOD_PACKET_LEN; a page; struct virtio_net_hdr_mrg_rxbuf; preamble, FCS and gap, of no frame here

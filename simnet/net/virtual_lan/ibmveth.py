@@ -34,8 +34,6 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 from simnet.net.virtual_lan.ibmveth_pools import POOL_BYTES, active_pools
 
-__all__ = ["HypervisorCalls", "Ibmveth"]
-
 _HANDLE_BYTES: cython.int = 8
 _PAGE_BYTES: cython.int = 4096
 # preamble, FCS and gap, which no virtual frame has

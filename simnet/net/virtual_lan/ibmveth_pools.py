@@ -5,8 +5,6 @@ Source: drivers/net/ibmveth.c (`ibmveth_change_mtu`) and ibmveth.h of Linux 2.6.
 
 from __future__ import annotations
 
-__all__ = ["LARGEST_MTU_BYTES", "POOL_BYTES", "active_pools", "pool_bytes"]
-
 #: `pool_size`
 POOL_BYTES = (512, 2048, 16384, 32768, 65536)
 # IBMVETH_BUFF_OH: Ethernet header and opaque handle

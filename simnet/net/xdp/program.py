@@ -29,16 +29,6 @@ from simnet.host.cache import CacheWays
 from simnet.kernel.compiled import Public
 from simnet.net.link.skb import Skb, SkbQueue
 
-__all__ = [
-    "BULK",
-    "XDP_DROP",
-    "XDP_PASS",
-    "XDP_REDIRECT",
-    "XDP_TX",
-    "Xdp",
-    "XdpCosts",
-]
-
 XDP_DROP: cython.int = 1
 XDP_PASS: cython.int = 2
 XDP_TX: cython.int = 3

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-__all__ = [
-    "Attribute",
-    "Lines",
-    "Listed",
-    "Listing",
-    "listed_commands",
-    "parse_listing",
-    "read_listing",
-]
-
 _PROMPT: Final = r"(?:.*[#$>]\s*)?"
 _LONGEST_SHOWN: Final = 40
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.tree import Path, Tree
 
-__all__ = ["Captured", "CapturedAttribute", "Target", "attributes", "captured", "knob_of"]
-
 State = Literal["modelled", "not modelled", "unknown", "elsewhere"]
 _PEER: Final = "peer"
 _BY_NAME: Final = {knob.name: knob for knob in KNOBS}

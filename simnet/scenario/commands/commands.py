@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.core.knob import AppliedKnob, Knob
 
-__all__ = ["EACH_PEER", "ChangedKnob", "Commands", "changed_knobs", "commands"]
-
 EACH_PEER: Final = "each peer"
 """How commands for all peers begin to say where they are for."""
 _PEER: Final = "peer:"

@@ -17,8 +17,6 @@ from simnet.host.release import release
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["OWN_NAME", "STYLES", "SYSCTL_FILE", "Distribution", "distribution_of"]
-
 OWN_NAME: Final = "simnet-tuning"
 """What files of simnet's own are called on a machine."""
 SYSCTL_FILE: Final = f"/etc/sysctl.d/90-{OWN_NAME}.conf"

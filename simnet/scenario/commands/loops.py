@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["looped"]
-
 _LEAST: Final = 9
 _WIDTH: Final = 96
 _MOST_VARIABLE: Final = 2

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.scenario.commands.distribution import Distribution
 
-__all__ = ["PortSetting", "dropped", "keeps", "kept"]
-
 _MTU: Final = re.compile(r"ifconfig \{port\} mtu")
 _RING: Final = re.compile(r"ethtool -G \{port\} (rx|tx)")
 _COALESCE: Final = re.compile(r"ethtool -C \{port\} ((?:adaptive-)?[rt]x(?:-usecs|-frames)?)")

@@ -13,8 +13,6 @@ from simnet.scenario.core.subject import Proposal, subjects
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["READY", "ready_names", "ready_tuning"]
-
 _NUMBER: Final = "{number}"
 READY: Final = re.compile(r"([a-z][a-z0-9-]*)(?:=(\d{1,6}))?")
 """What a name may look like, with a number or without."""

@@ -16,8 +16,6 @@ from simnet.scenario.core.knobs import KNOBS, knob_of
 from simnet.scenario.core.units import UnitError
 from simnet.spelling import closest
 
-__all__ = ["SysctlFile", "files_loaded", "read_sysctl_files"]
-
 _LOADS: Final = frozenset({"-p", "--load"})
 _SETS: Final = "sysctl "
 _DEFAULT: Final = "/etc/sysctl.conf"

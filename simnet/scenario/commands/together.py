@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["CUT_OFF", "Together"]
-
 CUT_OFF: Final = "is cut off, so type this at the console"
 """What is said, of a session, before a command that takes ports down."""
 

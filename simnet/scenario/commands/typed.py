@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.knob import Knob
 
-__all__ = ["is_command", "knob_named", "settings_of_commands"]
-
 _LONGEST: Final = 100_000
 _PLACE: Final = re.compile(r"\\\{(\w+)\\\}")
 _EACH_PORT: Final = r"\{port\}"

@@ -11,19 +11,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = [
-    "MOST_BYTES",
-    "asks_for",
-    "check_hosts",
-    "check_message",
-    "check_streams",
-    "check_whole",
-    "is_switched",
-    "peer_ports",
-    "refuse_ends",
-]
-
-
 _GIB: Final = 1 << 30
 MOST_BYTES: Final = 4 * _GIB
 """That a system may take before its first event, by what subjects estimate."""

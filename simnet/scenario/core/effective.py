@@ -56,8 +56,6 @@ from simnet.scenario.core.places import irqs_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import host_parts, model_section, parts, ways
 
-__all__ = ["Effective", "Flow", "Host", "Port"]
-
 
 def _of_driver(nic: Any) -> Any:
     """Return a port's values as the section of their driver."""

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.subject import Proposal
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = [
-    "EACH_PORT",
-    "PEER",
-    "entries",
-    "in_rows",
-    "is_peer",
-    "parsed",
-    "stands_for",
-    "tuning_names",
-]
-
 _OPTION = "--tuning"
 # of an interrupt or a queue, in the name of a file
 _NUMBER: Final = re.compile(r"(?<=[-/])\d+(?=/)")

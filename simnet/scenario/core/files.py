@@ -17,19 +17,6 @@ from simnet.scenario.core.subject import exchanges, host_parts, parts, setups
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-__all__ = [
-    "LOADS",
-    "REQUEST_TESTS",
-    "STREAM_TYPES",
-    "PeerTable",
-    "Run",
-    "ScenarioFile",
-    "Setting",
-    "TuningTable",
-    "Workload",
-]
-
-
 STREAM_TYPES: Final = tuple(one for exchange in exchanges() for one in exchange.types)
 """Workloads of streams and requests between ports of the host and those of its peers."""
 REQUEST_TESTS: Final = tuple(test for one in exchanges() if one.asks for test in one.tests)

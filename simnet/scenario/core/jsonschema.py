@@ -20,8 +20,6 @@ from simnet.scenario.core.library import MODELS
 from simnet.scenario.core.parameter import SHAPE, ModelState
 from simnet.scenario.core.schema import file_model
 
-__all__ = ["NAMES", "committed", "schema", "text"]
-
 NAMES: Final = ("model", *MODELS, "scenario")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _COLUMNS: Final = 100

@@ -16,18 +16,6 @@ from simnet.scenario.core.units import UnitError, parse_quantity
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping
 
-__all__ = [
-    "PLACES",
-    "AppliedKnob",
-    "CpuMask",
-    "Knob",
-    "ModelName",
-    "NodeNumber",
-    "Stage",
-    "cpu_mask_text",
-    "ignored",
-]
-
 _LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ", "echo ", "uci ")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.subject import Subject
 
-__all__ = ["KNOBS", "MODELS", "OF_PORTS", "OF_QUEUES", "UNREAD", "knob_of", "knobs_of"]
-
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
 """Attributes that no mechanism reads.
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.subject import Part, Proposal
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["load", "present", "setting_names", "unknown_tuning"]
-
 _MOST_KEPT: Final = 16
 # scenarios that were put together, by path, document, exchanged models and the folder of models;
 # the last used is last

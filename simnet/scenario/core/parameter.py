@@ -22,8 +22,6 @@ from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
-__all__ = ["SHAPE", "Bare", "ModelState", "Parameter", "Scalar", "Spec", "State", "Value"]
-
 # How sure a value of a model is.
 ModelState: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"]
 # Values that a scenario or a person sets are neither sure nor unsure.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.tree import Entry, Path, Tree
 
-__all__ = ["Places", "irqs_of", "lacking", "ranges"]
-
 _OF_PORTS: Final = ("interface", "irq", "rx-queue", "tx-queue", "nic", "none")
 
 

@@ -16,16 +16,6 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from simnet.scenario.core.parameter import Bare, Parameter, Spec
 from simnet.scenario.core.section import Section
 
-__all__ = [
-    "FileTable",
-    "ModelFile",
-    "ModelKind",
-    "file_model",
-    "section_in",
-    "spec_of",
-    "value_spec",
-]
-
 ModelKind: TypeAlias = str
 """One of the kinds that subjects announce; `simnet.scenario.core.library.MODELS` has them all."""
 

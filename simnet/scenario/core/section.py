@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-__all__ = ["Reads", "Section", "reads"]
-
 
 class Section(BaseModel):
     """A frozen group of values; unknown keys are errors.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.files import ScenarioFile
     from simnet.scenario.core.toml import Document
 
-__all__ = ["Settings"]
-
 _HOST_SECTIONS: Final = {
     part.place: part.section for part in host_parts() if (part.key or part.kind) and not part.item
 }

@@ -11,28 +11,6 @@ from simnet.host.cpulist import CPULIST, cpulist_text, parse_cpulist
 from simnet.scenario.core.parameter import SHAPE, Spec, Value
 from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
-__all__ = [
-    "ANY",
-    "PORT_NAME",
-    "Choice",
-    "CpuSets",
-    "Edges",
-    "Feature",
-    "Flag",
-    "HashKey",
-    "PortName",
-    "Quantity",
-    "count",
-    "cycles",
-    "frequency",
-    "rate",
-    "ratio",
-    "share",
-    "size",
-    "time",
-]
-
-
 _HASH_KEY: Final = "(microsoft|[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){39})"
 
 ANY: Final = -1

@@ -21,35 +21,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.tree import Entry, Path, Table, Tree
 
-__all__ = [
-    "Column",
-    "Exchange",
-    "HostPart",
-    "Measure",
-    "ModelFiles",
-    "Need",
-    "Part",
-    "Proposal",
-    "Setup",
-    "Steps",
-    "Subject",
-    "Way",
-    "builders",
-    "column_field",
-    "columns",
-    "exchanges",
-    "host_parts",
-    "late",
-    "model_section",
-    "models",
-    "parts",
-    "setup_of",
-    "setups",
-    "steps",
-    "subjects",
-    "ways",
-]
-
 _PARTS: Final = "simnet.scenario.parts"
 _BUILDERS: Final = ("build", "resources", "streams")
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Document", "KeyPath", "parse", "read"]
-
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _KEY: Final = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""

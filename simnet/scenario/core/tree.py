@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.toml import Document, KeyPath
 
-__all__ = ["DEFAULT", "Entry", "Table", "Tree", "dotted", "walk"]
-
 Path: TypeAlias = tuple[str | int, ...]
 
 # the source of what no file says

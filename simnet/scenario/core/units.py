@@ -21,8 +21,6 @@ from simnet.spelling import closest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["KINDS", "Kind", "UnitError", "format_quantity", "parse_quantity"]
-
 
 class UnitError(ValueError):
     """A text that is no quantity of the expected kind; the message says what was expected."""

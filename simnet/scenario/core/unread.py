@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.tree import Entry
 
-__all__ = ["idle_settings", "reads_of_settings", "unread_settings"]
-
 # read before a system is built: how large a buffer can be, and which queues there are
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend"})
 _UNREAD_HERE: Final = "has no effect in this scenario: nothing of this system reads it"

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
 
-__all__ = ["Activity", "activity_of"]
-
 
 @dataclass(frozen=True)
 class Activity:

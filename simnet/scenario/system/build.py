@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.system.system import System
 
-__all__ = ["build"]
-
 
 def build(
     effective: Effective, *, seed: int, per_frame: bool = False, tracer: Any = None

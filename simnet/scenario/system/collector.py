@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["COLLECTOR", "Collector"]
-
 # pools of frames and packets are allocated in thousands
 _ALLOCATIONS_PER_COLLECTION: Final = 1_000_000
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["delayed_actions"]
-
 
 def delayed_actions(effective: Effective) -> tuple[DelayedAction, ...]:
     """All of them, the first one first."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["Ground"]
-
 
 class Ground:
     """The system under test before anything uses it, and what subjects have added to it.

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["Lifting", "changed", "copy", "down", "hosts", "liftings", "twice", "up"]
-
 _BY: Final = (5, 4)
 
 

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = [
-    "FULL",
-    "NETWORK",
-    "PS_PER_S",
-    "Resource",
-    "Unit",
-    "Wait",
-    "busy",
-    "carried",
-    "cpus",
-    "memory",
-]
-
 PS_PER_S: Final = 10**12
 FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource, Wait
 
-__all__ = [
-    "CpuTimes",
-    "DropCount",
-    "FlowCounts",
-    "MessageCounts",
-    "Offers",
-    "PortCounts",
-    "Receiver",
-    "Snapshot",
-    "System",
-    "Waiting",
-]
-
 
 @dataclass(frozen=True)
 class CpuTimes:

@@ -16,8 +16,6 @@ from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.process_history import ProcessHistory, smoothed
 from simnet.storage.block.request import Request
 
-__all__ = ["ANTIC_TIMER", "OFF", "WAIT_REQUEST", "Anticipation"]
-
 OFF, WAIT_REQUEST, WAIT_NEXT, FINISHED = range(4)
 ANTIC_TIMER = 0
 _CLOSE_SECTORS = 8192

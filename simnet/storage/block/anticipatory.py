@@ -26,8 +26,6 @@ from simnet.storage.block.process_history import ProcessHistory
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.sort_list import SortList
 
-__all__ = ["Anticipatory"]
-
 _ASYNC, _SYNC = 0, 1
 _MAX_BACK = 1024 * 1024
 _BACK_PENALTY = 2

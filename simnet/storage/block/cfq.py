@@ -20,8 +20,6 @@ from simnet.storage.block.elevator import MUST_QUEUE, ScheduledQueue, Tunable, n
 from simnet.storage.block.request import Bio, Request
 from simnet.storage.block.sort_list import SortList
 
-__all__ = ["Cfq"]
-
 _SLICE_SCALE = 5
 _VALID_SAMPLES = 80
 _SEEKY_SECTORS = 128 * 1024

@@ -14,8 +14,6 @@ from simnet.storage.block.process_history import SeekHistory
 from simnet.storage.block.request import IoContext, Request
 from simnet.storage.block.sort_list import SortList
 
-__all__ = ["CfqContext", "CfqQueue"]
-
 
 @cython.cclass
 class CfqQueue:

@@ -13,8 +13,6 @@ from simnet.storage.block.cfq_queue import CfqContext, CfqQueue
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import IoContext, Request
 
-__all__ = ["IDLE_CLASS", "IDLE_SLICE", "PRIORITIES", "CfqService"]
-
 IDLE_SLICE, IDLE_CLASS = range(2)
 PRIORITIES = 8
 

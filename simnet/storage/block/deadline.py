@@ -19,8 +19,6 @@ from simnet.storage.block.elevator import Elevator, ScheduledQueue, Tunable
 from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.sort_list import SortList
 
-__all__ = ["Deadline"]
-
 
 @cython.cclass
 class Deadline(Elevator):

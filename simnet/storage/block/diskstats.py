@@ -16,8 +16,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.storage.block.request import READ, WRITE
 
-__all__ = ["DiskStats", "IostatRow", "Snapshot", "iostat"]
-
 
 @dataclass(frozen=True)
 class Snapshot:

@@ -17,16 +17,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.storage.block.request import Bio, Request
 from simnet.storage.block.sort_list import MergeHash, SortList
 
-__all__ = [
-    "MUST_QUEUE",
-    "TIMER",
-    "UPTIME_S",
-    "Elevator",
-    "ScheduledQueue",
-    "Tunable",
-    "nearer",
-]
-
 MUST_QUEUE = True
 TIMER = 5
 UPTIME_S = 300

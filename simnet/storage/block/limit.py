@@ -18,8 +18,6 @@ from simnet.storage.block.merging import MergingQueue
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.switch import Switching
 
-__all__ = ["WAKE", "RequestLimit", "Resume"]
-
 WAKE = 3
 _NR_BATCHING = 32
 _LEAST_REQUESTS = 4

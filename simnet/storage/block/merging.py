@@ -14,8 +14,6 @@ from simnet.storage.block.diskstats import DiskStats
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import Bio, Request
 
-__all__ = ["MergingQueue"]
-
 
 @cython.cclass
 class MergingQueue(ScheduledQueue):

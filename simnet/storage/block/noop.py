@@ -15,8 +15,6 @@ from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.request import Request
 
-__all__ = ["Noop"]
-
 
 @cython.cclass
 class Noop(Elevator):

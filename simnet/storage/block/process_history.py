@@ -12,8 +12,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.storage.block.request import Request
 
-__all__ = ["ProcessHistory", "SeekHistory", "ThinkHistory", "smoothed"]
-
 _FEW_SAMPLES = 60
 _MAX_THINK_PER_S = 50
 

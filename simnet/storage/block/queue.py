@@ -27,8 +27,6 @@ from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.block.switch import Switching
 from simnet.storage.disk.command import Command, Target
 
-__all__ = ["RequestQueue"]
-
 _UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _SWITCH = 0, 1, 2, 4
 _DEFAULT_MAX_SECTORS = 1024
 

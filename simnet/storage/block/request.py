@@ -13,8 +13,6 @@ import cython
 
 from simnet.kernel.compiled import Public
 
-__all__ = ["READ", "WRITE", "Bio", "IoContext", "Request"]
-
 READ = 0
 WRITE = 1
 PAGE_SECTORS = 8

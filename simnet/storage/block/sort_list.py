@@ -10,8 +10,6 @@ import cython
 
 from simnet.storage.block.request import Request
 
-__all__ = ["MergeHash", "SortList"]
-
 
 @cython.cclass
 class SortList:

@@ -19,8 +19,6 @@ from simnet.storage.block.request import Request
 if TYPE_CHECKING:
     from simnet.storage.block.elevator import ScheduledQueue
 
-__all__ = ["ELEVATORS", "Switching"]
-
 ELEVATORS: dict[str, type[Elevator]] = {
     elevator.name: elevator for elevator in (Noop, Anticipatory, Deadline, Cfq)
 }

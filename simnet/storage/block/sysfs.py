@@ -9,8 +9,6 @@ from __future__ import annotations
 from simnet.spelling import nearest
 from simnet.storage.block.queue import RequestQueue
 
-__all__ = ["NAMES", "show", "store"]
-
 NAMES = ("scheduler", "nr_requests", "read_ahead_kb", "max_sectors_kb", "max_hw_sectors_kb")
 _IOSCHED = "iosched/"
 _PAGE_KB = 4

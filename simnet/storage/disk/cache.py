@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["WriteBuffer"]
-
 
 class WriteBuffer:
     """Written sectors that are not on the medium, as ranges.

@@ -11,8 +11,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.storage.disk.mechanism import Access
 
-__all__ = ["Command", "DiskPartition", "Initiator", "Target", "disk_partitions"]
-
 
 class Initiator(Protocol):
     """Sends commands; `command_done` is called at the time when one is complete."""

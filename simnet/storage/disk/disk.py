@@ -25,8 +25,6 @@ from simnet.storage.disk.mechanism import Mechanism
 from simnet.storage.disk.model import DiskModel
 from simnet.storage.disk.surface import Surface
 
-__all__ = ["Disk"]
-
 _MEDIUM: cython.int = 0
 _BUFFER: cython.int = 1
 

@@ -12,8 +12,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.storage.disk.command import Command
 from simnet.storage.disk.model import DiskModel
 
-__all__ = ["Drive"]
-
 
 @cython.cclass
 class Drive(Component):

@@ -18,8 +18,6 @@ from simnet.storage.disk.command import Command
 from simnet.storage.disk.drive import Drive
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-__all__ = ["FlashDisk"]
-
 
 @cython.cclass
 class FlashDisk(Drive):

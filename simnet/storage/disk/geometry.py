@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from simnet.host.costs import whole_ns
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-__all__ = ["Geometry", "Place", "SeekCurve", "Zone"]
-
 _SECOND_PS = 10**12
 # Mean of d and of sqrt(d) for the distance d of two random places of a line of length 1.
 _MEAN_DISTANCE = 1 / 3

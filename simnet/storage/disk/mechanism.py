@@ -20,8 +20,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.storage.disk.surface import Place, ReadAhead, Surface
 
-__all__ = ["Access", "Mechanism"]
-
 POLICIES = ("fcfs", "sstf", "c-look", "sptf")
 _FCFS: cython.int = 0
 _SSTF: cython.int = 1

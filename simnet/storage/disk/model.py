@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["QUEUE_POLICIES", "SECTOR_BYTES", "DiskModel"]
-
 SECTOR_BYTES = 512
 QUEUE_POLICIES = ("fcfs", "sstf", "c-look", "sptf")
 

@@ -27,8 +27,6 @@ from simnet.storage.disk.command import Command
 from simnet.storage.disk.drive import Drive
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-__all__ = ["NvmeDrive"]
-
 _LOADED: cython.int = 0
 _SENT: cython.int = 1
 _BUFFERED: cython.int = 2

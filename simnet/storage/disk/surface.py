@@ -17,8 +17,6 @@ from simnet.kernel.compiled import Array
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 
-__all__ = ["Place", "ReadAhead", "Surface"]
-
 _SECTOR_BYTES: cython.longlong = SECTOR_BYTES
 _NS_PS: cython.longlong = 1000
 _HALF_NS_PS: cython.longlong = 500

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from simnet.kernel.environment import Environment, Event
     from simnet.storage.block.queue import RequestQueue
 
-__all__ = [
-    "ABSENT",
-    "CLEAN",
-    "DIRTY",
-    "PAGE_SECTORS",
-    "READING",
-    "REDIRTIED",
-    "WRITTEN",
-    "File",
-    "FileSystem",
-    "file_sectors",
-]
-
 PAGE_SECTORS = 8
 # state of a page
 ABSENT, READING, CLEAN, DIRTY, WRITTEN, REDIRTIED = range(6)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.kernel.environment import Environment
 
-__all__ = ["OpenFile", "PageCache", "PageCosts", "Process", "Steps", "WritebackControl"]
-
 Steps = Generator[Any, Any, None]
 
 _CLEAN_BYTE, _DIRTY_BYTE, _ABSENT_BYTE = bytes([CLEAN]), bytes([DIRTY]), bytes([ABSENT])

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.storage.files.files import FileSystem
     from simnet.storage.files.page_cache import PageCache, Process, Steps
 
-__all__ = ["Pdflush"]
-
 _CHUNK_PAGES = 1024
 
 

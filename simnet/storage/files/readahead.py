@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-__all__ = ["FileReadahead", "PageReader"]
-
 # VM_MIN_READAHEAD is 16 KiB
 _MIN_PAGES = 4
 _MAX_CACHE_HIT = 256

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.host.cpu import Cpu
 
-__all__ = ["spread"]
-
 
 def spread(cpus: Sequence[Cpu], queues: int) -> list[list[Cpu]]:
     """Return the CPUs of each queue; there are no more queues than CPUs.

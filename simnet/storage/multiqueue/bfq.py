@@ -31,8 +31,6 @@ from simnet.storage.multiqueue.bfq_queue import BfqQueue, ServiceTree
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
 
-__all__ = ["Bfq"]
-
 _CLASSES = {"rt": 0, "be": 1, "idle": 2}
 _IDLE_CLASS = 2
 _MAX_BUDGET = 16 * 1024

@@ -16,8 +16,6 @@ from simnet.kernel.compiled import Public
 from simnet.storage.block.request import IoContext, Request
 from simnet.storage.block.sort_list import SortList
 
-__all__ = ["BfqQueue", "ServiceTree"]
-
 _SHIFT = 22
 _LEVELS = 8
 _WEIGHT_OF_LEVEL = 10

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from simnet.storage.disk.command import Command
     from simnet.storage.disk.drive import Drive
 
-__all__ = ["BlockSoftirq", "CompletingQueue", "HardwareQueue"]
-
 _SOFT_LEVEL: cython.int = 1
 _HARDIRQ: cython.int = 2
 _SOFTIRQ_MODE: cython.int = 3

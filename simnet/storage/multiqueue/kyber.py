@@ -27,8 +27,6 @@ from simnet.storage.block.request import READ, WRITE, Bio, Request
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
 
-__all__ = ["Kyber"]
-
 DEPTH = (256, 128)
 BATCH = (16, 8)
 _DOMAINS: cython.int = 2

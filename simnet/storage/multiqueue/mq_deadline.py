@@ -22,8 +22,6 @@ from simnet.storage.block.sort_list import SortList
 from simnet.storage.multiqueue.request import MqRequest
 from simnet.storage.multiqueue.scheduler import MqScheduler
 
-__all__ = ["MqDeadline"]
-
 _CLASSES = {"rt": 0, "be": 1, "none": 1, "idle": 2}
 _BEST_EFFORT: cython.int = 1
 _PRIORITIES: cython.int = 3

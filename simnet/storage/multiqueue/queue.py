@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.storage.disk.drive import Drive
 
-__all__ = ["MultiQueue"]
-
 _DEFAULT_RQ = 128
 
 

@@ -14,8 +14,6 @@ from simnet.kernel.compiled import Public
 from simnet.storage.block.request import Bio, Request
 from simnet.storage.disk.command import Command
 
-__all__ = ["MqRequest"]
-
 
 @cython.final
 @cython.cclass

@@ -13,8 +13,6 @@ from simnet.kernel.compiled import Public
 from simnet.storage.block.elevator import Elevator
 from simnet.storage.multiqueue.request import MqRequest
 
-__all__ = ["MqScheduler"]
-
 
 @cython.cclass
 class MqScheduler(Elevator):

@@ -12,8 +12,6 @@ from simnet.storage.multiqueue.mq_deadline import MqDeadline, MqDeadlineOneClass
 if TYPE_CHECKING:
     from simnet.storage.multiqueue.scheduler import MqScheduler
 
-__all__ = ["SCHEDULERS", "scheduler_of"]
-
 SCHEDULERS: dict[str, type[MqScheduler] | None] = {
     "none": None,
     "mq-deadline": MqDeadline,

@@ -30,8 +30,6 @@ from simnet.storage.nsd.server import Frontend, NsdServer
 from simnet.storage.raid.rebuild import Rebuild
 from simnet.storage.raid.track import mix
 
-__all__ = ["NsdCluster"]
-
 _REQUEST: cython.int = 0
 _FETCH: cython.int = 1
 _DATA: cython.int = 2

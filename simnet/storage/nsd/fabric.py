@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.net.fluid.flow import Flow
     from simnet.storage.nsd.model import FabricModel, PortModel
 
-__all__ = ["NsdFabric"]
-
 _TO_SERVER, _TO_CLIENT = 0, 1
 _LOOK, _TICK, _OVER = 0, 1, 2
 _TICK_PS = 10**11

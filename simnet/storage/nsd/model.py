@@ -9,15 +9,6 @@ from dataclasses import dataclass
 
 from simnet.storage.disk.model import DiskModel
 
-__all__ = [
-    "ALLOCATIONS",
-    "ClusterModel",
-    "FabricModel",
-    "NsdServerModel",
-    "PortModel",
-    "RaidModel",
-]
-
 ALLOCATIONS = ("cluster", "scatter")
 
 # IPv4 and TCP with timestamps; Ethernet with VLAN-less header, FCS, preamble and gap

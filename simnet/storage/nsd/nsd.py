@@ -15,8 +15,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 
-__all__ = ["NsdClient", "NsdRequest", "new_request"]
-
 
 @cython.cclass
 class NsdClient(Component):

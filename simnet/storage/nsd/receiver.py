@@ -24,8 +24,6 @@ from simnet.net.fluid.flow import Flow, Message, MessageReceiver
 from simnet.net.fluid.flow_fabric import FlowFabric
 from simnet.storage.raid.cpu_pool import CpuPool
 
-__all__ = ["MessageReader", "ReceiverThread"]
-
 _KIB_BITS: cython.int = 10
 
 

@@ -33,8 +33,6 @@ from simnet.storage.raid.declustered import DeclusteredRaid
 from simnet.storage.raid.fast_write import FastWriteLog
 from simnet.storage.raid.track import TrackOp, TrackOwner
 
-__all__ = ["Frontend", "NsdServer"]
-
 _KIB_BITS: cython.int = 10
 
 

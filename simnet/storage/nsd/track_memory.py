@@ -13,8 +13,6 @@ import cython
 from simnet.kernel.compiled import Array
 from simnet.storage.raid.track import mix
 
-__all__ = ["TrackMemory"]
-
 _FIRST_CAPACITY: cython.int = 256
 
 

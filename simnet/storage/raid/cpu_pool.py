@@ -11,8 +11,6 @@ import cython
 
 from simnet.kernel.compiled import Array
 
-__all__ = ["CpuPool"]
-
 
 @cython.final
 @cython.cclass

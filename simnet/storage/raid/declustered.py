@@ -45,8 +45,6 @@ from simnet.storage.raid.track import (
     TrackOwner,
 )
 
-__all__ = ["DeclusteredRaid"]
-
 _SECTOR_BYTES: cython.longlong = SECTOR_BYTES
 _KIB_BITS: cython.int = 10
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.storage.nsd.nsd import NsdRequest
     from simnet.storage.raid.declustered import DeclusteredRaid
 
-__all__ = ["FastWriteLog"]
-
 
 class _Dirty:
     """What the log has of a track: ranges that do not touch, and bytes written to the log."""

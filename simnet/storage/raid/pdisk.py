@@ -28,8 +28,6 @@ from simnet.storage.disk.mechanism import Access, Mechanism
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.disk.surface import Surface
 
-__all__ = ["Pdisk", "SasPath", "Strip", "StripOwner", "new_strip"]
-
 _SECTOR_BYTES: cython.longlong = SECTOR_BYTES
 # read_expire, write_expire, writes_starved and fifo_batch of deadline
 _READ_EXPIRE_PS: cython.longlong = 500 * 10**9

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.storage.raid.declustered import DeclusteredRaid
 
-__all__ = ["Rebuild"]
-
 
 class Rebuild(TrackOwner):
     """Rebuilds one disk of an array.

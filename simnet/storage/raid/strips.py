@@ -22,8 +22,6 @@ from simnet.storage.raid.cpu_pool import CpuPool
 from simnet.storage.raid.pdisk import Pdisk, SasPath, Strip, StripOwner, new_strip
 from simnet.storage.raid.track import REBUILD, WRITING, TrackLayout, TrackOp
 
-__all__ = ["TrackStrips"]
-
 _SECTOR_BYTES: cython.longlong = SECTOR_BYTES
 _KIB_BITS: cython.int = 10
 _ALIGN: cython.int = 8

@@ -13,8 +13,6 @@ from simnet.kernel.component import Component
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.storage.nsd.model import RaidModel
 
-__all__ = ["TrackLayout", "TrackOp", "TrackOwner", "mix"]
-
 # as literals in an expression they would be objects: they are larger than a signed 64-bit number
 _MASK: cython.ulonglong = 0xFFFFFFFFFFFFFFFF
 _STEP: cython.ulonglong = 0x9E3779B97F4A7C15

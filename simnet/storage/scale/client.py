@@ -34,8 +34,6 @@ from simnet.storage.nsd.nsd import NsdRequest, new_request
 from simnet.storage.scale.files import FileTable, Handle, Tuning
 from simnet.storage.scale.pagepool import CLEAN, DIRTY, FLUSHING, READING, Buffer, CachedFile
 
-__all__ = ["ScaleClient"]
-
 _PS_PER_S: cython.longlong = 10**12
 _MB: cython.longlong = 10**6
 _US: cython.longlong = 10**6

@@ -17,8 +17,6 @@ from simnet.kernel.simulator import Simulator
 from simnet.storage.nsd.nsd import NsdClient
 from simnet.storage.scale.pagepool import CLEAN, DIRTY, Buffer, CachedFile, Pagepool
 
-__all__ = ["BlockUser", "FileTable", "Handle", "Tuning"]
-
 
 @dataclass(frozen=True)
 class Tuning:

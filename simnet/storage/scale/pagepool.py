@@ -20,8 +20,6 @@ import cython
 from simnet.errors import SimulationError
 from simnet.kernel.compiled import Public
 
-__all__ = ["CLEAN", "DIRTY", "FLUSHING", "READING", "Buffer", "CachedFile", "Pagepool"]
-
 READING: cython.int = 0
 CLEAN: cython.int = 1
 DIRTY: cython.int = 2

@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["EVERYTHING", "Grant", "TokenManager"]
-
 EVERYTHING: Final = (0, 1 << 24)
 """All blocks that a file can have."""
 

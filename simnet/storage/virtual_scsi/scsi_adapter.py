@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simnet.storage.disk.command import Command, Target
 
-__all__ = ["UntaggedAdapter"]
-
 
 class UntaggedAdapter:
     """Sends commands to a disk one after the other, as they came.

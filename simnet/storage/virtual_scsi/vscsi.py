@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from simnet.storage.block.queue import RequestQueue
     from simnet.storage.disk.command import Command, DiskPartition
 
-__all__ = ["CommandQueue", "VirtualAdapter", "VirtualDisk", "VscsiCosts", "VscsiServer"]
-
 # of the requests granted, for aborts and resets
 _RESERVED = 2
 _KIB_SECTORS = 1024 // SECTOR_BYTES

@@ -30,8 +30,6 @@ from simnet.study.compare.metrics import is_metric, kind_of, predicted
 from simnet.study.validate.document import Answer
 from simnet.study.work.cases import Case, Member
 
-__all__ = ["Condition", "add", "conditions", "is_host", "scenario_of", "targets_of", "telling"]
-
 _FOLDER: Final = "measured"
 _CASE: Final = "case.toml"
 _MOST_FOLDERS: Final = 1000

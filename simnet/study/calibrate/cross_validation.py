@@ -42,8 +42,6 @@ from simnet.study.validate.residuals import Residual, Residuals, residuals
 from simnet.study.work.cases import Case, Member, Progress
 from simnet.study.work.vary import Varied, ranged, uncertain_parameters
 
-__all__ = ["CrossValidation", "cross_validate", "cross_validated_documents"]
-
 SEEDS: Final = (1, 2)
 # configurations of a document that is fitted without one of them
 _FEWEST: Final = 3

@@ -42,18 +42,6 @@ from simnet.study.work.ensemble import Anchor, Range, condition, latin_hypercube
 from simnet.study.work.kept import keep
 from simnet.study.work.vary import Varied, ranged
 
-__all__ = [
-    "ERROR",
-    "MEMBERS",
-    "HostFit",
-    "Known",
-    "Moved",
-    "calibrate_host",
-    "free_of",
-    "moved",
-    "write",
-]
-
 MEMBERS: Final = 40
 ERROR: Final = 0.03
 """Of a measured number, relative to the mean of its kind."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.study.calibrate.calibrate import Calibration
     from simnet.study.statistics.leastsquares import Estimate
 
-__all__ = ["Written", "write_fitted"]
-
 _KIND_OF_PLACE: Final[Mapping[str, ModelKind]] = {"machine": "server"}
 _DIGITS: Final = 3
 _RANGE: Final = "; range: "

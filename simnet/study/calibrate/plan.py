@@ -31,8 +31,6 @@ from simnet.study.work.cases import Case, Draw, Member, simulate_all, uncertain
 from simnet.study.work.ensemble import latin_hypercube
 from simnet.study.work.kept import kept_beside
 
-__all__ = ["Advice", "Load", "plan"]
-
 _FIRST_SEED: Final = 7000
 _MOST: Final = 3
 _NARROWED: Final = 3

@@ -20,8 +20,6 @@ from simnet.scenario.core.library import nearest
 from simnet.study.calibrate.calibrate import DURATION, SEEDS, Runs
 from simnet.study.validate.measurements import measurement
 
-__all__ = ["Stage", "stage", "stage_keys", "stages"]
-
 
 class Stage(Row):
     """One stage.

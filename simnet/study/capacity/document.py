@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "Capacity", "Interval", "LoadResults", "PortLoad", "TriedLoad", "schema"]
-
 SCHEMA: Literal["simnet.capacity/1"] = "simnet.capacity/1"
 
 

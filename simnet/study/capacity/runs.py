@@ -28,8 +28,6 @@ from simnet.study.run.result import Result
 from simnet.study.work.cases import Case, Member, Progress, simulate_each
 from simnet.study.work.store import Store
 
-__all__ = ["LOAD", "Measured", "Runner", "Setting", "closed"]
-
 LOAD: Final = "relay.rate"
 """The setting that is the load of the relay: messages a second, both directions together."""
 

@@ -28,8 +28,6 @@ from typing import Final, TypeAlias
 
 from simnet.study.capacity.verdict import Criterion, Limits, Sample, Verdict, criteria, verdict
 
-__all__ = ["LOOKS", "Found", "Judged", "Measure", "Plan", "search"]
-
 LOOKS: Final = (4, 8, 16, 32)
 """Replications after which a load is judged."""
 CONFIDENCE: Final = 0.95

@@ -39,8 +39,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["LATE_SHARE", "Criterion", "Limits", "Sample", "Verdict", "criteria", "verdict"]
-
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 
 LOSS: Final = "loss"

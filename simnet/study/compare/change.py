@@ -23,8 +23,6 @@ from simnet.study.validate.intervals import discrepancy_of_changes, hull, parame
 from simnet.study.validate.kinds import factor, log_factor
 from simnet.study.validate.residuals import residuals
 
-__all__ = ["Moved", "changed"]
-
 _CONFIDENCE_TAIL = 0.975
 _SEVERAL = 2
 

@@ -23,8 +23,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.study.compare.row import Row
 
-__all__ = ["CONTEXTS", "meaning"]
-
 CONTEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "user": ("user_recv", "user_send", "user_request"),
     "system": ("syscall", "copy_line", "skb_free", "tcp_tx", "wakeup", "context_switch"),

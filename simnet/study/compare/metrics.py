@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.run.rows import CpuUse
 
-__all__ = ["is_metric", "kind_of", "predicted"]
-
 _SHARES: Final[Mapping[str, Callable[[CpuUse], float]]] = {
     "user": lambda cpu: cpu.user,
     "system": lambda cpu: cpu.system,

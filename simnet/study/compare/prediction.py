@@ -25,8 +25,6 @@ from simnet.study.work.cases import Case, Member, Progress
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Prediction", "Saved", "before_change", "case_of", "drawn", "read_prediction"]
-
 Prediction: TypeAlias = Result | WhatIf
 
 _MOST_BYTES: Final = 64 << 20

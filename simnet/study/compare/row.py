@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["Row"]
-
 
 class Row(BaseModel):
     """One metric; percent is of what was predicted, null where that is nothing."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["predicted_again", "tuned", "untuned"]
-
 
 def tuned(found: WhatIf, tuning: str | None, scenario: str) -> Case:
     """What is simulated of a tuning.

@@ -13,8 +13,6 @@ from simnet.study.compare.prediction import read_prediction
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["kept"]
-
 
 def kept(
     prediction: str,

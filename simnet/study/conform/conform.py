@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from simnet.study.conform.end import Segment
 
-__all__ = ["Conformance", "Verdict", "conform"]
-
 _TOLERANCE_PS: Final = 2 * MS_PS
 
 

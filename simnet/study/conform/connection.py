@@ -10,8 +10,6 @@ from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
 
-__all__ = ["Connection", "make_sender"]
-
 _US: Final = 1_000_000
 _INITIAL_CWND: Final = 10
 _MAX_TCP_HEADER: Final = 320

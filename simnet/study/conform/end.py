@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from simnet.study.conform.connection import Connection
     from simnet.study.conform.step import Step
 
-__all__ = ["Endpoint", "Segment"]
-
 _CALL: Final = 0
 _DELACK: Final = 1
 _COMPRESSED: Final = 2

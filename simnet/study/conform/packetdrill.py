@@ -22,8 +22,6 @@ from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.study.conform.packetdrill_assert import problem
 
-__all__ = ["Call", "Event", "Packet", "Script", "read_script"]
-
 _US_PS: Final = 1_000_000
 _SECOND_PS: Final = 10**12
 # far beyond any script, and well within the simulator's clock

@@ -16,8 +16,6 @@ from simnet.scenario.core.library import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["CA_STATES", "FIELDS", "failed", "problem"]
-
 #: names of the states of `Recovery`, as numbers
 CA_STATES: Final = {
     f"TCP_CA_{name}": number

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.study.conform.recording import Recording
 
-__all__ = ["phases"]
-
 _US_PS: Final = 1_000_000
 # what is sent this long after a segment or a call is its answer
 _ANSWER_PS: Final = 200 * _US_PS

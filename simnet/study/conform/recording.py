@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.study.conform.step import Step
 
-__all__ = ["MS_PS", "Expected", "Recording", "bursts", "replay"]
-
 MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
 _REST_PS: Final = 1000 * MS_PS

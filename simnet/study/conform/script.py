@@ -24,8 +24,6 @@ from simnet.study.conform.step import Step
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["recording_of"]
-
 _US_PS: Final = 1_000_000
 _PREFIX: Final = "net.ipv4."
 # what the model has: name to key and form

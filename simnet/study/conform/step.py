@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Step"]
-
 Action = Literal["receive", "read", "write", "quickack", "nodelay", "cork", "rcvbuf", "check"]
 
 

@@ -30,8 +30,6 @@ from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
 
-__all__ = ["PathOptions", "Requester", "Responder", "TcpOptions", "TcpPath"]
-
 _US = 10**6
 _MS = 10**9
 _SECOND = 10**12

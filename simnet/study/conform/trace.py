@@ -27,8 +27,6 @@ from simnet.study.conform.step import Step
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["read_traces"]
-
 _US_PS: Final = 1_000_000
 _LARGEST_FILE_BYTES: Final = 64 << 20
 _MTU_PAYLOAD: Final = 1460

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.resource import Wait
     from simnet.scenario.system.system import System
 
-__all__ = ["Explanation", "KnobSet", "Observed", "explain", "explained", "observed", "schema"]
-
 SCHEMA: Literal["simnet.explanation/1"] = "simnet.explanation/1"
 _LOOKS: Final = 240
 # whose work passes a CPU changes slowly

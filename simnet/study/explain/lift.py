@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.study.explain.bottleneck import Limit, ResourceUse
     from simnet.study.run.result import Result
 
-__all__ = ["Lift", "lifted_results", "lifts", "not_lifted"]
-
 
 class Lift(Row):
     """One sort of part, lifted alone."""

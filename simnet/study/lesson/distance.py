@@ -9,8 +9,6 @@ from simnet.study.run.run import run
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["carried_mbit"]
-
 # a window that doubles with every round trip fills any of these ways, and finds its rhythm
 _TRIPS: Final = 16
 _LEAST_MS: Final = 300

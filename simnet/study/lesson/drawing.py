@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "VERMILION", "heading"]
-
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 BLUE: Final = "#0072b2"
 ORANGE: Final = "#e69f00"

@@ -14,8 +14,6 @@ from simnet.study.lesson.drawing import BLUE, VERMILION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["dispatched", "draw_dispatched"]
-
 _MS: Final = 10**9
 _WARM_UP: Final = 100 * _MS
 _STEP: Final = _MS // 10

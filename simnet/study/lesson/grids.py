@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
     from numpy.typing import ArrayLike
 
-__all__ = ["matrix", "rows"]
-
 _DARK: Final = 60
 _CPUS: Final = range(8)
 _MOST_PERCENT: Final = 15

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["interrupt_map"]
-
 _Place: TypeAlias = tuple[float, float]
 
 # a ring of four nodes, seen from above

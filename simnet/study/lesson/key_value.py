@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["COLOURS", "heard", "numbers"]
-
 # by how packets are heard of
 COLOURS: Final = {
     "interrupts": "#0072b2",

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["THROTTLE", "carried", "interrupts", "over_rx_frames"]
-
 # interrupts a second at most, of the sender
 THROTTLE: Final = "peer:modprobe e1000 InterruptThrottleRate"
 # so many times what the count alone would ask for is the timer's doing

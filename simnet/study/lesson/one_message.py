@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from simnet.study.lesson.relay import SmallRelay
 
-__all__ = ["Message", "followed"]
-
 _MS, _US = 10**9, 10**6
 _LOOKS: Final = {"hard interrupt": VERMILION, "softirq": ORANGE, "system": BLUE, "user": GREEN}
 _BEFORE_US, _AFTER_US = 5, 145

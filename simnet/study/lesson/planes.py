@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.study.sweep.sweep import Sweep
 
-__all__ = ["throughput_plane"]
-
 
 def throughput_plane(found: Sweep, axes: Axes) -> AxesImage:
     """Draw throughput in MB/s; outlined: may be the best, with 95 % confidence.

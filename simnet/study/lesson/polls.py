@@ -19,8 +19,6 @@ from simnet.study.lesson.drawing import BLUE, GREEN, ORANGE, VERMILION
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Polls", "playing", "watched"]
-
 _US: Final = 10**6
 _MS: Final = 10**9
 _START_PS: Final = 5 * _MS

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-__all__ = ["Prediction"]
-
 _NEAR: Final = 0.1
 _THOUSAND: Final = 1000
 _NO_GUESS: Final = "no guess yet: put a number in place of None, and run the cell"

@@ -19,8 +19,6 @@ from simnet.study.lesson.drawing import BLUE, GREEN, VERMILION
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["DISKS", "draw_requests", "littles_law", "requests_over_time"]
-
 # of the client, and how they are drawn
 DISKS: Final = {"sdb": BLUE, "sdc": GREEN, "sdd": VERMILION}
 _SECOND: Final = 10**12

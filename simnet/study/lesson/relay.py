@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.workload.relay import RelayWorker
 
-__all__ = ["SMALL", "SmallRelay", "p99_ms"]
-
 #: few clients, and workers with equal shares of them: what is left differs by CPU alone
 SMALL: Final = {
     "relay.connections": "300",

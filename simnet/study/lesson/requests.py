@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["conversation", "linux_ms", "pairs", "request_ms", "staircase", "ways"]
-
 _MS: Final = 10**9
 _RATE_BPS: Final = 10**10
 _WRITES: Final = (100, 200)

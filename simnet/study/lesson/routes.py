@@ -15,8 +15,6 @@ from simnet.net.link.wire import Port
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["arrivals", "behind", "behind_after"]
-
 _SECOND: Final = 10**12
 _RATE_BPS: Final = 40 * 10**9
 _PACKET_BYTES: Final = 65_600

@@ -17,8 +17,6 @@ from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["Sawtooth", "goodput_mbit", "mathis_mbit", "sawtooth"]
-
 _MS: Final = 10**9
 _SECOND: Final = 10**12
 _RATE_BPS: Final = 10**9

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from simnet.net.link.skb import Skb
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["draw", "moved"]
-
 _MS, _US = 10**9, 10**6
 _ENTRIES: Final = 4096
 _PACKETS: Final = 60

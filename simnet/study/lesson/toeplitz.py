@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-__all__ = ["Vector", "draw", "windows"]
-
 _BITS: Final = 32
 _BORDERS: Final = (31.5, 63.5, 79.5)
 _PARTS: Final = {

@@ -23,8 +23,6 @@ from simnet.study.validate.reorder_comparison import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["CASES", "PACED", "Case", "delivery", "goodput"]
-
 _US: Final = 10**6
 _MS: Final = 10**9
 _SEEDS: Final = (1, 2)

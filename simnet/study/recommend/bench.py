@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.store import Store
 
-__all__ = ["Bench", "Change", "Changes", "Level", "Trial"]
-
 
 @dataclass(frozen=True)
 class Change:

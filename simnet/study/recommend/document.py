@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "Recommendation", "Step", "Tried", "schema"]
-
 SCHEMA: Literal["simnet.recommend/1"] = "simnet.recommend/1"
 
 

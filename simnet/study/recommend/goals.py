@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.aim import Criterion
 
-__all__ = ["GOALS", "Goal", "Limit", "Numbers", "goals_of", "limits_of", "numbers"]
-
 Numbers: TypeAlias = Mapping[str, float]
 """Metrics of a run by name; without those that it lacks."""
 

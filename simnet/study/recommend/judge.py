@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Answer
     from simnet.study.whatif.whatif import Judged
 
-__all__ = ["judged"]
-
 
 def judged(found: Judged, goal: Goal, limits: Sequence[Limit], load: str) -> Verdict:
     """As in a what-if with the goal, but for what must be kept: the limits say that here.

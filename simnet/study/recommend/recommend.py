@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from simnet.study.recommend.goals import Goal, Numbers
     from simnet.study.work.store import Store
 
-__all__ = ["RUNS", "recommend"]
-
 RUNS: Final = 90
 _SHORT: Final = "100 ms"
 # seeds after the first: those that choose, those that share out, the first that confirms

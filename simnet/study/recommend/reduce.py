@@ -16,8 +16,6 @@ from typing import Final
 from simnet.study.recommend.bench import Bench, Change, Changes, Level, Trial
 from simnet.study.run.measures import TAIL
 
-__all__ = ["SHARE", "finalists", "reduced"]
-
 SHARE: Final = 0.95
 _BEST: Final = 4
 _SHORT: Final = 6

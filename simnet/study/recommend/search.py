@@ -29,8 +29,6 @@ from simnet.study.recommend.reduce import SHARE
 if TYPE_CHECKING:
     from simnet.study.screen.factors import Factor
 
-__all__ = ["ordered", "search"]
-
 _STEP: Final = 2
 _ROUNDS: Final = 2
 _AT_ONCE: Final = 4

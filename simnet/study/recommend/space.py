@@ -12,8 +12,6 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["space"]
-
 # what the network and the other end must agree to: turned only if it is asked for
 _AGREED: Final = ("ifconfig {port} mtu",)
 

@@ -14,8 +14,6 @@ from simnet.study.whatif.mechanism import moved
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["why"]
-
 _BUSY: Final = 10.0
 _POINTS: Final = 5.0
 _LOST: Final = 0.001

@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.activity import Activity
     from simnet.scenario.system.system import System
 
-__all__ = [
-    "SecondSampler",
-    "VmstatRow",
-    "idle_shares",
-    "vmstat_rows",
-]
-
 _PS_PER_S = 10**12
 
 

@@ -15,21 +15,6 @@ from typing import Any, Final, TypeAlias
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 
-__all__ = [
-    "OPTIONS",
-    "Given",
-    "Names",
-    "Settings",
-    "axes_of",
-    "count_of",
-    "names_of",
-    "options_of",
-    "seed_of",
-    "settings_of",
-    "text_of",
-    "time_us_of",
-]
-
 OPTIONS: Final = (
     *("--seed", "--seeds", "--members", "--runs", "--between"),
     *("--paths", "--sobol", "--knobs", "--max-p99"),

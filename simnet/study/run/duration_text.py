@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["duration_text", "in_unit", "late", "latency_text"]
-
 _UNITS: Final = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
 _SHORT: Final = (("us", 1.0, 1e5), ("ms", 1e-3, 1e8))
 

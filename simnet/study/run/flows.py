@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.trace import TraceFile
 
-__all__ = ["FlowTracer", "Step"]
-
 _GROUP: Final = "packets"
 _INSIDE_PS: Final = 1000  # viewers count in ns, and the end of a slice is not in it
 

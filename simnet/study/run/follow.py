@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import System
     from simnet.study.run.flows import FlowTracer, Step
 
-__all__ = ["MOST_FLOWS", "Followers"]
-
 MOST_FLOWS: Final = 5000
 _PATIENCE_PS: Final = 100 * 10**9
 _BITS_PS: Final = 8 * 10**12

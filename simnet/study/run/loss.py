@@ -20,21 +20,6 @@ from simnet.scenario.system.system import DropCount
 if TYPE_CHECKING:
     from simnet.scenario.system.system import PortCounts, Snapshot
 
-__all__ = [
-    "Drops",
-    "Latency",
-    "Messages",
-    "drops_of",
-    "kind_of",
-    "latencies_of",
-    "latency_of",
-    "latency_of_all",
-    "loss_of",
-    "messages_of",
-    "pooled",
-    "quantile_us",
-]
-
 _PS_PER_S = 10**12
 _PS_PER_US = 10**6
 _RING, _WIRE = "ring", "wire"

@@ -20,31 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import FlowRates, Result
 
-__all__ = [
-    "CPU_PER_BYTE",
-    "FAIRNESS",
-    "LATENCY_KIND",
-    "LOSS",
-    "MEASURES",
-    "MEDIAN",
-    "METRICS",
-    "P50",
-    "P99",
-    "RATE",
-    "REAL_TIME",
-    "REQUESTS",
-    "SCREENED",
-    "TAIL",
-    "THROUGHPUT",
-    "TRANSACTIONS",
-    "alike",
-    "fairness",
-    "measure",
-    "measures",
-    "named",
-    "transactions_per_s",
-]
-
 # by name with unit, as sweeps and tables have them
 THROUGHPUT: Final = "throughput_bps"
 TRANSACTIONS: Final = "transactions_per_s"

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from simnet.net.link.skb import Header, Skb
     from simnet.scenario.system.system import System
 
-__all__ = ["PcapFile"]
-
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1
 _PACKET: Final = 6

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["full_peer"]
-
 _CPU: Final = "peer cpu"
 _PEER: Final = "peer"
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot, System
     from simnet.study.run.result import Result
 
-__all__ = ["Validity", "inconclusive", "lengthened", "missed", "validity"]
-
 # packets a port, fewer of which say little of interrupts and round trips
 _FEWEST: Final = 20
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.parameter import Parameter, Spec
 
-__all__ = ["Control", "controls", "possible", "present"]
-
 # from the value as it is, down and up; a network's knobs are powers of two, or nearly
 _FACTORS: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
 _FROM_NOTHING: Final = (0, 1, 2, 4, 8, 16, 32, 64)

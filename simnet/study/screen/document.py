@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-__all__ = ["SCHEMA", "WITHIN", "Effect", "Screen", "Screened", "Share", "in_percent", "schema"]
-
 SCHEMA: Literal["simnet.screen/1"] = "simnet.screen/1"
 
 WITHIN: Final = 2

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.files import TuningTable
 
-__all__ = ["OFF_ON", "Factor", "check", "chosen_of", "factors", "names", "taken", "turned"]
-
 OFF_ON: Final = ("off", "on")
 
 

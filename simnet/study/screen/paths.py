@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.cases import Case
 
-__all__ = ["Simulated", "Turn", "alone", "same", "turns"]
-
 _LEVELS: Final = 4
 # paths that are drawn for each that is wanted: some steps of them do not go together
 _SPARE: Final = 8

@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.store import Store
 
-__all__ = ["screen"]
-
 PATHS: Final = 3
 DURATION: Final = "60 ms"
 WARM_UP: Final = "60 ms"

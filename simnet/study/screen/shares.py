@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from simnet.study.screen.paths import Simulated
     from simnet.study.work.cases import Case
 
-__all__ = ["MOST_SHARED", "shares"]
-
 MOST_SHARED: Final = 5
 """Of so many factors, those that matter most, the shares are estimated."""
 _RESAMPLES: Final = 200

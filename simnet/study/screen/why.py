@@ -10,8 +10,6 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from simnet.study.screen.factors import Factor
 
-__all__ = ["why_idle"]
-
 
 def why_idle(base: Case, factor: Factor) -> str:
     """What is known of why turning a factor changes nothing."""

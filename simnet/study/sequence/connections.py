@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.study.sequence.frames import End, Frame
 
-__all__ = ["AGAIN", "LATE", "SENT", "Acked", "Direction", "Pause", "Segment", "directions"]
-
 SENT: Final = "sent"
 AGAIN: Final = "sent again"
 LATE: Final = "out of order"

@@ -21,8 +21,6 @@ from simnet.errors import InputError
 from simnet.files import read_bytes
 from simnet.study.sequence.interfaces import interfaces
 
-__all__ = ["End", "Frame", "Frames", "read_frames"]
-
 MOST_BYTES: Final = 256 << 20
 _MOST_FRAMES: Final = 500_000
 _MAGIC: Final = frozenset(

@@ -10,8 +10,6 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-__all__ = ["interfaces"]
-
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1
 _PACKET: Final = 6

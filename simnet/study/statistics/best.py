@@ -24,8 +24,6 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-__all__ = ["CONFIDENCE", "Contenders", "contenders", "largest_student"]
-
 CONFIDENCE: Final = 0.95
 _NODES: Final = 96
 _STEPS: Final = 200

@@ -19,8 +19,6 @@ import numpy as np
 
 from simnet.study.statistics.leastsquares import Vector
 
-__all__ = ["ERROR", "Linear"]
-
 # of a row, relative: what models of this kind leave over where they are fitted
 ERROR: Final = 0.05
 _PRIOR: Final = 0.5

@@ -14,8 +14,6 @@ from simnet.study.run.measures import LATENCY_KIND, MEASURES, measure, named
 if TYPE_CHECKING:
     from simnet.scenario.core.subject import Measure
 
-__all__ = ["Cell", "Estimate", "Optimum", "cells", "optimum"]
-
 _CONFIDENCE: Final = 0.95
 
 

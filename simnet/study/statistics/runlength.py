@@ -30,8 +30,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot, System
 
-__all__ = ["BATCHES", "Check", "Measured", "check", "independent", "measure", "mser5"]
-
 SLICE_PS: Final = 10 * 10**9
 BATCHES: Final = 20
 # quantile 0.975 of Student's t with 19 degrees of freedom, 2.093024, squared

@@ -14,8 +14,6 @@ from simnet.study.work.workers import cpus
 if TYPE_CHECKING:
     from simnet.study.work.cases import Member
 
-__all__ = ["MOST_RUNS", "ask", "at_a_time", "check", "seconds_of"]
-
 MOST_RUNS: Final = 10_000
 # what a first simulation imports takes little of that
 _FIRST_S: Final = 1.0

@@ -12,8 +12,6 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity, parse_quantity
 
-__all__ = ["axis", "combinations", "size"]
-
 MOST_VALUES: Final = 100_000
 _TOO_MANY: Final = f"expected at most {MOST_VALUES} values"
 _OPTION: Final = "--over"

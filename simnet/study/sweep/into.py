@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from simnet.study.work.cases import Member, Progress
 
-__all__ = ["Rows", "sweep_into"]
-
 _NAME: Final = "_sweep.json"  # readers of data sets leave such names out
 _MOST_BYTES: Final = 1 << 20
 _BATCH_S: Final = 5.0

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["AS_IT_IS", "PICTURES", "Grid", "Point", "Sweep", "asked", "naming_the_axis", "sweep"]
-
 _OVER: Final = "--over"
 _SEED: Final = "seed"
 _MOST_DIGITS: Final = 100

@@ -15,8 +15,6 @@ from simnet.study.validate.kinds import log_factor
 from simnet.study.work.cases import Case, Member
 from simnet.study.work.ensemble import Anchor, condition
 
-__all__ = ["Held", "anchor_of"]
-
 
 @dataclass(frozen=True)
 class Held:

@@ -14,8 +14,6 @@ from simnet.study.run.result import Result
 from simnet.study.validate.document import Answer, Results
 from simnet.study.work.cases import Case, Member, Progress, simulate_all
 
-__all__ = ["Ask", "simulated"]
-
 
 @dataclass(frozen=True)
 class Ask:

@@ -16,8 +16,6 @@ from simnet.study.calibrate.listing import Gate
 from simnet.study.conform.conform import conform
 from simnet.study.validate import nagle_comparison, reorder_comparison
 
-__all__ = ["CONFORMANCE", "Conforming", "Number"]
-
 _SEEDS: Final = (1, 2, 3, 4, 5)
 # the 97.5 % quantile of Student's distribution with four degrees of freedom
 _STUDENT: Final = 2.776

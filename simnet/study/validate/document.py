@@ -25,24 +25,6 @@ from simnet.study.validate.measurements import measurements, wanted
 from simnet.study.work.cases import Case, Draw, Progress
 from simnet.study.work.kept import kept_beside
 
-__all__ = [
-    "Anchored",
-    "Answer",
-    "Document",
-    "Listing",
-    "Numbers",
-    "Results",
-    "Search",
-    "answer",
-    "answers",
-    "beside_listing",
-    "configuration_of",
-    "document_of",
-    "documents",
-    "draws_for",
-    "kind_of",
-]
-
 _PACKAGE = "simnet.documents"
 
 Results: TypeAlias = Mapping[str, Result]

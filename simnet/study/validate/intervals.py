@@ -31,16 +31,6 @@ from typing import Final, TypeAlias
 from simnet.study.validate.kinds import alike, factor, log_factor
 from simnet.study.validate.residuals import Residual
 
-__all__ = [
-    "Part",
-    "discrepancy",
-    "discrepancy_of_changes",
-    "hull",
-    "parameters",
-    "parameters_of_few",
-    "quantile",
-]
-
 Part: TypeAlias = tuple[float, float]
 """The ends of an interval, as logarithms of factors of the prediction."""
 

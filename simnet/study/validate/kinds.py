@@ -16,8 +16,6 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["KINDS", "alike", "error", "factor", "log_factor"]
-
 _POINTS: Final = 100.0
 _BACKGROUND_PER_S: Final = 100.0
 _STORAGE: Final = "storage "

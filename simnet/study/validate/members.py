@@ -20,8 +20,6 @@ from simnet.study.validate.kinds import log_factor
 from simnet.study.work.cases import Case, Draw, Member, runs_to_completion, uncertain
 from simnet.study.work.ensemble import Anchor, condition, latin_hypercube
 
-__all__ = ["MEMBER_TIMES", "Numbers", "Simulations", "consistent"]
-
 # members of an answer with many cases, such as a mean over message sizes: one of so many
 _SWEEP_SHARE: Final = 3
 _DURATION: Final = "2 s"

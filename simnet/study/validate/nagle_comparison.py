@@ -16,8 +16,6 @@ from simnet._share import folder
 from simnet.files import read_text
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 
-__all__ = ["JIFFY_MS", "WAYS_US", "WAY_US", "Stall", "measured", "options", "stall_ms"]
-
 _US = 10**6
 _MS = 10**9
 _TRANSACTIONS = 60

@@ -24,8 +24,6 @@ from simnet.study.validate.predictions import predictions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Record", "Score", "record"]
-
 
 class Score(BaseModel):
     """A frozen prediction and the number that became known later, in the unit of the measurement.

@@ -20,8 +20,6 @@ from simnet.net.link.lossy_path import FLUSHED
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 
-__all__ = ["CLASSIC", "DURATION_PS", "Measured", "Simulated", "connection", "measured", "simulate"]
-
 _US = 10**6
 _SECOND_PS = 10**12
 DURATION_PS = 4 * _SECOND_PS

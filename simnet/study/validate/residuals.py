@@ -21,8 +21,6 @@ from simnet.files import read_bytes, write_text
 from simnet.rows import Printed, Row
 from simnet.study.validate.kinds import KINDS, error, log_factor
 
-__all__ = ["Residual", "Residuals", "keep", "path_of", "residuals"]
-
 _SCHEMA: Literal["simnet.residuals/1"] = "simnet.residuals/1"
 _MOST_BYTES: Final = 16 << 20
 

@@ -28,8 +28,6 @@ from simnet.study.run.measures import (
     TAIL,
 )
 
-__all__ = ["GOALS", "LOADS_SAID", "Aim", "Criterion", "aim_of", "load_of", "said"]
-
 GOALS: Final = {one.goal: one.metric for one in METRICS.values() if one.goal}
 """Metrics that can be asked for, by the name that ``--goal`` has for them."""
 

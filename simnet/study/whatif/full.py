@@ -11,8 +11,6 @@ from simnet.host.cpulist import cpulist_text
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["filled"]
-
 # percent of the time; a CPU that has less to do than that is not full in any run
 _FULL: Final = 98.0
 _NOT_FULL: Final = 95.0

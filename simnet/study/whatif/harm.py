@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from simnet.study.whatif.whatif import WhatIf
 
-__all__ = ["harm"]
-
 _WORSE: Final = "no"
 _OPEN: Final = "cannot tell"
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["called", "machine", "on_nodes", "with_counts"]
-
 _FILE: Final = ".toml"
 _GHZ: Final = 10**9
 

@@ -13,8 +13,6 @@ from pydantic import Field
 from simnet.rows import Row
 from simnet.study.run.result import Result
 
-__all__ = ["SIBLINGS", "Moved", "moved", "moved_text", "per_unit_us", "unit_of"]
-
 SIBLINGS = "slowed by a busy SMT sibling"
 """What executing the work takes beyond the work itself."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Change
     from simnet.study.whatif.whatif import Judged
 
-__all__ = ["plain"]
-
 # what an interval is made of, and what would make it narrower
 _WHY: Final = {
     "seeds": "it differs from run to run by chance, and few were simulated",

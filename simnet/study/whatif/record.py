@@ -35,8 +35,6 @@ from simnet.study.whatif.verdict import Interval, modelled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["OUTCOMES", "ChangeRecord", "Outcome", "ScoredChange", "record_of_changes"]
-
 Outcome: TypeAlias = Literal["right", "abstained", "wrong"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("right", "abstained", "wrong")
 _CHANGES: Final = frozenset({"ratio", "gain"})

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Reads
     from simnet.study.run.result import Result
 
-__all__ = ["AS_IT_IS", "is_read", "same", "values_read", "why_same"]
-
 AS_IT_IS: Final = "that is how the system is already"
 _NOT_READ: Final = "nothing of this system reads it"
 _NOT_USED: Final = "nothing in these runs made use of it"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.subject import Proposal
 
-__all__ = ["Tuning", "read_tuning"]
-
 
 @dataclass(frozen=True)
 class Tuning:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.verdict import Interval
 
-__all__ = ["FAIRNESS_PERCENT", "LOSS_POINTS", "vetoed"]
-
 LOSS_POINTS: Final = 1.0
 FAIRNESS_PERCENT: Final = 10.0
 

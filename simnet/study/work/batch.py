@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from simnet.study.work.cases import Case, Member
 
-__all__ = ["OPTION", "Batch", "Cell", "done", "is_whole", "require_parquet"]
-
 _SWEEP: Final = b"simnet.sweep"
 _NUMBERS: Final = (*MEASURES, "packets_per_s", "warmup_s", "simulated_s")
 OPTION: Final = "--into"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.task import Task
 
-__all__ = ["done_on_cluster", "on_cluster", "threads"]
-
 _Piece = TypeVar("_Piece")
 _Answer = TypeVar("_Answer")
 

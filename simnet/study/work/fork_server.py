@@ -31,8 +31,6 @@ from simnet.printable import lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["BROKE_OFF", "ForkServer", "forked", "interrupts_blocked", "prepare", "serve"]
-
 BROKE_OFF: Final = 1 << 16
 """Stands for the exit status of a worker that is ended, or about which nobody can be asked."""
 

@@ -23,8 +23,6 @@ from simnet.study.work.vary import uncertain_parameters
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["beside", "keep", "kept_beside"]
-
 _SCHEMA: Literal["simnet.draws/1"] = "simnet.draws/1"
 _NAME: Final = "calibration.json"
 _MOST_BYTES: Final = 16 << 20

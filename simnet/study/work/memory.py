@@ -13,8 +13,6 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.study.run.duration_text import duration_text
 
-__all__ = ["EnoughMemory", "available_bytes"]
-
 _STATM: Final = Path("/proc/self/statm")
 _MEMINFO: Final = Path("/proc/meminfo")
 _CGROUP: Final = Path("/sys/fs/cgroup")

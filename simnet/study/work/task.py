@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.work.store import Store
 
-__all__ = ["Task"]
-
 
 @dataclass(frozen=True)
 class Task:

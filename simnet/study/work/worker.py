@@ -16,8 +16,6 @@ from typing import Final
 from simnet.errors import SimnetError, is_out_of_memory
 from simnet.kernel.huge_pages import use_huge_pages
 
-__all__ = ["NO_MEMORY", "serve"]
-
 NO_MEMORY: Final = 12
 """Exit status of a worker that has got no more memory, as ENOMEM."""
 

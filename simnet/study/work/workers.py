@@ -31,8 +31,6 @@ from simnet.errors import LostRunError
 from simnet.study.work.fork_server import BROKE_OFF, forked, prepare
 from simnet.study.work.worker import NO_MEMORY
 
-__all__ = ["cpus", "done_by_workers", "expected"]
-
 ATTEMPTS: Final = 3
 _QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
 _Piece = TypeVar("_Piece")

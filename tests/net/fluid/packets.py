@@ -12,8 +12,6 @@ from collections import deque
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 
-__all__ = ["FRAME", "PAYLOAD", "PacketNetwork"]
-
 PAYLOAD = 8948
 FRAME = 9038
 _SENT, _IN, _OUT, _ACK, _PAUSE, _RESUME = range(6)

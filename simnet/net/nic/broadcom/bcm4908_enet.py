@@ -15,8 +15,6 @@ import cython
 
 from simnet.net.nic.broadcom.status_bits import StatusBits
 
-__all__ = ["Bcm4908Enet"]
-
 
 @cython.final
 @cython.cclass

@@ -24,8 +24,6 @@ from simnet.net.nic.broadcom.status_bits import StatusBits
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.port import Nic
 
-__all__ = ["Bgmac"]
-
 
 @cython.final
 @cython.cclass

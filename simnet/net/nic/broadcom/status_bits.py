@@ -13,8 +13,6 @@ from simnet.kernel.sentinel import NEVER
 from simnet.net.link.skb import Skb
 from simnet.net.nic.port import Nic
 
-__all__ = ["StatusBits"]
-
 
 @cython.cclass
 class StatusBits(Nic):

@@ -20,8 +20,6 @@ from simnet.kernel.compiled import Public
 from simnet.net.link.skb import Skb
 from simnet.net.steering.flow_rules import FlowRules
 
-__all__ = ["Atr", "AtrRing"]
-
 # atr_sample_rate; IXGBE_FDIR_PBALLOC_64K, and FDIRCTRL.FULL_THRESH in units of 16
 _SAMPLE_RATE: cython.int = 20
 _MOST_FILTERS: cython.longlong = 8192 - 4 * 16

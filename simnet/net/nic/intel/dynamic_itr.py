@@ -15,8 +15,6 @@ import cython
 
 from simnet.kernel.compiled import Public
 
-__all__ = ["DynamicItr", "RingContainer"]
-
 _MIN_INC: cython.longlong = 2
 _MIN_USECS: cython.longlong = 2
 _MAX_USECS: cython.longlong = 0x7E

@@ -14,8 +14,6 @@ from simnet.net.nic.intel.dynamic_itr import DynamicItr, RingContainer
 from simnet.net.nic.intel.itr_channel import ItrChannel
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["I40e"]
-
 _US_PS: cython.longlong = 1_000_000
 _MASK: cython.longlong = 0x1FFE
 _MBPS = 10**6

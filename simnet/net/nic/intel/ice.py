@@ -22,8 +22,6 @@ from simnet.net.nic.dim import Dim
 from simnet.net.nic.intel.itr_channel import ItrChannel
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["Ice", "Profiles", "profiles"]
-
 _FIXED_LIMIT: Final = (5, 16)
 _FIRST_PROFILE = 1
 _STALE_PS = 10**12

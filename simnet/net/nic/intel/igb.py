@@ -16,8 +16,6 @@ from simnet.net.nic.intel.igb_itr import IgbItr
 from simnet.net.nic.intel.loaded_vector import LoadedVector
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["Igb"]
-
 _TX_WORK = 128
 _MBPS = 10**6
 

@@ -21,8 +21,6 @@ import cython
 
 from simnet.kernel.compiled import Public
 
-__all__ = ["IgbItr", "RingContainer"]
-
 # igb.h, in quarters of a us
 _START: cython.longlong = 648
 _BULK_ITR: cython.longlong = 980

@@ -27,8 +27,6 @@ from simnet.net.nic.channel import Channel
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 
-__all__ = ["ItrChannel"]
-
 # ICE_DFLT_IRQ_WORK, I40E_DEFAULT_IRQ_WORK
 _WORK_LIMIT = 256
 # the tail of the receive ring, and what enables the vector

@@ -19,8 +19,6 @@ from simnet.net.nic.intel.ixgbe_itr import ItrRules, IxgbeItr
 from simnet.net.nic.intel.loaded_vector import LoadedVector
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["Ixgbe"]
-
 _TX_WORK = 256
 _MBPS = 10**6
 

@@ -26,8 +26,6 @@ import cython
 from simnet.host.release import release
 from simnet.kernel.compiled import Public
 
-__all__ = ["ItrRules", "IxgbeItr", "RingContainer", "itr_rules"]
-
 # ixgbe.h; IXGBE_100K_ITR, IXGBE_20K_ITR and IXGBE_12K_ITR in quarters of a us
 _MIN_INC: cython.longlong = 2
 _MIN_USECS: cython.longlong = 10

@@ -18,8 +18,6 @@ from simnet.net.link.gro import Gro
 from simnet.net.nic.intel.itr_channel import ItrChannel
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["LoadedVector"]
-
 _BUFFER_WRITE: cython.int = 16
 
 

@@ -23,8 +23,6 @@ from simnet.net.link.skb import Skb
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.net_device import NetDevice
 
-__all__ = ["R8169"]
-
 # rtl_tx has no budget
 _ALL = 1 << 30
 # the mask

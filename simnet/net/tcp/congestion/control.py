@@ -11,8 +11,6 @@ import cython
 
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["INFINITE_SSTHRESH", "Bic", "Congestion"]
-
 INFINITE_SSTHRESH = 0x7FFFFFFF
 _BIC_SSTHRESH = 100
 

@@ -12,8 +12,6 @@ import cython
 from simnet.net.tcp.congestion.control import Bic, Congestion
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["CongestionMaker", "Cubic", "cube_root"]
-
 _RENO: cython.int = 0
 _BIC: cython.int = 1
 _CUBIC: cython.int = 2

@@ -6,8 +6,6 @@ import cython
 
 from simnet.net.link.skb import Skb
 
-__all__ = ["joins"]
-
 _PAGE_BYTES: cython.longlong = 4096
 _MAX_SKB_FRAGS: cython.longlong = 17
 

@@ -11,8 +11,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["AckCompression"]
-
 _NOWHERE: cython.longlong = -1
 _FAST_RETRANSMIT: cython.int = 3
 

@@ -17,8 +17,6 @@ from simnet.host.memory import Memory
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
-__all__ = ["ReceiveCosts"]
-
 
 @cython.final
 @cython.cclass

@@ -21,8 +21,6 @@ from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["DelayedAck"]
-
 # TCP_MIN_MSS
 _MIN_MSS: cython.longlong = 88
 # what the window field of a header holds

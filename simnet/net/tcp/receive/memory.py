@@ -15,8 +15,6 @@ from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["ReceiveMemory"]
-
 # tcp_collapse, SKB_MAX_ORDER: what a page holds besides headers and skb_shared_info, and `truesize`
 _PACKED_BYTES: cython.longlong = 3712
 _PACKED_MEMORY: cython.longlong = 4096

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from simnet.net.tcp.receive.window import ReceiveWindow
 
-__all__ = ["Segment", "collapsed", "collapsed_ranges", "pruned"]
-
 Segment = tuple[int, int, int, int]
 
 _PAGE: Final = 4096

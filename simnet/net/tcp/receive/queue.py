@@ -12,8 +12,6 @@ from typing import Any
 
 import cython
 
-__all__ = ["ReceiveQueue", "SkbSizes"]
-
 _SHARED_INFO: cython.int = 320
 _SK_BUFF: cython.int = 256
 # skb_small_head_cache of a kernel without wireless networks; 640 with them

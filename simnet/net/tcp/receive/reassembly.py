@@ -14,8 +14,6 @@ import cython
 
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 
-__all__ = ["Reassembly"]
-
 _MOST_BLOCKS: cython.int = 4
 # TCP_SACK_BLOCKS_EXPECTED
 _EXPECTED_BLOCKS: cython.int = 2

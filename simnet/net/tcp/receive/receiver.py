@@ -25,8 +25,6 @@ from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["TcpReceiver", "new_receiver"]
-
 _PAGE_MASK: cython.longlong = 4095
 _SYN_WINDOW: cython.longlong = 65535
 

@@ -10,8 +10,6 @@ import cython
 
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["ReceiveSequence"]
-
 
 @cython.final
 @cython.no_gc

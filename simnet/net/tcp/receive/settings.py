@@ -10,8 +10,6 @@ from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.receiver_version import ReceiverRules, receiver_rules
 
-__all__ = ["ReceiverSettings"]
-
 
 @cython.final
 @cython.cclass

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-__all__ = ["AckTiming"]
-
 _NEVER: Final = 1 << 40
 
 

@@ -10,8 +10,6 @@ import cython
 
 from simnet.net.link.skb import Skb, SkbQueue
 
-__all__ = ["Ucopy"]
-
 
 @cython.final
 @cython.cclass

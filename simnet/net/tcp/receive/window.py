@@ -16,8 +16,6 @@ from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
-__all__ = ["ReceiveWindow"]
-
 _CUSHION: cython.int = 1
 _RATIO: cython.int = 2
 _FULL_SEGMENT: cython.int = 1460

@@ -21,9 +21,6 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
-__all__ = ["CountedRecovery"]
-
-
 _MAX_BURST: cython.longlong = 3
 _RATE_HALVING: cython.int = 0
 _PRR_CONSERVATIVE: cython.int = 2

@@ -27,8 +27,6 @@ from simnet.net.tcp.recovery.segment import (
 from simnet.net.tcp.recovery.undo import Undo
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["CountedTags"]
-
 # replaced as a whole, and so the same for all
 _NONE_SEEN = cython.declare(list[Any], [])
 

@@ -16,8 +16,6 @@ NEEDLESS: cython.int = -1
 WAITS: cython.int = 0
 ANSWERED: cython.int = 1
 
-__all__ = ["Frto"]
-
 
 @cython.final
 @cython.no_gc

@@ -28,8 +28,6 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.send.timer import SendTimer
 
-__all__ = ["NewReno"]
-
 
 @cython.final
 @cython.no_gc

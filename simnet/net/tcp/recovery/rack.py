@@ -25,8 +25,6 @@ from simnet.net.tcp.recovery.segment import (
 )
 from simnet.net.tcp.send.rtt import RttEstimator
 
-__all__ = ["Rack"]
-
 # in place of a neighbour: the segment is not in the list
 _OUT: cython.longlong = -2
 _MOST_STEPS: cython.int = 255

@@ -14,8 +14,6 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import SendTimer
 
-__all__ = ["CWR", "DISORDER", "LOSS", "OPEN", "RECOVERY", "Recovery"]
-
 OPEN: cython.int = 0
 DISORDER: cython.int = 1
 CWR: cython.int = 2

@@ -28,8 +28,6 @@ from simnet.net.tcp.recovery.tlp import LossProbe
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.timer import SendTimer
 
-__all__ = ["SackRecovery"]
-
 _RENEGE_MIN_US: cython.longlong = 10_000
 
 

@@ -18,8 +18,6 @@ from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.segment import END, EVER, RETRANS, SACKED, SENT_US, WORDS
 
-__all__ = ["SackTags"]
-
 # replaced as a whole, and so the same for all
 _NONE_SEEN = cython.declare(list[Any], [])
 

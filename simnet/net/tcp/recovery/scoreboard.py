@@ -43,8 +43,6 @@ from simnet.net.tcp.recovery.undo import Undo
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sequence import SendSequence
 
-__all__ = ["Scoreboard"]
-
 
 @cython.final
 @cython.no_gc

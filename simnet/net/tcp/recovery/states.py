@@ -17,8 +17,6 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.send.timer import SendTimer
 
-__all__ = ["States"]
-
 _INFINITE_SSTHRESH: cython.longlong = 0x7FFFFFFF
 
 

@@ -15,8 +15,6 @@ from simnet.net.tcp.recovery.recovery import CWR, OPEN
 from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.send.rtt import RttEstimator
 
-__all__ = ["LossProbe"]
-
 
 @cython.final
 @cython.no_gc

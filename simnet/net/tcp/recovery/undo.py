@@ -11,8 +11,6 @@ import cython
 from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.send.sequence import SendSequence
 
-__all__ = ["Undo"]
-
 
 @cython.final
 @cython.no_gc

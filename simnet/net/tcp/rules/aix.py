@@ -30,16 +30,6 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
 
-__all__ = [
-    "AixTcp",
-    "aix_receiver",
-    "aix_receiver_settings",
-    "aix_sender",
-    "aix_sender_settings",
-    "effective_space",
-    "first_cwnd",
-]
-
 _MS: Final = 10**9
 _TIMESTAMP_BYTES: Final = 12
 _RFC_2414_BYTES: Final = 4380

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import cython
 
-__all__ = ["CE", "CWR", "ECE", "ECT", "Ecn"]
-
 #: bits of a segment: it may be marked, it has been, ECE and CWR of its TCP header
 ECT, CE, ECE, CWR = 1, 2, 4, 8
 _ECT: cython.int = 1

@@ -14,8 +14,6 @@ import cython
 
 from simnet.host.release import values_in
 
-__all__ = ["ReceiverRules", "receiver_rules"]
-
 #: `tcp_rcv_space_adjust`: twice what was read, counted in segments
 RIGHT_SIZING_SEGMENTS: Final = 0
 #: copied twice plus 16 segments, more while the rate grows

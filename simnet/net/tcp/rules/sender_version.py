@@ -17,15 +17,6 @@ import cython
 
 from simnet.host.release import release_in, values_in
 
-__all__ = [
-    "PRR",
-    "PRR_CONSERVATIVE",
-    "RATE_HALVING",
-    "SenderRules",
-    "congestion_controls",
-    "sender_rules",
-]
-
 #: `tcp_cwnd_down`: one segment less for every second ACK
 RATE_HALVING: Final = 0
 #: RFC 6937 with the slow-start reduction bound

@@ -18,8 +18,6 @@ from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.link.wire import Port
 from simnet.net.tcp.send.sequence import SendSequence
 
-__all__ = ["SendCosts"]
-
 _ALL_PERMILLE: cython.longlong = 1000
 
 

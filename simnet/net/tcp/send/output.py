@@ -24,8 +24,6 @@ from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
-__all__ = ["SendOutput"]
-
 _TSO_BYTES: cython.longlong = 65536
 _MAX_BURST: cython.longlong = 3
 _US_PS: cython.longlong = 10**6

@@ -10,8 +10,6 @@ import cython
 
 from simnet.kernel.sentinel import NONE
 
-__all__ = ["RttEstimator"]
-
 _US: cython.longlong = 10**6
 # tcp_min_rtt_wlen
 _WINDOW_US: cython.longlong = 300 * 10**6

@@ -28,8 +28,6 @@ from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.send.timer import SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
-__all__ = ["TcpSender", "new_sender", "sent_again"]
-
 
 @cython.final
 @cython.no_gc

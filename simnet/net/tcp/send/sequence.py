@@ -11,8 +11,6 @@ import cython
 
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["SendSequence"]
-
 # TCP and IP headers and the least payload that every host takes
 _MIN_DATAGRAM_BYTES: cython.int = 68
 _HEADER: cython.int = 20

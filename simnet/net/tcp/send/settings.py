@@ -8,8 +8,6 @@ from simnet.kernel.sentinel import NEVER
 from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["SenderSettings"]
-
 
 @cython.final
 @cython.cclass

@@ -13,8 +13,6 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.net.tcp.rules.sender_version import SenderRules
 
-__all__ = ["SmallQueue"]
-
 _GSO_BYTES: cython.longlong = 65536
 _SECOND_PS: cython.longlong = 10**12
 _UNPACED: cython.longlong = 10

@@ -12,8 +12,6 @@ from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.send.rtt import RttEstimator
 
-__all__ = ["SendTimer"]
-
 _US: cython.longlong = 10**6
 _RETRIES2: cython.int = 15
 # what the timer is set for: the retransmission timeout or a window probe, or

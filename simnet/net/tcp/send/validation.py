@@ -13,8 +13,6 @@ from simnet.net.tcp.recovery.recovery import OPEN, Recovery
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.timer import SendTimer
 
-__all__ = ["WindowValidation"]
-
 _TSO_BYTES: cython.longlong = 65536
 _MAX_BURST: cython.longlong = 3
 

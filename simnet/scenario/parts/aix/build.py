@@ -9,8 +9,6 @@ from simnet.net.tcp.rules.aix import AixTcp, effective_space
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
 
-__all__ = ["aix_tcp"]
-
 _SECOND_PS: Final = 10**12
 
 

@@ -8,9 +8,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_aix"]
-
-
 def check_aix(tree: Tree, place: Path, table: Table) -> None:
     """Refuse a buffer that AIX refuses; say what of AIX is modelled."""
     host = tree.get(place)

@@ -17,8 +17,6 @@ from simnet.scenario.core.subject import model_section
 from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.nic.schema import Nic
 
-__all__ = ["AIX"]
-
 _UNITS: Final = {"_ps": "ms", "_bytes": "B"}
 _PLAIN_BYTES: Final = 1500
 _JUMBO_BYTES: Final = 9000

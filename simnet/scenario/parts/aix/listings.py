@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.core.tree import Entry
 
-__all__ = ["LISTINGS"]
-
 
 class _Connections(Target):
     """Hosts whose attributes are of their connections."""

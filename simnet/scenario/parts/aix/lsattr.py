@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["LSATTR"]
-
 LSATTR: Final[dict[str, tuple[str, str]]] = {
     "alias4": ("", "further IPv4 addresses"),
     "alias6": ("", "further IPv6 addresses"),

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["NO"]
-
 NO: Final[dict[str, tuple[str, str]]] = {
     "arpqsize": ("packets", "queued for an address that ARP is asked for"),
     "arpt_killc": ("min", "until a complete ARP entry goes"),

@@ -10,8 +10,6 @@ from simnet.scenario.core.specs import Flag, count, size, time
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-__all__ = ["NetworkOptions"]
-
 
 class NetworkOptions(Section):
     """Attributes of no(1), by their names there. `sack` is `tcp_sack`, `rfc1323` timestamps."""

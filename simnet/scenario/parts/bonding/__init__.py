@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, Subject, late
 from simnet.scenario.parts.bonding.schema import Bonding
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "bonding",
     order=30,

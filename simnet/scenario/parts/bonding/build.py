@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.core.effective import Effective, Flow, Host
 
-__all__ = ["BondedFlow", "connect", "delayed_actions"]
-
 _PS = 10**12
 _MS = 10**9
 _OUI = 0x00_0D_60 << 24

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_bond"]
-
-
 def check_bond(tree: Tree, place: Path, table: Table) -> None:
     """Refuse a bond that the kernel refuses, and one that cannot be simulated."""
     host = tree.get(place)

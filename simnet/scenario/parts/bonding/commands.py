@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["Bond", "bond_of", "rebuild", "typed"]
-
 _OPTION: Final = "modprobe bonding "
 _SLAVE: Final = "ifenslave bond0 "
 _FIRST_SET_WHILE_UP: Final = (3, 14)

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["idle"]
-
 _HASH: Final = {"balance-xor", "802.3ad"}
 # the switch sees a port as one of its own, not as part of a channel
 _SINGLE: Final = {"active-backup", "balance-tlb", "balance-alb"}

@@ -15,9 +15,6 @@ from simnet.scenario.core.specs import Choice, Flag, count, time
 from simnet.scenario.parts.bonding.schema import Bonding
 from simnet.scenario.parts.network.schema import Switch
 
-__all__ = ["BONDING"]
-
-
 _AGAIN: Final = "then ifconfig bond0 ADDRESS, and ifenslave each port again"
 
 

@@ -9,8 +9,6 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, PortName, count, time
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["Bonding", "BondingKernel"]
-
 
 class Bonding(Section):
     """The module parameters of the bonding driver; the defaults are the driver's.

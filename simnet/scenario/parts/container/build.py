@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.container.schema import Container
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["ContainerBuilt", "container_of"]
-
 
 @dataclass(frozen=True)
 class ContainerBuilt:

@@ -9,8 +9,6 @@ from simnet.scenario.core.places import Places
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_container"]
-
 
 def check_container(tree: Tree, table: Table) -> None:
     """Refuse a container without a load that comes to it, and CPUs that are not there."""

@@ -13,8 +13,6 @@ from simnet.scenario.core.subject import Column
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "VethCounts", "VethUse"]
-
 
 @dataclass(frozen=True)
 class VethCounts:

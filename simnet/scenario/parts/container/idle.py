@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["idle"]
-
 _OF_RING: Final = ("veth_receive_cycles", "ring_lines")
 _OF_TABLES: Final = ("table_cycles", "rule_cycles")
 _OF_TRACKING: Final = ("conntrack_make_cycles", "conntrack_find_cycles")

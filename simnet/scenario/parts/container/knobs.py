@@ -13,8 +13,6 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.container.schema import Container
 
-__all__ = ["KNOBS"]
-
 _IN: Final = "ip netns exec container"
 _RPS: Final = "/sys/class/net/eth0/queues/rx-0/rps_cpus"
 

@@ -10,8 +10,6 @@ from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.model import DiskModel
 from simnet.storage.disk.nvme import NvmeDrive
 
-__all__ = ["disk_model", "make_disk"]
-
 
 def disk_model(name: str) -> DiskModel:
     """Return a model that comes with simnet, or that of a file.

@@ -9,8 +9,6 @@ from simnet.scenario.system.lifting import copy, down, up
 if TYPE_CHECKING:
     from simnet.scenario.parts.disks.schema import Disk
 
-__all__ = ["quicker"]
-
 _RATES: Final = ("rpm", "outer_rate_bps", "inner_rate_bps", "bus_rate_bps")
 _TIMES: Final = (
     "seek_track_ps",

@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, rate, ratio, size, time
 
-__all__ = ["Disk"]
-
 
 class Disk(Section):
     """A disk: capacity, bus, command queue, buffer, and its arm and platters or its flash.

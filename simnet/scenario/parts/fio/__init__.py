@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.fio.schema import FioGroup
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "fio",
     order=60,

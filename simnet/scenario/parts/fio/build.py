@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.fio.schema import FioGroup
     from simnet.storage.multiqueue.queue import MultiQueue
 
-__all__ = ["build_fio"]
-
 _CLASSES: Final = ("none", "rt", "be", "idle")
 # fio forks one process after the other
 _FORK_PS: Final = 100 * 10**6

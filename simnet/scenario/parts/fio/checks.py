@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_fio", "needs"]
-
 _HOST: Final[Path] = ("host",)
 _BLK_MQ: Final = (5, 0)
 _IO_URING: Final = (5, 1)

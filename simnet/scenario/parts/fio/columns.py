@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
     from simnet.workload.fio_stats import FioStats, Latency
 
-__all__ = ["COLUMNS", "PERCENTILES", "FioGroupUse", "group_counts", "group_extremes"]
-
 #: of completion latency, as fio prints them unless `percentile_list` says otherwise
 PERCENTILES: Final = (
     *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0),

@@ -9,8 +9,6 @@ from simnet.scenario.system.lifting import Lifting, copy, twice
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["LIFTS"]
-
 
 def _deeper(effective: Effective) -> Effective:
     """More units in flight, of jobs whose engine can have them."""

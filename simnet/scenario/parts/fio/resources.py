@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.workload.fio import FioJob
     from simnet.workload.fio_stats import FioStats
 
-__all__ = ["FioPath", "Group"]
-
 
 @dataclass(frozen=True)
 class Group:

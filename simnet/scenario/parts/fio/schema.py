@@ -10,8 +10,6 @@ from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size
 
-__all__ = ["ENGINES", "PATTERNS", "FioGroup"]
-
 #: values of ioengine
 ENGINES = ("sync", "libaio", "io_uring")
 #: values of rw: whether places are random, and whether there are reads and writes

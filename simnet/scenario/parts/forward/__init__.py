@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.forward.schema import Forward
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "forward",
     order=96,

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.forward.schema import Forward
     from simnet.scenario.parts.steering.build import HostSteering
 
-__all__ = ["ForwardBuilt", "build"]
-
 _FIRST_SENDER: Final = 0x0A010001
 _FIRST_RECEIVER: Final = 0x0B000001
 _SENDER_PORT: Final = 1024

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["FIRST", "check_forward", "needs"]
-
 FIRST: Final = (4, 12)
 """The first version whose early_drop this is."""
 # as measured: what a build of so many more has taken

@@ -14,8 +14,6 @@ from simnet.scenario.parts.network.lost import lost_text
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "ForwardCounts", "ForwardUse"]
-
 _PERCENT: Final = 100
 _PS: Final = 10**12
 # places where packets are lost, and the counter of each; that of the ring is the driver's

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["idle"]
-
 _OF_TRACKING: Final = (
     "nf_conntrack_max",
     "nf_conntrack_buckets",

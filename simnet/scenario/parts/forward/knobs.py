@@ -11,8 +11,6 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.forward.schema import Forward
 
-__all__ = ["KNOBS"]
-
 
 def _knob(name: str, target: str, command: str, **more: Any) -> Knob:
     spec = value_spec(Forward, target)

@@ -7,8 +7,6 @@ from typing import Annotated, Final
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, size
 
-__all__ = ["MOST_FLOWS", "Forward"]
-
 MOST_FLOWS: Final = 1_000_000
 
 

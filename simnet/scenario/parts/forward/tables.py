@@ -6,8 +6,6 @@ from typing import Protocol
 
 from simnet.host.costs import cycles_ps
 
-__all__ = ["tables_ps"]
-
 
 class _Given(Protocol):
     """A section with what a table, and a rule in it, cost."""

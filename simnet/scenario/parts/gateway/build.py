@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.gateway.schema import GatewayTable
 
-__all__ = ["GatewayBuilt", "build"]
-
 _SERVER: Final = 0xC6336401
 _OUTSIDE: Final = 0xCB007101
 _CLIENT: Final = 0xC0A80102

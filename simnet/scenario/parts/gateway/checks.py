@@ -11,8 +11,6 @@ from simnet.scenario.core.places import Places
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_gateway"]
-
 FIRST: Final = (5, 10)
 """The first version whose ports of a switch these are."""
 _DRIVERS: Final = ("bcm4908_enet", "bgmac")

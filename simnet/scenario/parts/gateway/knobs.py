@@ -11,8 +11,6 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.gateway.schema import GatewayTable
 
-__all__ = ["KNOBS"]
-
 _BRIDGE: Final = "/sys/class/net/br-lan/queues/rx-0/rps_cpus"
 _MASK: Final = value_spec(GatewayTable, "bridge_rps_cpus")
 _OFFLOAD: Final = value_spec(GatewayTable, "flow_offload")

@@ -8,8 +8,6 @@ from simnet.scenario.core.knob import CpuMask
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles
 
-__all__ = ["GatewayTable"]
-
 _PORTS: Final = ("vlan", "dsa")
 
 

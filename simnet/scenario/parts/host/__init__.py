@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, ModelFiles, Subject, late
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine, Server
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "host",
     order=120,

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Cpu
     from simnet.scenario.parts.host.schema import Machine as MachineModel
 
-__all__ = [
-    "PS",
-    "make_buffers",
-    "make_costs",
-    "make_machine",
-    "make_spread",
-]
-
 PS = 10**12
 # of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
 _PRIVATE_WAYS = 16

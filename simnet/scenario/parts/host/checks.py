@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["SECOND_PS", "Machines", "check_timer"]
-
 SECOND_PS: Final = 10**12
 
 # what rules of the fair scheduler were read for

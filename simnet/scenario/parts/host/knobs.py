@@ -11,8 +11,6 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.subject import model_section
 
-__all__ = ["CONSTANTS", "sysctl"]
-
 
 def sysctl(name: str, target: str, **more: Any) -> Knob:
     """Return the knob of a sysctl that is a value of the kernel's model."""

@@ -9,8 +9,6 @@ from simnet.scenario.system.lifting import Lifting, copy, hosts, up
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["LIFTS"]
-
 
 def _quicker(host: Host) -> Host:
     return host.model_copy(update={"cpu": copy(host.cpu, up, "clock_hz")})

@@ -25,8 +25,6 @@ from simnet.scenario.core.specs import (
     time,
 )
 
-__all__ = ["Costs", "Cpu", "Kernel", "Machine", "Memory", "Server", "ServerPort"]
-
 
 class Costs(Section):
     """What the CPU does per event, in clock cycles; moving cache lines is extra, see `Memory`."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.idle_states.schema import IdleKernel
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["join", "make_idle_states"]
-
 _US_PS = 10**6
 
 

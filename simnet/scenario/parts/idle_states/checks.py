@@ -9,8 +9,6 @@ from simnet.scenario.parts.idle_states.schema import IdleKernel
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_idle_states"]
-
 
 def check_idle_states(tree: Tree, place: Path, table: Table) -> None:
     """Refuse to limit idle states of which nothing is known."""

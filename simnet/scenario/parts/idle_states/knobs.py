@@ -12,8 +12,6 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.idle_states.schema import DRIVERS, IdleKernel
 
-__all__ = ["KNOBS", "LIMIT"]
-
 _POWER: Final = "CPUs that sleep less take power, and turbo clock from busy ones: not modelled"
 
 

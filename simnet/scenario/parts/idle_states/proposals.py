@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["proposals"]
-
 _US_PS = 10**6
 
 

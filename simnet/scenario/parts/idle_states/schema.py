@@ -7,8 +7,6 @@ from typing import Annotated, Final
 from simnet.scenario.core.specs import Choice, time
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["ALL_STATES", "DRIVERS", "IdleKernel"]
-
 DRIVERS: Final = {"intel": "intel_idle", "amd": "processor"}
 """The module that has the idle states of a maker's processors, by the name of its parameter."""
 ALL_STATES: Final = "9"

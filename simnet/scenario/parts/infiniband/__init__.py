@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.infiniband.schema import Fabric
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "infiniband",
     order=40,

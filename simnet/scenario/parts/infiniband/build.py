@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["connect"]
-
 _PERMILLE: Final = 1000
 
 

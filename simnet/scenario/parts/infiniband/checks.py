@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_fabric"]
-
 _NODES: Final = 2
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "PortOrder", "counts_of"]
-
 _PS_PER_US: Final = 10**6
 Amount = Annotated[float, Field(ge=0.0)]
 

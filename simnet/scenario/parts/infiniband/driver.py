@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVERS", "Ipoib"]
-
 _SECOND_PS: Final = 10**12
 _UD_HEADERS_BYTES: Final = 4
 _CM_LARGEST_MTU_BYTES: Final = 65520

@@ -17,8 +17,6 @@ from simnet.scenario.core.specs import count
 if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
 
-__all__ = ["ipoib_knobs"]
-
 
 def ipoib_knobs(driver: type[Section]) -> tuple[Knob, ...]:
     """Return the knobs of the driver's values."""

@@ -9,8 +9,6 @@ from simnet.scenario.system.lifting import Lifting, changed, down, up
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["LIFTS"]
-
 
 def _network(effective: Effective) -> Effective:
     return changed(effective, "fabric", up, "link_rate_bps")

@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Edges, Flag, count, rate, ratio, size, time
 
-__all__ = ["Fabric"]
-
 
 class Fabric(Section):
     """An InfiniBand fabric: switches, links, how routes are chosen.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from simnet.scenario.core.subject import Subject, late
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "interrupts",
     delayed_actions=late("interrupts.build:delayed_actions"),

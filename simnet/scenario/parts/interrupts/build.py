@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.irqbalance.schema import Balancer
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["delayed_actions", "equip", "place_interrupts"]
-
 # when each daemon first moves an interrupt; by hand they are placed at once
 _FIRST_PASSES: Final = {
     "first-fit": FIRST_PASS_PS,

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine as Host
     from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 
-__all__ = ["apic_mode_of", "make_apic"]
-
 
 def apic_mode_of(machine: Machine, cpu: Cpu, kernel: Kernel) -> ApicMode:
     """Return how a host's interrupts find their CPU: the kernel's choice, unless the model says."""

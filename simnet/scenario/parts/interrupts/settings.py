@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path
     from simnet.scenario.parts.irqbalance.schema import IrqbalanceTable, OtherDevices
 
-__all__ = ["Interrupts"]
-
 _IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
 _NO_MAP: Final = ("daemon", "none")

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["same"]
-
 _STILL: Final = frozenset({"settled", "off"})
 
 

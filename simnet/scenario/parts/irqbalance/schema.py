@@ -13,8 +13,6 @@ from simnet.scenario.core.schema import FileTable, file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count
 
-__all__ = ["Balancer", "BannedCpus", "IrqbalanceTable", "OtherDevices"]
-
 
 @dataclass(frozen=True)
 class BannedCpus(CpuMask):

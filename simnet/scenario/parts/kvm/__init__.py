@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.kvm.schema import Guest, Kvm
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "kvm",
     order=75,

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["Hypervisor", "connect", "join"]
-
 _PS = 10**12
 
 

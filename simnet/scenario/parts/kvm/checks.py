@@ -11,8 +11,6 @@ from simnet.scenario.parts.nic.schema import Nic
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_guests"]
-
 _PINS: Final = ("vcpupin", "emulatorpin", "uplink_cpus")
 
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.net.virtio.vhost import VhostWorker
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "counts_of"]
-
 _PS_PER_S: Final = 10**12
 
 

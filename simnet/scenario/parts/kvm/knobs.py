@@ -14,8 +14,6 @@ from simnet.scenario.parts.kvm.schema import Guest, Kvm
 if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
 
-__all__ = ["KNOBS"]
-
 
 def _knob(
     section: type[Section], scope: str, name: str, target: str, command: str, **more: Any

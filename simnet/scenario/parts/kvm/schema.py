@@ -15,8 +15,6 @@ from simnet.scenario.core.specs import count, cycles, time
 if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Cpu, Machine
 
-__all__ = ["Guest", "Kvm"]
-
 
 class Kvm(Section):
     """KVM and vhost-net of a host; cycles are those of its CPUs."""

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from simnet.workload.memcached_system import KeyValue
     from simnet.workload.mutilate import Requests
 
-__all__ = ["build"]
-
 _SERVICE_PORT: Final = 11211
 _SERVER: Final = 0x0A000001
 _FIRST_CLIENT: Final = 0x0A000002

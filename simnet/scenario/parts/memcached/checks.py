@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Table, Tree
 
 
-__all__ = ["check_memcached", "needs"]
-
 # as measured: what a build of so many more has taken
 _CONNECTION_BYTES: Final = 10 << 10
 _CONNECTION_PS: Final = 20 * 10**6

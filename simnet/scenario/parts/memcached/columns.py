@@ -11,8 +11,6 @@ from simnet.scenario.core.subject import Column
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "KeyValueCounts", "KeyValueUse"]
-
 _PS_PER_S: Final = 10**12
 _MODES: Final = ("user", "system", "softirq", "idle")
 

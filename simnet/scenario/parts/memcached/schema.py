@@ -8,8 +8,6 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, ratio, time
 from simnet.workload.mutilate_sizes import ARRIVALS
 
-__all__ = ["Memcached"]
-
 
 class Memcached(Section):
     """memcached behind the first port, and hosts with mutilate behind that of the peer.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Part, Subject, late
 from simnet.scenario.parts.netem.schema import Netem
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "netem",
     parts=(

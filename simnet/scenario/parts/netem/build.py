@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["delayed_actions", "lay"]
-
 _KEPT: Final = "netem"
 _PS: Final = 10**12
 _BITS: Final = 8

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.net.link.netem import Netem
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "WayUse", "counts_of"]
-
 
 @dataclass(frozen=True)
 class WayCounts:

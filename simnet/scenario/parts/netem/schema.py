@@ -10,8 +10,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import count, rate, share, time
 
-__all__ = ["Netem"]
-
 
 class Netem(Section):
     """A way by the names of tc-netem(8): `loss gemodel p r 1-h 1-k` is here gemodel_p to _k."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.network.schema import Switch
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "network",
     models=(ModelFiles("switch", "switches", Switch, order=40),),

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_flow_rules", "needs", "sent_addresses"]
-
 _OWN_NETWORK: Final = 0x0A000000
 _NETSERVER_PORT: Final = 12865
 # net.ipv4.ip_local_port_range

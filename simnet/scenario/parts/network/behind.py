@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.net.tcp.socket import TcpSocket
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["FIRST_LOCAL_PORT", "LOCAL_PORTS", "HostsBehind"]
-
 # net.ipv4.ip_local_port_range
 FIRST_LOCAL_PORT: Final = 32768
 LOCAL_PORTS: Final = 61000 - FIRST_LOCAL_PORT

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "EndUse", "join"]
-
 _PERCENT: Final = 100
 _WORKING: Final = ("user_ps", "system_ps", "softirq_ps", "irq_ps")
 Percent = Annotated[float, Field(ge=0.0)]

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.settings import Settings
 
-__all__ = ["flows"]
-
 
 def _receive_buffer(kernel: Mapping[str, Any]) -> int:
     """What netserver asks for per recv: the buffer of a socket that has no connection yet."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["Pair", "join"]
-
 
 @dataclass(frozen=True)
 class Pair:

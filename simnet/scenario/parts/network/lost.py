@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["lost_text"]
-
 
 def lost_text(noun: str, percent: float, places: Iterable[tuple[str, int, str]]) -> str:
     """Return what was lost, the place with most first.

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.bonding.build import BondedFlow
     from simnet.scenario.parts.tcp.columns import ReceivingHalf, SendingHalf
 
-__all__ = ["NetworkPath", "PeerPort", "wait_of"]
-
 # a dual-port adapter: `io_bandwidth` is of both ports
 _PORTS_PER_BUS: Final = 2
 

@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, rate, size, time
 
-__all__ = ["Switch"]
-
 
 class Switch(Section):
     """A store-and-forward switch."""

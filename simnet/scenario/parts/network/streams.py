@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Port as EffectivePort
     from simnet.workload.netperf import Requester
 
-__all__ = ["build_streams"]
-
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.files import Workload
     from simnet.scenario.parts.steering.build import HostSteering
 
-__all__ = ["End", "FlowEnds", "make_transactions"]
-
 
 @dataclass(frozen=True)
 class FlowEnds:

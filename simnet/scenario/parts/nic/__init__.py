@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import ModelFiles, Subject, late
 from simnet.scenario.parts.nic.schema import Nic
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "nic",
     order=20,

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.network.schema import Switch
 
-__all__ = ["make_nic", "make_port", "send_by", "tx_rules"]
-
 _WORD = 1 << 32
 
 

@@ -20,8 +20,6 @@ from simnet.scenario.parts.nic.schema import (
 if TYPE_CHECKING:
     from simnet.scenario.parts.nic.schema import Given, Nic
 
-__all__ = ["COMBINED", "RSS_KNOBS", "Channels", "Combined", "ethtool"]
-
 
 def ethtool(section: type[Nic], typed: str, target: str, **more: Any) -> Knob:
     """Return the knob `ethtool TYPED VALUE`, with the range and the meaning of its target."""

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_nics"]
-
-
 def check_nics(tree: Tree, place: Path, table: Table) -> None:
     """Set what the driver of each port of a host has of its own, and refuse what it refuses."""
     for number, port in enumerate(tree.get((*place, "ports"))):

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "equip"]
-
 
 def equip(ground: Ground) -> None:
     """Have the counters of ports with rules read."""

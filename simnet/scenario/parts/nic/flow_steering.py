@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.parts.nic.schema import Given
 
-__all__ = ["FlowSteering", "RuleList", "matches", "rule_of"]
-
 _NONE: Final = "none"
 _TYPE: Final = "flow-type tcp4"
 _EXAMPLE: Final = "flow-type tcp4 dst-port 32768 action 3"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["Gigabit"]
-
 _US_PS: Final = 10**6
 _MOST_DESCRIPTORS: Final = 4096
 # modes of rx-usecs, and the least time that is one

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective, Host, Port
 
-__all__ = ["idle"]
-
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     """Yield places of values that nothing reads in a configuration, and why."""

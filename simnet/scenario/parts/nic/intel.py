@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["Throttled"]
-
 _US_PS = 10**6
 _UNIT_US = 2
 _LIMIT_UNIT_US = 4

@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.specs import Feature, count
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["NicKernel"]
-
 
 class NicKernel(Kernel):
     """What a kernel has of network interfaces and NAPI."""

@@ -21,8 +21,6 @@ from simnet.scenario.parts.nic.schema import (
     Rings,
 )
 
-__all__ = ["ETHTOOL"]
-
 _ON_OFF: Final = Flag("on or off")
 # of ice and i40e; other drivers refuse what is longer than theirs
 _MOST_USECS: Final = "8160 us"

@@ -9,8 +9,6 @@ from simnet.scenario.system.lifting import Lifting, copy, hosts, up
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["LIFTS"]
-
 
 def _network(effective: Effective) -> Effective:
     if not effective.linked:

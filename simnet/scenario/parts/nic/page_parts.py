@@ -17,8 +17,6 @@ from simnet.scenario.parts.nic.schema import (
     Rings,
 )
 
-__all__ = ["LargeParts", "PageParts"]
-
 _LARGE_PART_BYTES: Final = 4096
 _LARGE_BUFFER_BYTES: Final = 3072
 

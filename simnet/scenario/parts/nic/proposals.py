@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective, Port
 
-__all__ = ["proposals"]
-
 _JUMBO_BYTES: Final = 9000
 _MTU: Final = "ifconfig {port} mtu"
 _GRO: Final = "ethtool -K {port} gro"

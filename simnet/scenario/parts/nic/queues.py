@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.scenario.parts.nic.schema import Given
 
-__all__ = ["Multiqueue", "Queues"]
-
 
 class Queues(Nic):
     """Several rings for each direction."""

@@ -33,23 +33,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Kernel
     from simnet.scenario.parts.network.schema import Switch
 
-__all__ = [
-    "DATAGRAM_HEADERS_BYTES",
-    "FRAME_HEADER_BYTES",
-    "MOST_QUEUES",
-    "SHARED_INFO_BYTES",
-    "UDP_HEADERS_BYTES",
-    "Coalescing",
-    "Ethernet",
-    "Given",
-    "Nic",
-    "ReceiveOffload",
-    "Rings",
-    "RxModeration",
-    "RxUsecs",
-    "Slot",
-]
-
 # as many vectors as a port of today's cards has
 MOST_QUEUES: Final = 256
 # napi_defer_hard_irqs came with it; threaded NAPI

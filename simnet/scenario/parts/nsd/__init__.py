@@ -6,8 +6,6 @@ from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "nsd",
     models=(

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["make_cluster"]
-
 
 def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: int) -> NsdCluster:
     """Make servers, disks and network of a file system.

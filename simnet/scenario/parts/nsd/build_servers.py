@@ -14,8 +14,6 @@ from simnet.storage.nsd.model import (
     RaidModel,
 )
 
-__all__ = ["cluster_model"]
-
 # bonding's balance-alb assigns clients anew every 10 s (bond_alb.h: BOND_TLB_REBALANCE_INTERVAL)
 _REBALANCE_PS = 10 * 10**12
 

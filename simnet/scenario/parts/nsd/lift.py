@@ -10,9 +10,6 @@ from simnet.scenario.system.lifting import Lifting, changed, down, twice, up
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["LIFTS"]
-
-
 _TIMES: Final = ("request_ps", "net_kib_ps", "checksum_kib_ps", "parity_kib_ps")
 
 

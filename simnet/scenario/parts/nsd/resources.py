@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.storage.nsd.cluster import NsdCluster
     from simnet.storage.nsd.server import NsdServer
 
-__all__ = ["nsd_resources"]
-
 _WAYS = {"tx": "send", "rx": "receive"}
 
 

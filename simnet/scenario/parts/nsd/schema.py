@@ -10,8 +10,6 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, count, rate, ratio, size, time
 from simnet.scenario.parts.scale.schema import ScaleSize
 
-__all__ = ["Filesystem", "Storage"]
-
 
 class Filesystem(Section):
     """A file system of GPFS Native RAID: its code, where it lies, the servers' attributes.

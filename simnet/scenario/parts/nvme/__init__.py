@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, Part, Subject, late
 from simnet.scenario.parts.nvme.schema import HostDrive, NvmeDriver
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "nvme",
     order=55,

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.nvme.schema import HostDrive, NvmeDriver
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["FIRST_IRQ", "costs_of", "make_queue"]
-
 #: of the first queue of the first drive; ports have lower numbers
 FIRST_IRQ = 1000
 

@@ -17,8 +17,6 @@ from simnet.storage.multiqueue.schedulers import SCHEDULERS
 if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
 
-__all__ = ["NVME"]
-
 _QUEUE: Final = "/sys/block/{drive}/queue"
 _SINCE: Final = {"prio_aging_expire": "5.17"}
 _IO_POLL: Final = (

@@ -10,8 +10,6 @@ from simnet.scenario.system.lifting import Lifting, hosts
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["LIFTS"]
-
 
 def _drives(effective: Effective) -> Effective:
     def of(host: Host) -> Host:

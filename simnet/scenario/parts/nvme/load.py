@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.nvme.schema import DriveTable
     from simnet.scenario.parts.storage.load import Assembly
 
-__all__ = ["graft_drives"]
-
 
 def graft_drives(
     assembly: Assembly, host: Path, tables: Sequence[DriveTable], key: KeyPath

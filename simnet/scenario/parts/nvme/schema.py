@@ -13,8 +13,6 @@ from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import UNSET
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
 
-__all__ = ["DriveQueue", "DriveTable", "HostDrive", "MqIosched", "NvmeDriver"]
-
 
 class MqIosched(Section):
     """`/sys/block/DEVICE/queue/iosched/NAME`; each name belongs to some schedulers.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.parameter import Spec
 
-__all__ = ["drive_parameters"]
-
 
 def drive_parameters(
     tree: Tree,

@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
 
-__all__ = [
-    "connect",
-    "delayed_actions",
-    "join",
-]
-
 _PERMILLE: Final = 1000
 # dispatch windows that a mean is of, at least
 _WINDOWS: Final = 5

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_partitions"]
-
 _PERMILLE: Final = 1000
 _THREADS: Final = 2
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.host.machine import Machine
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "PartitionCounts", "PartitionUse", "partition_of", "virtual_processors"]
-
 _PS_PER_S: Final = 10**12
 
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVERS"]
-
 
 class Ibmveth(Nic):
     """A virtual port that signals when its queue is no longer empty."""

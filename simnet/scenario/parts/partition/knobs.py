@@ -13,8 +13,6 @@ from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.partition.schema import Partition
 
-__all__ = ["PARTITION"]
-
 _CHHWRES: Final = "chhwres -r proc -m SYSTEM -o s -p PARTITION -a"
 _PROFILE: Final = "chsyscfg -r prof -m SYSTEM -i name=PROFILE,lpar_name=PARTITION"
 _ACTIVATE: Final = "shut it down and activate it with the profile, or move the difference by DLPAR"

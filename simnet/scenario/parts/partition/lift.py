@@ -9,9 +9,6 @@ from simnet.scenario.system.lifting import Lifting, changed, copy, hosts, up
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["LIFTS"]
-
-
 _PERMILLE: Final = 1000
 _MORE: Final = "processors + 25 %"
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
 
-__all__ = ["partition_resources"]
-
 
 def partition_resources(
     machines: Sequence[tuple[str, Machine, tuple[str, ...] | None]],

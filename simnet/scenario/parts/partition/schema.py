@@ -15,8 +15,6 @@ from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, time
 if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Cpu, Machine
 
-__all__ = ["Hypervisor", "LogicalLan", "Partition", "Pool"]
-
 _THREADS: Final = 2
 
 

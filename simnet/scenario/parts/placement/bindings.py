@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.settings import Settings
     from simnet.scenario.core.tree import Entry
 
-__all__ = ["Bindings"]
-
 
 class Bindings(Steps):
     """Bindings as set: a node, ``"nic"`` or ``"any"``; CPUs, empty for all. Flows take them."""

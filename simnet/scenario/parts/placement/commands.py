@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective, Flow
 
-__all__ = ["typed"]
-
 _NETSERVER: Final = "netserver"
 # streams of programs that only their host knows
 _OTHERS: Final = "streams"

@@ -10,8 +10,6 @@ from typing import Final
 from simnet.scenario.core.knob import CpuList, CpuMask, Knob, NodeNumber
 from simnet.scenario.core.specs import Flag
 
-__all__ = ["PLACEMENT"]
-
 PLACEMENT: Final = (
     Knob(
         "/proc/irq/{irq}/smp_affinity",

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["proposals"]
-
 _LIST: Final = "/proc/irq/{irq}/smp_affinity_list"
 _MASK: Final = "/proc/irq/{irq}/smp_affinity"
 

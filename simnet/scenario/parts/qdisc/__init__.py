@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, Subject, late
 from simnet.scenario.parts.qdisc.schema import Queueing
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "qdisc",
     order=105,

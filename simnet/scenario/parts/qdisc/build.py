@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.net.qdisc.qdisc import Qdisc
     from simnet.scenario.core.effective import Host, Port
 
-__all__ = ["queue_above"]
-
 _ETHERNET_HEADER_BYTES = 14
 
 

@@ -11,8 +11,6 @@ from simnet.scenario.parts.qdisc.schema import DISCIPLINES
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_queueing"]
-
 _BQL_SINCE: Final = "3.3"
 
 

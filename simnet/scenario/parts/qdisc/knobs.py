@@ -14,8 +14,6 @@ from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import size
 from simnet.scenario.parts.qdisc.schema import Queueing
 
-__all__ = ["KNOBS"]
-
 _LIMITS: Final = "/sys/class/net/{port}/queues/tx-{queue}/byte_queue_limits"
 
 

@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, time
 
-__all__ = ["DISCIPLINES", "Queueing"]
-
 #: and the first Linux of which each is modelled: fq paces what TCP has timed (EDT)
 DISCIPLINES = {"pfifo_fast": "2.6.0", "fq_codel": "3.5", "fq": "5.0"}
 

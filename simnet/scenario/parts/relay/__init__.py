@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.relay.schema import Relay
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "relay",
     parts=(Part("relay", Relay, key="relay", doc="what is relayed, with test = relay", order=110),),

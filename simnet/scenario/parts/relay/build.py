@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from simnet.workload.relay_load import Deliveries
     from simnet.workload.relay_system import Relay
 
-__all__ = ["Direction", "RelayBuilt", "build"]
-
 _PERMILLE: Final = 1000
 _SERVICE_PORT: Final = 80
 _SERVERS: Final = 64

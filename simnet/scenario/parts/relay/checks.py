@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Table, Tree
 
 
-__all__ = ["check_relay", "needs"]
-
 _PORTS: Final = 2
 
 # as measured: what a build of so many more has taken

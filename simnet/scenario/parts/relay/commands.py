@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.relay.schema import Relay
 
-__all__ = ["typed"]
-
 
 def typed(base: Effective, tuned: Effective) -> Iterator[Together]:
     """Yield how the relay is to be set up, if a tuning changes it."""

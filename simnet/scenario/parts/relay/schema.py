@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, count, ratio, size
 
-__all__ = ["Relay"]
-
 
 class Relay(Section):
     """Messages that worker processes take from one port's connections and send out by the other.

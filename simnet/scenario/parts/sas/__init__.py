@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import ModelFiles, Part, Subject
 from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "sas",
     models=(ModelFiles("workload", "workloads", SasMix, order=130),),

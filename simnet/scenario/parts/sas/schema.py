@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import count, ratio, size, time
 
-__all__ = ["Gpfsperf", "SasMix"]
-
 
 class SasMix(Section):
     """SAS mixed analytics: programs that are started over time and repeated; see `sas_plan`."""

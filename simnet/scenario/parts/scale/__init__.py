@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import ModelFiles, Part, Setup, Subject, late
 from simnet.scenario.parts.scale.schema import Lpars, Scale
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "scale",
     order=80,

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["SCALE_ATTRIBUTES", "of_servers"]
-
 _SERVERS: Final = ("nsdRAID", "nspd", "nsdMaxWorkerThreads", "nsdMinWorkerThreads", "nsdMultiQueue")
 
 SCALE_ATTRIBUTES: Final[dict[str, tuple[str, str]]] = {

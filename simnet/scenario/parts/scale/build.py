@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.scale.schema import Lpars, Scale
     from simnet.scenario.system.resource import Resource
 
-__all__ = ["build_clients"]
-
 _KIB, _MIB = 1 << 10, 1 << 20
 _FS = 1000
 _TEST_20 = "20-test"

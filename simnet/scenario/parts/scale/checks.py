@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.errors import InputError
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_clients"]
-
 _MIB: Final = 1 << 20
 _PERMILLE: Final = 1000
 _GRAIN_BYTES: Final = 4096

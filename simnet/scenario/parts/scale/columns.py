@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "JobRow", "JobTotals", "LparRow", "Series", "totals"]
-
 _PS_PER_S = 10**12
 _INTERVAL_S = 10
 

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["idle"]
-
 _MIB: Final = 1 << 20
 _LINKS: Final = ("storage.miimon_ps", "storage.retransmit_ps", "lpars.failover_ps")
 

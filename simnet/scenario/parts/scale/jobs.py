@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from simnet.workload.sas import JobRun, Node
 
-__all__ = ["JobCounts", "JobSystem", "LparCounts"]
-
 
 @dataclass(frozen=True)
 class JobCounts:

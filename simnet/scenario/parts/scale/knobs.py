@@ -16,8 +16,6 @@ from simnet.scenario.core.specs import Flag, count
 from simnet.scenario.parts.nsd.schema import Filesystem
 from simnet.scenario.parts.scale.schema import Lpars, Scale
 
-__all__ = ["SCALE", "SERVERS"]
-
 SERVERS: Final = "-N SERVERS"
 """Ends the name of an attribute of the servers."""
 _RESTART: Final = "in force after mmshutdown and mmstartup on the {}"

@@ -9,8 +9,6 @@ from simnet.scenario.system.lifting import Lifting, changed, twice, up
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["LIFTS"]
-
 
 def _buses(effective: Effective) -> Effective:
     return changed(effective, "lpars", up, "adapter_bus_bps")

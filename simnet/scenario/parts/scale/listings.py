@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.knob import Knob
 
-__all__ = ["LISTINGS", "is_of_servers"]
-
 _SECTION: Final = re.compile(r"(?:!\s*)?\[(?P<nodes>[^\]]+)\]\s*")
 _HEADING: Final = re.compile(r"Configuration data for cluster \S+:\s*")
 _TRAILER: Final = re.compile(r"File systems in cluster \S+:\s*")

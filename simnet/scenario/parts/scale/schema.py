@@ -11,8 +11,6 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Quantity, count, rate, ratio, size, time
 from simnet.scenario.core.units import UnitError
 
-__all__ = ["Lpars", "Scale", "ScaleSize"]
-
 _SUFFIXES: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _TYPED: Final = re.compile(r"\s*(\d{1,30})\s*([KMG])?\s*")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, Subject, late
 from simnet.scenario.parts.sockets.schema import Application
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "sockets",
     order=110,

@@ -14,8 +14,6 @@ from simnet.scenario.parts.nic.schema import Polled
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
 
-__all__ = ["busy_poll_usecs", "busy_read_usecs", "why_not"]
-
 _ANY_DRIVER: Final = (4, 5)
 _EPOLL: Final = (4, 12)
 

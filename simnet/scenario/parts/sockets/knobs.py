@@ -11,8 +11,6 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.specs import ANY, Flag, size, time
 from simnet.scenario.parts.host.knobs import sysctl
 
-__all__ = ["SOCKETS"]
-
 _ON_OFF: Final = Flag("on or off")
 
 _ROUTES: Final = (

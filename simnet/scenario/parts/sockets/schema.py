@@ -8,8 +8,6 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import count, size
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["Application", "SocketsKernel"]
-
 
 class Application(Section):
     """What the test's processes on a host ask of their sockets.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from simnet.scenario.core.subject import Subject, late
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "steering",
     order=100,

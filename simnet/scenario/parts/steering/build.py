@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.system.ground import Ground
 
-__all__ = ["HostSteering", "backlog_drops", "backlogs_of", "steer_host", "steering_of"]
-
 
 def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
     """What steers a host's received packets; None where nothing is set that would."""

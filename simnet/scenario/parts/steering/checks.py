@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_steering", "needs"]
-
 # of an entry: CPU, tail and filter of a flow; and what filling it with its first value takes
 _ENTRY_BYTES: Final = 24
 _ENTRY_PS: Final = 2_000

@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.specs import Feature, count
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["SteeringKernel"]
-
 
 class SteeringKernel(Kernel):
     """What a kernel has of packet steering."""

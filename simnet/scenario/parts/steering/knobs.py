@@ -13,8 +13,6 @@ from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import count
 from simnet.scenario.parts.steering.kernel import SteeringKernel
 
-__all__ = ["STEERING"]
-
 
 def _rounded(entries: int) -> str:
     size = rounded_entries(entries)

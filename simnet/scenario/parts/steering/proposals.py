@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["proposals"]
-
 # as the document suggests for a moderately loaded server
 _ENTRIES: Final = 32768
 

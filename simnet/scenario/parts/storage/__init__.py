@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import HostPart, Part, Setup, Subject, late
 from simnet.scenario.parts.storage.schema import FfsbGroup, HostDisk, Vscsi
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "storage",
     order=50,

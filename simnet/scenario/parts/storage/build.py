@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["build_storage", "delayed_actions"]
-
 
 def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
     """The first look of pdflush, which writes what has been dirty for long."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_disk", "check_disk_model", "check_storage", "check_tunables"]
-
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)
 _WEIGHTS: Final = ("read_weight", "readall_weight", "write_weight", "writeall_weight")

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
     from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
 
-__all__ = ["COLUMNS", "DiskCounts", "PeerCpu", "PeerCpuUse", "row_of"]
-
 
 @dataclass(frozen=True)
 class DiskCounts:

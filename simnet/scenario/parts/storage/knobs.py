@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.parameter import Spec
     from simnet.storage.block.elevator import Elevator
 
-__all__ = ["STORAGE", "tunable_knob"]
-
 _QUEUE: Final = "/sys/block/{disk}/queue"
 _LARGEST: Final = 2**31 - 1
 

@@ -10,8 +10,6 @@ from simnet.scenario.system.lifting import Lifting, changed, copy, hosts, twice
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["LIFTS"]
-
 
 def _disks(effective: Effective) -> Effective:
     def of(host: Host) -> Host:

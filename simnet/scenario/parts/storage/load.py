@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Tree
     from simnet.scenario.parts.storage.tables import DiskTable
 
-__all__ = ["graft_disks"]
-
 
 class Assembly(Protocol):
     """What puts a scenario's models into a tree."""

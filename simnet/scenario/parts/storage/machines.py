@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.parts.storage.schema import BlockQueue, FfsbGroup, Iosched, Vscsi
 
-__all__ = ["DiskFlow", "Storage"]
-
 _PAGE_BYTES: Final = 4096
 _KIB: Final = 1024
 _LARGEST_REQUEST_SECTORS: Final = 1024

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.resource import Resource
     from simnet.storage.block.queue import RequestQueue
 
-__all__ = ["StoragePath"]
-
 _MECHANISM: Final = ("seek", "rotation", "transfer")
 
 

@@ -11,18 +11,6 @@ from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = [
-    "SCHEDULERS",
-    "UNSET",
-    "BlockQueue",
-    "DiskPartition",
-    "FfsbGroup",
-    "HostDisk",
-    "Iosched",
-    "StorageKernel",
-    "Vscsi",
-]
-
 SCHEDULERS = ("noop", "anticipatory", "deadline", "cfq")
 #: stands for the scheduler's own default
 UNSET = -1

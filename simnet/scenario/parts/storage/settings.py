@@ -22,8 +22,6 @@ from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["storage_parameters"]
-
 
 @dataclass(frozen=True)
 class DeviceName(Spec):

@@ -10,8 +10,6 @@ from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
 
-__all__ = ["DiskTable", "QueueTable"]
-
 if TYPE_CHECKING:
     QueueTable: TypeAlias = BaseModel
     DiskPartitionTable: TypeAlias = BaseModel

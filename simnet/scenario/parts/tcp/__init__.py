@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from simnet.scenario.core.subject import Exchange, Subject, late
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "tcp",
     order=90,

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.tcp.kernel import TcpKernel
 
-__all__ = ["frame_overhead_bytes", "receiver_settings", "sender_settings", "socket_maker"]
-
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 _IP_TCP_BYTES: Final = 40
 _TIMESTAMP_BYTES: Final = 12

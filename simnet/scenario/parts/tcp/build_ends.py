@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.net.remote.link import RemoteLink
     from simnet.scenario.core.effective import Host, Port
 
-__all__ = ["remote_receiver", "remote_sender"]
-
 
 def remote_sender(
     sim: Simulator,

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
 
-__all__ = ["check_tcp"]
-
 _BELOW_TCP: Final = (
     "tcp_limit_output_bytes",
     "tcp_autocorking",

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.net.tcp.send.sender import TcpSender
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "ReceivingHalf", "SendingHalf", "TcpUse", "counts_of"]
-
 _PS_PER_MS: Final = 10**9
 
 

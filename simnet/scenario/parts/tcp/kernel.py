@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.specs import Choice, Flag, count, size, time
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["TcpKernel"]
-
 
 class TcpKernel(Kernel):
     """What a kernel has of TCP: sysctls and constants."""

@@ -13,8 +13,6 @@ from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.specs import Flag, Quantity, count
 from simnet.scenario.parts.host.knobs import sysctl
 
-__all__ = ["SYSCTLS"]
-
 _ON_OFF: Final = Flag("on or off")
 _ANY_NUMBER: Final = count("", 0, 2**31 - 1)
 

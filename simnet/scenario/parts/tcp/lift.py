@@ -9,9 +9,6 @@ from simnet.scenario.system.lifting import Lifting, copy, hosts, twice
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective, Host
 
-__all__ = ["LIFTS"]
-
-
 _SPACES: Final = ("recvspace_bytes", "sendspace_bytes")
 _BUFFERS: Final = (
     "tcp_rmem_bytes",

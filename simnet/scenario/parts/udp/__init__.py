@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Exchange, Part, Setup, Subject, late
 from simnet.scenario.parts.udp.schema import Datagrams, Udp
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "udp",
     order=95,

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.steering.build import HostSteering
     from simnet.scenario.parts.udp.schema import Udp
 
-__all__ = ["UdpBuilt", "build", "rcvbuf_bytes"]
-
 _LEAST_RCVBUF: Final = 2304
 _OWN: Final = 0x0A000001
 _FIRST_SENDER: Final = 0x0A010001

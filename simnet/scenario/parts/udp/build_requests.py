@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.system import Receiver
 
-__all__ = ["connect_requests", "connect_stream"]
-
 
 @dataclass(kw_only=True)
 class DatagramHost(Sockets):

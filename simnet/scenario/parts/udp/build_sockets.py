@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Host, Port
     from simnet.scenario.parts.udp.schema import Datagrams, Udp
 
-__all__ = ["Sockets"]
-
 _PAGE_BYTES: Final = 4096
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_host", "check_udp", "needs"]
-
 # as measured: what a build of so many more has taken
 _FLOW_BYTES: Final = 3 << 10
 _FLOW_PS: Final = 30 * 10**6

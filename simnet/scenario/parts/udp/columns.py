@@ -14,16 +14,6 @@ from simnet.scenario.parts.network.lost import lost_text
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = [
-    "COLUMNS",
-    "ContainerUdpCounts",
-    "DatagramCounts",
-    "DatagramUse",
-    "SentCounts",
-    "UdpCounts",
-    "UdpUse",
-]
-
 _PERCENT: Final = 100
 # field of each place where datagrams are lost
 _PLACES: Final = {

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["idle"]
-
 _OF_SOCKETS: Final = {
     "rmem_default_bytes": "it is for sockets of UDP: TCP's begin with the second of tcp_rmem",
     "udp_mem_pages": "it is for sockets of UDP",

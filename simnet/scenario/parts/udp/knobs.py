@@ -12,8 +12,6 @@ from simnet.scenario.core.schema import value_spec
 from simnet.scenario.parts.host.knobs import sysctl
 from simnet.scenario.parts.udp.schema import Udp
 
-__all__ = ["KNOBS"]
-
 
 def _asked(option: str, target: str, typed: str, **more: Any) -> Knob:
     """Return the knob of a socket option that the program itself has to set."""

@@ -9,8 +9,6 @@ from simnet.scenario.core.specs import Choice, Flag, Quantity, count, cycles, si
 from simnet.scenario.core.specs import rate as bits
 from simnet.scenario.parts.host.schema import Kernel
 
-__all__ = ["Datagrams", "Udp", "UdpKernel"]
-
 _Receive: TypeAlias = Annotated[
     int, cycles("softirq: finding the socket of a datagram, charging and queueing it")
 ]

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simnet.net.udp.socket import UdpSocket
 
-__all__ = ["Worker"]
-
 
 @dataclass(frozen=True)
 class Worker:

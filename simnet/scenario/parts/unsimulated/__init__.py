@@ -8,8 +8,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.unsimulated.schema import Unsimulated
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "unsimulated",
     order=98,

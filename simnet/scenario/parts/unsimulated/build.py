@@ -9,8 +9,6 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["build"]
-
 
 def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> NoReturn:  # noqa: ARG001 - as all builders
     """Raise what the load is, and why there is no simulation of it.

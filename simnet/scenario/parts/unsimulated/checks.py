@@ -9,8 +9,6 @@ from simnet.scenario.core.checks import asks_for
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Table, Tree
 
-__all__ = ["check_unsimulated"]
-
 
 def check_unsimulated(tree: Tree, table: Table) -> None:
     """Refuse the test without the table that says what it is."""

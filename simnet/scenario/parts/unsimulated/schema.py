@@ -8,8 +8,6 @@ from pydantic import Field
 
 from simnet.scenario.core.section import Section
 
-__all__ = ["Unsimulated"]
-
 
 class Unsimulated(Section):
     """A load that is known and not simulated; no run of the scenario begins."""

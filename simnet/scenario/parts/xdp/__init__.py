@@ -5,8 +5,6 @@ from __future__ import annotations
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.xdp.schema import Xdp
 
-__all__ = ["SUBJECT"]
-
 SUBJECT = Subject(
     "xdp",
     order=96,

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.xdp.schema import Xdp as Given
 
-__all__ = ["XdpBuilt", "build"]
-
 _VERDICTS: Final = {
     "drop": XDP_DROP,
     "pass": XDP_PASS,

@@ -12,8 +12,6 @@ from simnet.scenario.parts.xdp.drivers import DRIVERS
 if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path, Table, Tree
 
-__all__ = ["check_xdp"]
-
 _BITS: Final = 8
 
 

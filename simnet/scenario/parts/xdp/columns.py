@@ -14,8 +14,6 @@ from simnet.scenario.parts.network.lost import lost_text
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-__all__ = ["COLUMNS", "XdpCounts", "XdpUse"]
-
 _PERCENT: Final = 100
 _PS_PER_S: Final = 10**12
 _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")

@@ -20,8 +20,6 @@ from simnet.host.release import release
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DRIVERS", "XdpDriver"]
-
 _PAGE_BYTES: Final = 4096
 _WRITES_32: Final = (4, 18)
 

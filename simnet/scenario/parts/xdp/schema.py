@@ -7,8 +7,6 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, size, time
 
-__all__ = ["Xdp"]
-
 
 class Xdp(Section):
     """A program on the first port in native mode, and a generator behind that port.

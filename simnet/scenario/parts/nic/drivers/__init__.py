@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simnet.scenario.parts.nic.schema import Nic
 
-__all__ = ["drivers"]
-
 
 def drivers() -> tuple[type[Nic], ...]:
     """Return the drivers of this folder."""

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 
 class Bcm4908Enet(RouterPort):
     """A port of a BCM4908; the driver counts no frames that found no buffer."""

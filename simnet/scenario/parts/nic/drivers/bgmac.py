@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER", "RouterPort"]
-
 
 class RouterPort(Rings):
     """A port with one queue and without moderation, behind which is a switch."""

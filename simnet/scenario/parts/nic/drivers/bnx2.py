@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 
 class Bnx2(Multiqueue, Coalescing, Ethernet):
     """A port with a status block and an MSI-X message for each of its queues."""

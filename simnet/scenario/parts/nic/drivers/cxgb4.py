@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 
 class Cxgb4(BusLatency, ReceiveOffload, RxModeration, Ethernet):
     """A port that holds its interrupt off, for a time after the first frame or for frames."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER", "Throttled"]
-
 _SECOND_PS: Final = 10**12
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 _SECOND_PS: Final = 10**12
 # the modes that adapt, and the rate that they start from
 _ADAPTIVE: Final = (1, 3)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.net.steering.arfs import ArfsDriver
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVER"]
-
 # the driver's moderation uses lib/dim since then
 _FIRST_DIM = (5, 14)
 # ice_arfs_cmp came with it

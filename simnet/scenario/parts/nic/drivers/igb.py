@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.parts.nic.schema import Given
 
-__all__ = ["DRIVER"]
-
 # IGB_MAX_FRAME_BUILD_SKB: half a page without skb_shared_info, NET_SKB_PAD and a time stamp
 _SMALL_FRAME_BYTES: Final = 2048 - SHARED_INFO_BYTES - 64 - 16
 # header, FCS and a VLAN's tag

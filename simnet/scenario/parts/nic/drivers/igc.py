@@ -8,8 +8,6 @@ from simnet.scenario.parts.nic.gigabit import Gigabit
 from simnet.scenario.parts.nic.page_parts import LargeParts
 from simnet.scenario.parts.nic.schema import SHARED_INFO_BYTES
 
-__all__ = ["DRIVER"]
-
 # TSO came in 5.7, the last of what is modelled
 _FIRST: Final = (5, 10)
 # MAX_STD_JUMBO_FRAME_SIZE; header, FCS and a VLAN's tag

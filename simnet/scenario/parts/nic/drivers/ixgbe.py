@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVER"]
-
 _US_PS: Final = 10**6
 _START_PS: Final = 50 * _US_PS
 # a register of 2 us

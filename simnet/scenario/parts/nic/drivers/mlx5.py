@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 # headroom and skb_shared_info of a frame in one piece; mlx5 of Linux 5.4
 _HEADROOM_BYTES: Final = 64
 _AROUND_LINEAR_BYTES: Final = _HEADROOM_BYTES + SHARED_INFO_BYTES

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 _CALLED: Final = {"-C": "moderation", "-N": "a flow rule"}
 
 

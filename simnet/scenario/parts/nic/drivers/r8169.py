@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVER"]
-
 _RING: Final = 256
 # Ethernet's header, NET_IP_ALIGN and NET_SKB_PAD; SKB_DATA_ALIGN
 _AROUND_BYTES: Final = 14 + 2 + 64

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-__all__ = ["DRIVER"]
-
 
 class Tg3(Coalescing, Ethernet):
     """A port whose chip coalesces receive and transmit interrupts."""

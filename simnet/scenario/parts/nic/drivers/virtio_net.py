@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-__all__ = ["DRIVER"]
-
 # 2 + MAX_SKB_FRAGS: with fewer free entries the driver stops the queue
 _SPARE_ENTRIES: Final = 19
 _RINGS: Final = (256, 512, 1024)
