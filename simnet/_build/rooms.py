@@ -58,7 +58,7 @@ _CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.Yield, ast.Yield
 _MARKS = frozenset({"cython.ccall", "cython.cfunc"})
 _BY_VALUE = " except? -1"
 _VALUE = "@cython.exceptval(-1, check=True)"
-_FEW = 5
+_FEW = 6
 """With fewer modules than this, a folder is no room of its own."""
 
 _BRACED = re.compile(rb"\{[^{}]*\}")
@@ -922,10 +922,14 @@ def _joined(needs: dict[str, set[str]]) -> dict[str, str]:
 def _with_parents(
     joined: dict[str, str], needs: dict[str, set[str]], few: set[str]
 ) -> dict[str, str]:
-    """Return the rooms when folders with few modules share their parent's, if no circle forms."""
+    """Return the rooms when folders with few modules share their parent's, if no circle forms.
+
+    Where the parent has no module, such folders beside each other share one in its name.
+    """
     for folder in sorted(few):
         parent = folder.rpartition(".")[0]
-        tried = joined | {folder: joined[parent]} if parent in joined else joined
+        room = joined.get(parent, parent if "." in parent else folder)
+        tried = joined | {folder: room}
         of_rooms: dict[str, set[str]] = {room: set() for room in tried.values()}
         for each, room in tried.items():
             of_rooms[room] |= {tried[far] for far in needs[each]} - {room}
