@@ -298,6 +298,7 @@ def test_a_field_begins_with_what_its_line_says_on_both_engines(miniature: Tree)
         assert miniature.python("-c", script, engine=engine).stdout == "0 0 7 7 1\n"
 
 
+@pytest.mark.nightly
 def test_what_the_modules_share_is_one_of_them(miniature: Tree) -> None:
     done = miniature.python(
         "-c",

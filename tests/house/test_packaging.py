@@ -111,6 +111,7 @@ def test_wheel_from_source_distribution_holds_the_package_alone(distributions: P
     assert not next(distributions.glob("*.whl")).name.endswith("none-any.whl")
 
 
+@pytest.mark.nightly
 def test_wheel_has_no_common_mistake(distributions: Path) -> None:
     wheel = next(distributions.glob("*.whl"))
     done = run(sys.executable, "-m", "check_wheel_contents", str(wheel), cwd=ROOT)
@@ -118,6 +119,7 @@ def test_wheel_has_no_common_mistake(distributions: Path) -> None:
     assert done.stdout.strip().endswith(": OK")
 
 
+@pytest.mark.nightly
 def test_normal_install_is_compiled_and_finds_its_data(
     distributions: Path, environment: Environment
 ) -> None:
@@ -131,6 +133,7 @@ def test_normal_install_is_compiled_and_finds_its_data(
     assert stderr == ""
 
 
+@pytest.mark.nightly
 def test_edited_normal_install_runs_no_stale_module(
     distributions: Path, environment: Environment
 ) -> None:
@@ -183,6 +186,7 @@ def test_required_core_fails_the_install_with_the_cause(
     assert "SIMNET_BUILD=require, but the core cannot be compiled: no C compiler: /non" in said
 
 
+@pytest.mark.nightly
 def test_build_that_was_skipped_is_the_cause_that_is_given(
     miniature: Tree, environment: Environment
 ) -> None:
@@ -192,6 +196,7 @@ def test_build_that_was_skipped_is_the_cause_that_is_given(
     assert "SIMNET_BUILD=skip" in stderr
 
 
+@pytest.mark.nightly
 def test_unknown_way_to_build_is_an_error(miniature: Tree, environment: Environment) -> None:
     said = environment.install(str(miniature.root), cwd=environment.root, SIMNET_BUILD="maybe")
     assert "SIMNET_BUILD: expected auto, require or skip, not 'maybe'" in said

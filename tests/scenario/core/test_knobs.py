@@ -60,10 +60,10 @@ def test_what_only_datagrams_read_says_so(name: str, reader: str) -> None:
     assert not any(remark.startswith(name) for remark in read.remarks)
 
 
-@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.name)
-def test_each_name_belongs_to_one_knob(knob: Knob) -> None:
-    name = knob.name.format(port="eth3", irq=201, queue=0, disk="sdb", drive="nvme0n1")
-    assert [other.name for other in KNOBS if other.match(name) is not None] == [knob.name]
+def test_each_name_belongs_to_one_knob() -> None:
+    for knob in KNOBS:
+        name = knob.name.format(port="eth3", irq=201, queue=0, disk="sdb", drive="nvme0n1")
+        assert [other.name for other in KNOBS if other.match(name) is not None] == [knob.name]
 
 
 def _default(knob: Knob, configuration: Effective) -> Any:

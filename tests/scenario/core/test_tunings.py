@@ -11,11 +11,6 @@ from simnet.scenario.core.load import load
 from tests.scenario.conftest import Workspace
 
 SCENARIO = "x460-out-of-box"
-EVERY = [
-    (name, tuning)
-    for name in scenario_names()
-    for tuning in read_scenario(find_scenario(name))[0].tunings
-]
 BY_HAND = "/proc/irq/193/smp_affinity"
 
 
@@ -23,14 +18,16 @@ def _masks(effective: Effective) -> list[tuple[int, ...]]:
     return [port.smp_affinity for port in effective.ports]
 
 
-@pytest.mark.parametrize(("scenario", "tuning"), EVERY)
-def test_every_tuning_of_every_scenario_changes_it_without_a_remark_on_irqbalance(
-    scenario: str, tuning: str
+@pytest.mark.parametrize("scenario", scenario_names())
+def test_every_tuning_of_a_scenario_changes_it_without_a_remark_on_irqbalance(
+    scenario: str,
 ) -> None:
-    tuned = load(scenario, tunings=[tuning])
-    assert tuned.tunings == (tuning,)
-    assert tuned.digest() != load(scenario).digest()
-    assert not [remark for remark in tuned.remarks if "irqbalance" in remark]
+    untouched = load(scenario).digest()
+    for tuning in read_scenario(find_scenario(scenario))[0].tunings:
+        tuned = load(scenario, tunings=[tuning])
+        assert tuned.tunings == (tuning,)
+        assert tuned.digest() != untouched, tuning
+        assert not [remark for remark in tuned.remarks if "irqbalance" in remark], tuning
 
 
 def test_affinity_serves_each_port_at_home_on_a_core_of_its_own() -> None:

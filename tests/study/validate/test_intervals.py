@@ -26,11 +26,11 @@ AMOUNTS = st.floats(0.01, 1e6)
 ENDS = st.floats(-2, 2)
 
 
-@pytest.mark.parametrize("name", sorted(answers()))
-def test_every_number_is_of_a_kind(name: str) -> None:
-    known = measurements()[name].value if name in measurements() else {}
-    for key in (*known, *(wanted()[name].keys if name in wanted() else ())):
-        assert kind_of(name, key) in KINDS
+def test_every_number_is_of_a_kind() -> None:
+    for name in answers():
+        known = measurements()[name].value if name in measurements() else {}
+        for key in (*known, *(wanted()[name].keys if name in wanted() else ())):
+            assert kind_of(name, key) in KINDS, (name, key)
 
 
 def test_kinds_and_configurations_are_found_by_pattern() -> None:

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +20,9 @@ from simnet.errors import InputError, LostRunError
 from simnet.study.sweep.sweep import Sweep, sweep
 from simnet.study.work import cluster as module
 
-dask: Any = pytest.importorskip("dask")
-distributed: Any = pytest.importorskip("distributed")
-
 # What the cluster itself leaves open when a worker is killed is not simnet's to close.
 pytestmark = [
+    pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is not installed"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -46,7 +46,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         # the workers keep nothing, so what is found later was kept by the caller
         patch.setenv("SIMNET_CACHE_DIR", "")
-        with distributed.LocalCluster(
+        # taken in here: to import Dask takes seconds, and every process collects this module
+        with import_module("distributed").LocalCluster(
             n_workers=2,
             threads_per_worker=1,
             dashboard_address=None,
@@ -102,7 +103,7 @@ def test_nobody_at_the_address_is_one_line(address: str, monkeypatch: pytest.Mon
 def test_a_run_that_ends_its_workers_is_named() -> None:
     class Future:
         def result(self) -> None:
-            raise distributed.KilledWorker("task", None, 3)
+            raise import_module("distributed").KilledWorker("task", None, 3)
 
     with pytest.raises(LostRunError, match=r"^that run: each of 4 workers .* was killed"):
         module._answer(Future(), "that run", "tcp://here:1")
@@ -148,7 +149,7 @@ def test_with_tls_only_who_has_a_certificate_gets_in(
     try:
         files = {"ca-file": "ca.pem", "client.cert": "cert.pem", "client.key": "key.pem"}
         settings = {f"distributed.comm.tls.{key}": str(tmp_path / files[key]) for key in files}
-        with dask.config.set(settings):
+        with import_module("dask.config").set(settings):
             assert grid(scheduler=address) == grid(jobs=1)
         with pytest.raises(InputError, match="expected the files for TLS in Dask's configuration"):
             grid(scheduler=address)
