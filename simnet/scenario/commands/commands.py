@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 EACH_PEER: Final = "each peer"
 """How commands for all peers begin to say where they are for."""
+_FRESH: Final = {
+    "connections": "# acts on connections that begin afterwards",
+    # a socket that a listener accepts is a copy of it
+    "sockets": "# acts on sockets that are opened afterwards: restart the programs (ss -tulnp)",
+}
 _PEER: Final = "peer:"
 
 
@@ -123,6 +128,7 @@ class _Lines:
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
     ports: list[PortSetting] = field(default_factory=list)
+    after: list[str] = field(default_factory=list)
 
     def add(self, apply: str, undo: str, *, in_script: bool = False) -> None:
         apply, undo = _safe(apply, undo)
@@ -187,8 +193,8 @@ def _for_host(
     )
     return Commands(
         where=printable(where),
-        apply=_safe(*first, *looped(lines.apply), *last),
-        undo=_safe(*last_undo, *looped(lines.undo[::-1]), *first_undo),
+        apply=_safe(*first, *looped(lines.apply), *lines.after, *last),
+        undo=_safe(*last_undo, *looped(lines.undo[::-1]), *lines.after, *first_undo),
         keep=_safe(*keep),
         drop=_safe(*drop),
     )
@@ -214,6 +220,9 @@ def _add(lines: _Lines, one: ChangedKnob, style: Distribution, host: Host) -> No
         managed = keeps(style, knob.name)
         in_script = not sysctl and not managed and knob.keep is None
         lines.add(_typed(one, one.value, style), undo, in_script=in_script)
+        remark = _FRESH.get(knob.fresh)
+        if remark is not None and remark not in lines.after:
+            lines.after.append(remark)
         if managed:
             port = PortSetting(one.parts["port"], knob.name, one.value, one.before)
             lines.ports.append(port)

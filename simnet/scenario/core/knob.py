@@ -204,6 +204,7 @@ class Knob:
         keep: the command that sets it over a reboot, too; empty if `command` does, None where a
             script has to set it at each boot, or a file of sysctls.
         by_hand: no command sets it.
+        fresh: what has to begin after it was set; empty where it acts at once.
         undone: what it does can be undone.
         together: its subject says what is typed for it and others, see `Subject.typed`.
         also: further attributes of the NIC that it sets to the same value.
@@ -233,6 +234,7 @@ class Knob:
     stage: Stage = Stage.KNOBS
     keep: str | None = None
     by_hand: bool = False
+    fresh: Literal["", "connections", "sockets"] = ""
     undone: bool = True
     together: bool = False
     also: tuple[str, ...] = ()

@@ -199,11 +199,24 @@ def test_irqbalance_stops_before_interrupts_move_and_starts_after_they_are_back(
     )
 
 
+RESTART = "# acts on sockets that are opened afterwards: restart the programs (ss -tulnp)"
+
+
 def test_undo_goes_back_to_the_scenario_not_to_the_models() -> None:
     tuned = load(SCENARIO, settings={"peer:net.ipv4.tcp_wmem": "4096 16384 131072"})
     found = commands(BASE, tuned)
     assert [one.where for one in found] == ["each peer (ibm-p5-550)"]
-    assert found[0].undo == ('sysctl -w net.ipv4.tcp_wmem="4096 16384 32768"',)
+    assert found[0].undo == ('sysctl -w net.ipv4.tcp_wmem="4096 16384 32768"', RESTART)
+
+
+def test_it_is_said_what_acts_on_later_connections_only() -> None:
+    both = {"net.ipv4.tcp_wmem": "4096 16384 131072", "net.core.wmem_default": "131072"}
+    sack = {"net.ipv4.tcp_sack": "off", "net.core.netdev_budget": "600"}
+    (sockets,) = commands(BASE, load(SCENARIO, settings=both))
+    (connections,) = commands(BASE, load(SCENARIO, settings=sack))
+    assert [line for line in sockets.apply if line.startswith("#")] == [RESTART]
+    assert connections.apply[-1] == "# acts on connections that begin afterwards"
+    assert not [line for line in connections.keep if "afterwards" in line]
 
 
 def test_the_peers_do_it_their_way(tmp_path: Path) -> None:

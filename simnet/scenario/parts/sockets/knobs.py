@@ -89,7 +89,7 @@ _CALLS: Final = (
 )
 
 _BUSY: Final = (
-    sysctl("net.core.busy_read", "busy_read_usecs", since="3.11"),
+    sysctl("net.core.busy_read", "busy_read_usecs", since="3.11", fresh="sockets"),
     sysctl("net.core.busy_poll", "busy_poll_usecs", since="3.11"),
 )
 

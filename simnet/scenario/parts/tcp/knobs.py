@@ -28,6 +28,7 @@ SYSCTLS: Final = (
     sysctl(
         "net.core.rmem_default",
         "rmem_default_bytes",
+        fresh="sockets",
         note="a TCP socket begins with the second value of net.ipv4.tcp_rmem",
     ),
     sysctl(
@@ -38,6 +39,7 @@ SYSCTLS: Final = (
     sysctl(
         "net.core.wmem_default",
         "wmem_default_bytes",
+        fresh="sockets",
         note="a TCP socket begins with the second value of net.ipv4.tcp_wmem",
     ),
     sysctl(
@@ -45,19 +47,24 @@ SYSCTLS: Final = (
         "wmem_max_bytes",
         note="it limits SO_SNDBUF, which iperf -w sets; net.ipv4.tcp_wmem limits the rest",
     ),
-    sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes"),
-    sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes"),
+    sysctl("net.ipv4.tcp_rmem", "tcp_rmem_bytes", fresh="sockets"),
+    sysctl("net.ipv4.tcp_wmem", "tcp_wmem_bytes", fresh="sockets"),
     sysctl("net.ipv4.tcp_low_latency", "tcp_low_latency"),
-    sysctl("net.ipv4.tcp_timestamps", "tcp_timestamps"),
-    sysctl("net.ipv4.tcp_sack", "tcp_sack"),
-    sysctl("net.ipv4.tcp_window_scaling", "tcp_window_scaling"),
+    sysctl("net.ipv4.tcp_timestamps", "tcp_timestamps", fresh="connections"),
+    sysctl("net.ipv4.tcp_sack", "tcp_sack", fresh="connections"),
+    sysctl("net.ipv4.tcp_window_scaling", "tcp_window_scaling", fresh="connections"),
     sysctl("net.ipv4.tcp_moderate_rcvbuf", "tcp_moderate_rcvbuf"),
     sysctl("net.ipv4.tcp_adv_win_scale", "tcp_adv_win_scale"),
     sysctl("net.ipv4.tcp_app_win", "tcp_app_win"),
     sysctl("net.ipv4.tcp_reordering", "tcp_reordering"),
     sysctl("net.ipv4.tcp_tso_win_divisor", "tcp_tso_win_divisor"),
     sysctl("net.ipv4.tcp_abc", "tcp_abc", since="2.6.15"),
-    sysctl("net.ipv4.tcp_congestion_control", "tcp_congestion_control", since="2.6.13"),
+    sysctl(
+        "net.ipv4.tcp_congestion_control",
+        "tcp_congestion_control",
+        since="2.6.13",
+        fresh="connections",
+    ),
     sysctl(
         "net.ipv4.tcp_slow_start_after_idle",
         "tcp_slow_start_after_idle",
@@ -80,7 +87,7 @@ SYSCTLS: Final = (
     _ignored_sysctl("net.ipv4.tcp_tw_reuse", "reuse of TIME-WAIT sockets", _ON_OFF),
     _ignored_sysctl("net.ipv4.tcp_max_syn_backlog", "half-open connections", _ANY_NUMBER),
     _ignored_sysctl("net.core.optmem_max", "ancillary buffer of a socket", _ANY_NUMBER),
-    _ignored_sysctl("net.core.somaxconn", "listen queue", _ANY_NUMBER),
+    _ignored_sysctl("net.core.somaxconn", "listen queue", _ANY_NUMBER, fresh="sockets"),
     _ignored_sysctl(
         "net.ipv4.ip_local_port_range",
         "ports of connections that the host opens",
