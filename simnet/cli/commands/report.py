@@ -56,10 +56,10 @@ def report_command(
     """Write a report of results and scenarios: one file of HTML that needs no network.
 
     A FILE ends with .json: what `run`, `whatif`, `explain`, `sweep`, `capacity`, `screen`,
-    `recommend`, `validate` or `diagnose` printed with --json. A SCENARIO is simulated: as `run`
-    and `explain` do, or with --tuning as `whatif` does. A FILE that ends with .pcapng or .pcap is a
-    capture, of `run --pcap`, tcpdump or Wireshark: its connections are drawn as sequence numbers
-    over time.
+    `recommend`, `compare`, `validate` or `diagnose` printed with --json. A SCENARIO is simulated:
+    as `run` and `explain` do, or with --tuning as `whatif` does. A FILE that ends with .pcapng or
+    .pcap is a capture, of `run --pcap`, tcpdump or Wireshark: its connections are drawn as sequence
+    numbers over time.
     """
     path = out_path(out, (REPORT,))
     files = [Path(name) for name in named if name.endswith(_SAVED)]

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
     from simnet.study.compare.compare import Comparison, Row
 
-__all__ = ["comparison"]
+__all__ = ["cells", "comparison", "of_one_cpu"]
 
 
 def comparison(found: Comparison, *, every: bool = False) -> str:
     """The table and its meaning; single CPUs that are inside only if `every`."""
-    rows = [row for row in found.rows if every or not row.inside or not _of_one_cpu(row)]
+    rows = [row for row in found.rows if every or not row.inside or not of_one_cpu(row)]
     outside = sum(not row.inside for row in found.rows)
     what = "Predicted and measured change of" if found.before else "Prediction and measurement of"
     names = ("predicted", "95 % interval", "measured", "difference", "")
@@ -26,7 +26,7 @@ def comparison(found: Comparison, *, every: bool = False) -> str:
         f"{what} {titled(found.scenario, found.tunings, ())}",
         columns(
             ("metric", *(("before",) if found.before else ()), *names),
-            [_cells(row) for row in rows],
+            [cells(row) for row in rows],
         ).rstrip("\n"),
     ]
     if len(rows) < len(found.rows):
@@ -38,13 +38,15 @@ def comparison(found: Comparison, *, every: bool = False) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _of_one_cpu(row: Row) -> bool:
+def of_one_cpu(row: Row) -> bool:
+    """Whether a metric is of a single CPU."""
     return row.metric.startswith("cpu.") and not row.metric.startswith("cpu.all.")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def cells(row: Row) -> tuple[str, ...]:
+    """A row of the table."""
     spread = "" if row.captures == 1 else f" +/- {_number(row.measured_high - row.measured)}"
-    relative = "" if row.percent is None or KINDS[row.kind] else f" ({row.percent:+.1f} %)"
+    relative = "" if row.percent is None or KINDS.get(row.kind) else f" ({row.percent:+.1f} %)"
     return (
         row.metric,
         *(() if row.before is None else (_number(row.before),)),

@@ -10,9 +10,11 @@ from pathlib import Path
 from simnet.diagnose.diagnosis import diagnose
 from simnet.study.capacity.document import Capacity, Interval, LoadResults, TriedLoad
 from simnet.study.capacity.verdict import Verdict
+from simnet.study.compare.compare import Comparison, compare
 from simnet.study.explain.explain import explain
 from simnet.study.recommend.document import Recommendation, Step, Tried
 from simnet.study.run.loss import Latency
+from simnet.study.run.result import Result
 from simnet.study.run.run import run
 from simnet.study.screen.screen import screen
 from simnet.study.sweep.sweep import sweep
@@ -35,9 +37,11 @@ def saved_documents() -> dict[str, str]:
         )
         for number in range(4)
     )  # fmt: skip
+    ran = run(SCENARIO, **short)  # type: ignore[arg-type]
     found = whatif(SCENARIO, "affinity", seeds=2, members=0, **short)  # type: ignore[arg-type]
     return {
-        "run": run(SCENARIO, **short).to_json(),  # type: ignore[arg-type]
+        "run": ran.to_json(),
+        "compare": _comparison(ran).to_json(),
         "whatif": found.to_json(),
         "explain": explain(SCENARIO, **short).to_json(),  # type: ignore[arg-type]
         "sweep": sweep(SCENARIO, {"nic.rx_frames": "1,5"}, replications=2, **short).to_json(),  # type: ignore[arg-type]
@@ -48,6 +52,16 @@ def saved_documents() -> dict[str, str]:
         "diagnose": diagnosed_document(),
         "validate --frozen": json.dumps(record("x460.*").to_json()),
     }
+
+
+def _comparison(predicted: Result) -> Comparison:
+    """With what netperf showed: half of the rate, and the same CPU time."""
+    with tempfile.TemporaryDirectory() as place:
+        measured = Path(place) / "measured.csv"
+        rate, busy = predicted.throughput_bps / 2, predicted.cpu_busy_percent
+        text = f"metric,value\nthroughput_bps,{rate}\ncpu.all.busy,{busy}\n"
+        measured.write_text(text, encoding="utf-8")
+        return compare(predicted, str(measured), members=0)
 
 
 def _recommendation(confirmed: WhatIf) -> Recommendation:

@@ -30,7 +30,7 @@ from tests.study.synthetic import result
 
 KINDS = [
     "run", "whatif", "explain", "sweep", "capacity", "validate", "validate --frozen",
-    "screen", "recommend", "diagnose",
+    "screen", "recommend", "diagnose", "compare",
 ]  # fmt: skip
 HOSTILE = '"><script>alert(1)</script>\x1b[31m$\\frac{</style>\u202e&#x27;'
 VOID = {"meta", "link", "br", "img", "image"}
@@ -169,6 +169,15 @@ def test_a_run_of_an_own_host_says_what_it_rests_on_and_how_to_repeat_it(
     assert "the link is a guess" in first
     assert "load: netserver" in first
     assert f"simnet run {own} --seed" in rest
+
+
+def test_what_was_measured_is_drawn_over_what_was_predicted(documents: dict[str, Path]) -> None:
+    text = html.unescape(_report(documents["compare"]))
+    assert "1 of 2 metrics are not as predicted" in text
+    drawn = re.search(r"Predicted over measured.*?</svg>", text, re.DOTALL)
+    assert drawn is not None
+    assert {"throughput_bps", "cpu.all.busy"} <= set(re.findall(r">([a-z_.]+)\s*<", drawn[0]))
+    assert "simnet compare PREDICTION.json" in text
 
 
 def test_a_diagnosis_begins_with_why_the_cure_and_what_to_type(documents: dict[str, Path]) -> None:
