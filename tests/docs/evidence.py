@@ -20,11 +20,7 @@ from tests.house.trees import ROOT
 PAGE: Final = ROOT / "docs" / "evidence.md"
 _KEPT: Final = ROOT / "validation" / "evidence.toml"
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_PATHS: Final = (
-    "validation/packetdrill/*.pkt",
-    "validation/cases/[0-9]*",
-    "tests/diagnose/pastes/*",
-)
+_PATHS: Final = ("validation/packetdrill/*.pkt", "validation/cases/[0-9]*")
 
 
 def page() -> str:
@@ -116,13 +112,13 @@ def _changes(found: ChangeRecord) -> Iterator[str]:
 
 
 def _kernels() -> Iterator[str]:
-    scripts, cases, pastes = (len(list(ROOT.glob(path))) for path in _PATHS)
+    scripts, cases = (len(list(ROOT.glob(path))) for path in _PATHS)
     traces = (ROOT / "validation/external/linux-tcp-receiver-traces.jsonl").read_text("utf-8")
     yield "## Real kernels and real reports"
     yield (
         f"TCP is held against {len(traces.splitlines())} recorded traces of Linux and {scripts}"
-        f" scripts of packetdrill ([tcp.md](tcp.md)). Diagnosis is tested with {pastes} texts of"
-        f" its own and {cases} public problem reports ([diagnose.md](diagnose.md))."
+        f" scripts of packetdrill ([tcp.md](tcp.md)). Diagnosis is tested with {cases} public"
+        " problem reports, among texts of its own ([diagnose.md](diagnose.md))."
     )
 
 
