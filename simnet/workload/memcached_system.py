@@ -75,6 +75,7 @@ class Clients:
         rate_mhz: requests a second of all, times 1000; 0: as fast as they are answered.
         arrivals: distribution of the gaps, one of `ARRIVALS`.
         records: that the server holds.
+        key_bytes, value_bytes: of each request; 0: drawn.
         update_permille: share of the requests that are `set`.
         wake_ps, read_ps, write_ps: see `MutilateThread`.
         start_ps: when the load begins.
@@ -85,6 +86,8 @@ class Clients:
     rate_mhz: int
     arrivals: str
     records: int
+    key_bytes: int
+    value_bytes: int
     update_permille: int
     wake_ps: int
     read_ps: int
@@ -144,7 +147,13 @@ def connect_memcached(
         seed: of all random streams.
         path: component path.
     """
-    requests = Requests(clients.records, clients.update_permille, stream(seed, f"{path}.requests"))
+    requests = Requests(
+        clients.records,
+        clients.update_permille,
+        stream(seed, f"{path}.requests"),
+        key_bytes=clients.key_bytes,
+        value_bytes=clients.value_bytes,
+    )
     made = KeyValue(requests, _make_workers(machine, server, path))
     count = clients.threads * clients.connections
     mean_ps = 10**15 * count // clients.rate_mhz if clients.rate_mhz else 0

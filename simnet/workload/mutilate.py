@@ -103,6 +103,7 @@ class Requests:
         records: that the server holds.
         update_permille: share of the requests that are `set`.
         stream: random numbers.
+        key_bytes, value_bytes: of each request; 0: drawn, see `fb_sizes`.
 
     Attributes:
         offered, delivered: requests issued, and responses read.
@@ -119,8 +120,18 @@ class Requests:
     delivered_bytes: cython.longlong = 0
     latency: LogHistogram = None
 
-    def __init__(self, records: int, update_permille: int, stream: RandomStream) -> None:
+    def __init__(
+        self,
+        records: int,
+        update_permille: int,
+        stream: RandomStream,
+        *,
+        key_bytes: int = 0,
+        value_bytes: int = 0,
+    ) -> None:
         keys, values = fb_sizes(records)
+        keys = (key_bytes,) * len(keys) if key_bytes else keys
+        values = (value_bytes,) * len(values) if value_bytes else values
         self.stream = stream
         self.update_permille = update_permille
         self.keys = array("q", keys)

@@ -54,9 +54,8 @@ def test_sizes_are_those_of_the_fits() -> None:
     assert min(fb_sizes(10**45)[0]) == 46
 
 
-def test_a_request_in_thirty_is_an_update() -> None:
-    requests = Requests(1_000_000, 30, stream(1, "requests"))
-    thread = MutilateThread(
+def thread_of(requests: Requests) -> MutilateThread:
+    return MutilateThread(
         Simulator(),
         "thread",
         requests=requests,
@@ -65,7 +64,20 @@ def test_a_request_in_thirty_is_an_update() -> None:
         read_ps=0,
         write_ps=0,
     )
-    connection = MutilateConnection(thread)
+
+
+def test_sizes_that_are_given_are_all_alike() -> None:
+    requests = Requests(1_000_000, 0, stream(1, "requests"), key_bytes=30, value_bytes=1000)
+    connection = MutilateConnection(thread_of(requests))
+    for _ in range(50):
+        requests.draw(connection)
+        # get K; VALUE K 0 1000, V, END
+        assert (connection.request_bytes, connection.response_bytes) == (36, 18 + 30 + 4 + 1000)
+
+
+def test_a_request_in_thirty_is_an_update() -> None:
+    requests = Requests(1_000_000, 30, stream(1, "requests"))
+    connection = MutilateConnection(thread_of(requests))
     updates = 0
     for _ in range(20_000):
         requests.draw(connection)

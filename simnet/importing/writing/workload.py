@@ -251,8 +251,21 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
         notes = (Note(f"workload: {said}: {how}", Rank.LOAD),)
         return Load(text, _TESTS[bulk], bps, rates.source, notes)
     qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
+    asked, answered = (
+        max(round((size - _HEADERS_BYTES * packets) / qps), 0)
+        for size, packets in (
+            (rates.rx_bytes, rates.rx_packets),
+            (rates.tx_bytes, rates.tx_packets),
+        )
+    )
+    key = min(max(asked - _GET_BYTES, 1), _LONGEST_KEY)
+    value = max(answered - _VALUE_BYTES - key, 1)
     text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
-    how = f"small frames: {qps:,} requests/s of memcached, with a frame each way"
+    text += f'key = "{key} B"\nvalue = "{value} B"\n'
+    how = (
+        f"small frames: {qps:,} requests/s of memcached, of {_GET_BYTES + key} B with answers of"
+        f" {_VALUE_BYTES + key + value} B"
+    )
     notes = (Note(f"workload: {said}: {how}", Rank.LOAD),)
     return Load(text, _TEST_OF["memcached"], source=rates.source, notes=notes)
 
@@ -305,6 +318,12 @@ def _longest_run(cpus: Sequence[int]) -> tuple[int, int]:
 
 
 _LONGEST: Final = 300
+# of a frame: Ethernet, IP, TCP with its time stamp
+_HEADERS_BYTES: Final = 14 + 20 + 32
+# get K; VALUE K 0 N, V, END, with three digits of N
+_GET_BYTES: Final = 6
+_VALUE_BYTES: Final = 18 + 3
+_LONGEST_KEY: Final = 250
 _NO_LOAD: Final = "unsimulated"
 _STREAM: Final = """\
 [workload]

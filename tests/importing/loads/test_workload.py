@@ -129,6 +129,22 @@ def test_an_idle_port_tells_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_requests_and_answers_are_as_long_as_seen(tmp_path: Path) -> None:
+    """Answers of 700 bytes to requests of 50, with the headers of a frame each."""
+    rate, seconds = 40_000, 5
+    frames = rate * seconds
+    later = (frames * (50 + 66), frames, frames * (700 + 66), frames)
+    found = read(tmp_path, counters(later=later))
+    effective = loaded(tmp_path, found)
+    assert effective.memcached is not None
+    assert (effective.memcached.key_bytes, effective.memcached.value_bytes) == (44, 635)
+    assert "of 50 B with answers of 700 B" in derivation(found)
+    run: Any = simnet.run(tmp_path / "out" / "scenario.toml", warm_up="20 ms", duration="50 ms")
+    (port,) = (one for one in run.ports if one.rx_packets_per_s > 1000)
+    # beside its acknowledgements each frame has the headers, and 24 bytes around it on the wire
+    assert port.tx_bps / 8 / port.rx_packets_per_s == pytest.approx(700 + 66 + 24, rel=0.05)
+
+
 @pytest.mark.parametrize("name", ["stream", "rr", "memcached"])
 def test_a_named_workload_is_taken(tmp_path: Path, name: str) -> None:
     found = read(tmp_path, counters(later=(625_000_000, 412_820, 9, 9)), name)

@@ -132,6 +132,8 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
             rate_mhz=given.qps * 1000,
             arrivals=given.arrivals,
             records=given.records,
+            key_bytes=given.key_bytes,
+            value_bytes=given.value_bytes,
             update_permille=given.update_permille,
             wake_ps=given.client_wake_ps,
             read_ps=given.client_read_ps,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Choice, Flag, count, ratio, time
+from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
 from simnet.workload.mutilate_sizes import ARRIVALS
 
 
@@ -61,6 +61,13 @@ class Memcached(Section):
         str, Choice("distribution of the gaps between a connection's requests", ARRIVALS)
     ] = "fb_ia"
     records: Annotated[int, count("keys that the server holds", 1, 1_000_000_000)] = 1_000_000
+    key_bytes: Annotated[
+        int, size("key of each request (-K); 0: drawn from the distribution fb_key", "0 B", "250 B")
+    ] = 0
+    value_bytes: Annotated[
+        int,
+        size("value of each request (-V); 0: drawn from the distribution fb_value", "0 B", "1 MiB"),
+    ] = 0
     update_permille: Annotated[int, ratio("share of the requests that are set", "0", "1")] = 0
     client_kernel_ps: Annotated[
         int,
