@@ -48,6 +48,11 @@ VETH = """7: veth3f1a2b@if6: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc no
 """
 
 
+WIFI = """Connected to 02:11:22:33:44:55 (on wlp2s0)
+\tSSID: here
+\tsignal: {} dBm
+\trx bitrate: 19.5 MBit/s MCS 2
+"""
 NFSIOSTAT = """nas:/export mounted on /data:
 
 read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors
@@ -331,6 +336,7 @@ RULES: Final[dict[str, Pair]] = {
         "calls      retrans    authrefrsh\n1000000    90000      1000000\n",
         "calls      retrans    authrefrsh\n1000000    9          1000000\n",
     ),
+    "weak-signal": Pair(WIFI.format(-82), WIFI.format(-51)),
     "nfs-server-slow": Pair(
         NFSIOSTAT.format("38.210", "0.110"), NFSIOSTAT.format("0.410", "0.010")
     ),

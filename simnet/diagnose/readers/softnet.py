@@ -20,17 +20,35 @@ _MEANT: Final = {"total": "processed", "drop": "dropped", "squeeze": "squeezed"}
 _NAMES: Final = {0: "processed", 1: "dropped", 2: "squeezed", 9: "rps", 10: "flow_limit"}
 _CPU: Final = 12
 
+# columns that somebody picked: awk '{print $1,$2,$3}' softnet_stat, cut -d" " -f1-3 softnet_stat
+_PICKED: Final = re.compile(r".*(?:\bawk\b.*\bprint\b(?P<awk>[^}]{1,80})|\bcut\b).*softnet_stat.*")
+_COLUMN: Final = re.compile(r"\$(\d{1,2})")
+_WORDS: Final = re.compile(r"\s*[0-9a-f]{8}(?:[\s,;]+[0-9a-f]{8})*\s*")
+
 OUTPUTS: Final = {"softnet": "softnet_stat"}
 SIGN: Final = re.compile(
-    r"(?m)^\s*(?:[0-9a-f]{8}\s+){8}|^\s*[Cc][Pp][Uu]\s?\d+.*\bdrop\w*\s?[=:]\s?\d"
+    r"(?m)^\s*(?:[0-9a-f]{8}\s+){8}|^\s*[Cc][Pp][Uu]\s?\d+.*\bdrop\w*\s?[=:]\s?\d|softnet_stat"
 )
 
 
 def read(page: Page) -> Iterator[Fact]:
     """Yield what each CPU counts; Linux 5.10 and later print its number, else rows count."""
     cpu = -1
+    picked: list[int] = []
     for at, line in enumerate(page.lines, 1):
         row = _ROW.fullmatch(line)
+        if typed := _PICKED.fullmatch(line):
+            columns = _COLUMN.findall(typed["awk"] or "")
+            picked, cpu = [int(one) - 1 for one in columns] or [0, 1, 2], -1
+            continue
+        if picked and row is None and _WORDS.fullmatch(line):
+            cpu += 1
+            for place, word in zip(picked, re.split(r"[\s,;]+", line.strip()), strict=False):
+                if name := _NAMES.get(place):
+                    value = float(int(word, 16))
+                    yield Fact("softnet", f"CPU {cpu}", name, value, page.name, at)
+            continue
+        picked = [] if line.strip() else picked
         if (named := _NAMED.fullmatch(line)) is not None:
             for pair in _PAIR.finditer(named["rest"]):
                 name = _MEANT.get(pair["name"], pair["name"])

@@ -29,6 +29,11 @@ _OWN_WORDS: Final = (
 _EMULATED: Final = frozenset({"e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci"})
 _REUSED: Final = 0.3
 _MANY: Final = 100_000
+_LOST: Final = 1000
+_NO_BUFFER: Final = (
+    r"(?:port\.)?rx_dropped(?:\.nic)?|rx_(?:no_dma_resources|fifo_errors|missed_errors|missed"
+    r"|out_of_buffer|no_buffer_count)|rx_total_discard_pkts"
+)
 _SWITCHED: Final = r"(?P<subject>[A-Za-z]\w{1,14}): Data path switched (?:to|from) VF"
 _LONGEST: Final = 110
 
@@ -149,14 +154,23 @@ def _one_ring(evidence: Evidence) -> Iterator[Found]:
             said = (
                 f"all of the indirection table points to ring {only.value:.0f} of {rings.value:.0f}"
             )
+            lost = [
+                one
+                for one in evidence.series("stat", _NO_BUFFER, rings.subject)
+                if one.value >= _LOST and one.growing
+            ]
+            # a ring that overflows beside idle ones tells that it was not meant
+            facts = (only, rings, lost[0].last) if lost else (only, rings)
+            if lost:
+                said += f", and {lost[0].last.name} is {lost[0].last.shown}"
             action = tool("-X", rings.subject, "equal", int(rings.value), "")
             undo = f"ethtool -X {named(rings.subject)} equal 1"
             yield Hit(
                 rings.subject,
-                (only, rings),
+                facts,
                 said,
-                25,
-                "possible",
+                96 if lost else 25,
+                "likely" if lost else "possible",
                 (Action(action.do, undo, action.whatif),),
             )
         elif used:
@@ -418,7 +432,7 @@ RULES: Final = (
         "card",
         "RSS sends everything of {subject} to one ring",
         "ethtool -x",
-        "always; it is possible that it was meant",
+        "always; it is possible that it was meant, unless packets find no buffer there",
         "One CPU takes all packets of the port; the others' rings are idle. It limits the rate,"
         " not the latency of a port with little to do.",
         "Spread over all rings, unless it was meant (few packets, or other rings served badly).",

@@ -102,6 +102,7 @@ RULES: Final = (
             r"icmp_rcv|ip_rcv_finish\w*|ip6?_forward|arp_process|__netif_receive_skb_core\w*"
             r"|ip_error|ip6_input_finish",
         ),
+        hides=("link-dropped",),
     ),
     Rule(
         "dropped-checksum",

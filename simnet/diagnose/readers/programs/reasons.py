@@ -22,7 +22,7 @@ _MAP: Final = re.compile(
     r"(?P<n>\d{1,18})"
 )
 _PLACE: Final = re.compile(
-    r"(?P<n>\d{1,18}) drops at (?P<where>[A-Za-z_]\w{2,80})\+"
+    r"(?P<n>\d{1,18}) drops at (?P<where>[A-Za-z_]\w{2,80})(?:\.\w{1,20}){0,4}\+"
     r"|@\w{0,40}\[\s*(?P<alone>[a-z_]\w{3,80})(?:\+\d+)?\s*\]: (?P<m>\d{1,18})"
 )
 

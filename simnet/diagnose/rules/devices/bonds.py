@@ -96,7 +96,8 @@ def _uneven(evidence: Evidence) -> Iterator[Found]:
             if word in _BY_ADDRESS and named(bond) == bond:
                 file = f"/sys/class/net/{named(bond)}/bonding/xmit_hash_policy"
                 actions = (Action(f"echo layer3+4 > {file}", f"echo {typed(word)} > {file}"),)
-        yield Hit(bond, facts, said, 52, "likely", actions)
+        # before a full line of that port, which it explains
+        yield Hit(bond, facts, said, 58, "likely", actions)
 
 
 def _in_turn(evidence: Evidence) -> Iterator[Found]:

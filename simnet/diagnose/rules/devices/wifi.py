@@ -1,0 +1,48 @@
+"""Wireless links: how strong their signal is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.rule import Clear, Hit, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Found
+
+# the least signal of 54 Mbit/s (64-QAM) in 20 MHz is -65 dBm, of 6 Mbit/s -82 dBm
+_WEAK_DBM: Final = -72
+_NEARLY_LOST_DBM: Final = -80
+
+
+def _weak(evidence: Evidence) -> Iterator[Found]:
+    for signal in {one.subject: one for one in evidence.of("wifi", "signal")}.values():
+        rates = evidence.of("wifi", "rx|tx", signal.subject)
+        said = f"signal {signal.text}"
+        if rates:
+            said += ", " + ", ".join(f"{one.name} {one.text}" for one in rates[:2])
+        if signal.value <= _WEAK_DBM:
+            sure = "certain" if signal.value <= _NEARLY_LOST_DBM else "likely"
+            yield Hit(signal.subject, (signal, *rates[:2]), said, 60, sure)
+        else:
+            yield Clear(signal, said)
+
+
+RULES: Final = (
+    Rule(
+        "weak-signal",
+        "cable",
+        "The wireless signal of {subject} is weak",
+        "signal of iw dev PORT link",
+        "-72 dBm; certain from -80 dBm on",
+        "With a weak signal both ends send slowly and again: half of what the rate promises is left"
+        " at the best.",
+        "Move closer, another channel or band, another antenna, or a cable. No setting of the host"
+        " helps.",
+        "IEEE 802.11, 17.3.10.2: least signal by rate; man iw",
+        _weak,
+        outside=True,
+    ),
+)
