@@ -12,6 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
+from simnet.files import write_text
 from simnet.page.offer import Offer, offer_of
 from simnet.report.html.page import fragment
 from simnet.scenario.core.library import SCENARIO_FILE, scenario_names
@@ -68,10 +69,10 @@ class Desk:
             folder = Path(self._folder.name) / str(self._hosts)
         folder.mkdir()
         file = folder / _PASTED
-        file.write_text(text, encoding="utf-8", errors="replace")
+        write_text(file, text.encode("utf-8", "replace").decode("utf-8"))
         return file
 
-    def open(self, scenario: Path) -> str:
+    def begin(self, scenario: Path) -> str:
         """The place of a new page of a scenario."""
         offer = offer_of(Case(str(scenario)))
         with self._lock:
@@ -106,7 +107,7 @@ def host(desk: Desk, told: Any, asker: Asker) -> None:
             raise InputError(f"{found.role}: its load cannot be simulated", key="page")
         folder = file.with_name("host")
         found.write(folder)
-        asker.say({"place": desk.open(folder / SCENARIO_FILE)})
+        asker.say({"place": desk.begin(folder / SCENARIO_FILE)})
 
 
 ASKED: Final[Mapping[str, Callable[[Desk, Any, Asker], None]]] = {

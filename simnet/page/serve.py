@@ -23,7 +23,7 @@ from simnet.page.offer import Offer
 from simnet.report.html.page import copying, digest, environment, style
 from simnet.scenario.core.library import find_scenario, read_scenario
 from simnet.scenario.headings import scenario_headings
-from simnet.study.whatif.machine import machine
+from simnet.study.run.machine import machine
 from simnet.study.work.cases import Member
 
 __all__ = ["serve", "served"]

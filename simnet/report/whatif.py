@@ -10,8 +10,9 @@ from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.loss import kind_of
+from simnet.study.run.machine import LOADS_SAID
 from simnet.study.run.measures import METRICS
-from simnet.study.whatif.aim import LOADS_SAID, aim_of
+from simnet.study.whatif.aim import aim_of
 from simnet.study.whatif.mechanism import moved_text
 from simnet.study.whatif.verdict import interval_text, percent_text
 from simnet.terminal import answer_last

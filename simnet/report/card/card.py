@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import few, markdown, printable, titled
 from simnet.report.whatif import answer_of, change_heading, change_rows, runs_of, why_lines
 from simnet.scenario.commands.loops import looped
+from simnet.study.run.machine import machine
 from simnet.study.run.measures import CPU_PER_BYTE
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Case, Member
 

@@ -19,8 +19,8 @@ from simnet.report.html.system import assumptions
 from simnet.report.progress import watching
 from simnet.study.explain.explain import observed
 from simnet.study.run.arguments import names_of, settings_of
+from simnet.study.run.machine import machine
 from simnet.study.run.run import effective_of, recorded
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case
 

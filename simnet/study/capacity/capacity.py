@@ -35,8 +35,8 @@ from simnet.study.run.arguments import (
     time_us_of,
 )
 from simnet.study.run.loss import pooled
+from simnet.study.run.machine import machine
 from simnet.study.run.run import recorded
-from simnet.study.whatif.machine import machine
 from simnet.study.work.cases import Member, Progress, case_of
 from simnet.study.work.store import Store
 

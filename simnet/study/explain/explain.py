@@ -25,9 +25,9 @@ from simnet.study.explain.timeline import Recorder, Timeline
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.loss import latencies_of
+from simnet.study.run.machine import machine
 from simnet.study.run.result import Drops, Result, WorkShare
 from simnet.study.run.run import effective_of, recorded, simulate
-from simnet.study.whatif.machine import machine
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -32,12 +32,12 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
 )
+from simnet.study.run.machine import machine
 from simnet.study.run.measures import CPU_PER_BYTE, RATE, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import lengthened
 from simnet.study.screen.document import in_percent
 from simnet.study.whatif.aim import load_of
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
 from simnet.study.whatif.verdict import MARGIN_PERCENT, Verdict, exit_status, student
 from simnet.study.whatif.whatif import whatif

@@ -17,13 +17,13 @@ from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.flows import FlowTracer
 from simnet.study.run.follow import Followers
+from simnet.study.run.machine import machine
 from simnet.study.run.pcap import PcapFile
 from simnet.study.run.peers import full_peer
 from simnet.study.run.result import Result
 from simnet.study.run.trace import TraceFile
 from simnet.study.run.validity import validity
 from simnet.study.statistics import runlength
-from simnet.study.whatif.machine import machine
 from simnet.study.work.memory import EnoughMemory
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ from simnet.study.run.arguments import (
     seed_of,
     text_of,
 )
+from simnet.study.run.machine import machine
 from simnet.study.run.measures import RATE, SCREENED
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
@@ -42,7 +43,6 @@ from simnet.study.screen.factors import Factor, factors
 from simnet.study.screen.paths import Turn, alone, same, turns
 from simnet.study.screen.shares import shares
 from simnet.study.screen.why import why_idle
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.plan import fingerprint
 from simnet.study.whatif.verdict import ratios
 from simnet.study.work.cases import (

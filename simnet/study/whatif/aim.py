@@ -103,14 +103,6 @@ def said(metric: str, latency_kind: str = "") -> str:
     return METRICS[metric].said.format(latency=latency_kind or "latency")
 
 
-LOADS_SAID: Final = {
-    "bulk": "a load that carries as much as it can",
-    "requests": "a load of requests that wait for their answers",
-    "offered": "a load that comes whether or not it is answered",
-    "media": "a load that is not sent again when it is lost",
-    "jobs": "a load of jobs that end",
-}
-"""What each kind of load is, as a person says it."""
 _REQUESTS: Final = (
     Criterion(RATE, weight=3.0, tolerated=5.0),
     Criterion(TAIL, tolerated=100.0),

@@ -32,6 +32,7 @@ from simnet.study.run.arguments import (
     text_of,
     time_us_of,
 )
+from simnet.study.run.machine import machine
 from simnet.study.run.measures import MEDIAN, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
@@ -39,7 +40,6 @@ from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
 from simnet.study.whatif.full import filled
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
 from simnet.study.whatif.same import AS_IT_IS, same, values_read, why_same

@@ -14,7 +14,7 @@ from simnet.report.card.card import Card, as_markdown, diagnosed
 from simnet.report.card.picture import picture
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
-from simnet.study.whatif.machine import machine
+from simnet.study.run.machine import machine
 
 PLAIN = Card(
     sentence="affinity on here: yes: CPU time per byte -31.7 %",

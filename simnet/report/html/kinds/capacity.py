@@ -17,7 +17,7 @@ from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.capacity.document import SCHEMA, Capacity
 from simnet.study.run.duration_text import latency_text
-from simnet.study.whatif.machine import machine
+from simnet.study.run.machine import machine
 
 __all__ = ["KIND"]
 

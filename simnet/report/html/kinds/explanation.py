@@ -14,7 +14,7 @@ from simnet.report.html.repeat import repeat_section
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.explain.bottleneck import Limit
 from simnet.study.explain.explain import SCHEMA, Explanation
-from simnet.study.whatif.machine import machine
+from simnet.study.run.machine import machine
 
 __all__ = ["KIND", "explanation_verdicts"]
 

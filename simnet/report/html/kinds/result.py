@@ -16,8 +16,8 @@ from simnet.report.html.repeat import repeat_section
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import kind_of
+from simnet.study.run.machine import machine
 from simnet.study.run.result import SCHEMA, Result
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
 __all__ = ["KIND", "result_sections"]

@@ -22,9 +22,9 @@ from simnet.report.search.screen import (
     share_heading,
     share_rows,
 )
+from simnet.study.run.machine import machine
 from simnet.study.run.measures import SCREENED
 from simnet.study.screen.document import SCHEMA, Screen, Screened, in_percent
-from simnet.study.whatif.machine import machine
 from simnet.study.whatif.verdict import end_text
 
 __all__ = ["KIND"]

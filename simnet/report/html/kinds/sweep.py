@@ -16,9 +16,9 @@ from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import known_configuration
 from simnet.report.sweep import sweep_cells
+from simnet.study.run.machine import machine
 from simnet.study.run.measures import LATENCY_KIND, MEASURES
 from simnet.study.sweep.sweep import SCHEMA, Point, Sweep
-from simnet.study.whatif.machine import machine
 
 __all__ = ["KIND"]
 

@@ -29,8 +29,9 @@ from simnet.report.html.system import assumptions, known_case, seen
 from simnet.report.whatif import MEANING, change_heading, change_rows
 from simnet.scenario.commands.commands import Commands, commands
 from simnet.study.run.loss import kind_of
+from simnet.study.run.machine import LOADS_SAID
 from simnet.study.run.measures import METRICS
-from simnet.study.whatif.aim import GOALS, LOADS_SAID
+from simnet.study.whatif.aim import GOALS
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA, WhatIf
 from simnet.study.work.cases import Case, Member, runs_to_completion

@@ -6,14 +6,22 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
+from simnet.scenario.core.files import LOADS
 from simnet.scenario.core.units import KINDS, format_quantity
-from simnet.study.whatif.aim import LOADS_SAID, load_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simnet.scenario.core.effective import Effective
 
+LOADS_SAID: Final = {
+    "bulk": "a load that carries as much as it can",
+    "requests": "a load of requests that wait for their answers",
+    "offered": "a load that comes whether or not it is answered",
+    "media": "a load that is not sent again when it is lost",
+    "jobs": "a load of jobs that end",
+}
+"""What each kind of load is, as a person says it."""
 _FILE: Final = ".toml"
 _GHZ: Final = 10**9
 
@@ -47,7 +55,7 @@ def machine(effective: Effective) -> tuple[str, ...]:
     parts += [on_nodes(len(host.online), host.machine.nodes), *with_counts([*cards, *disks])]
     return (
         printable(", ".join(parts)),
-        printable(f"{kernel}; load: {test}, {LOADS_SAID[load_of(test)]}"),
+        printable(f"{kernel}; load: {test}, {LOADS_SAID[LOADS[test]]}"),
     )
 
 
