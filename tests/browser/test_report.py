@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -23,9 +22,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     saved = folder / "whatif.json"
     saved.write_text(saved_documents()["whatif"], encoding="utf-8")
-    started = time.process_time()
     text = page(saved_parts([saved], simulate=True))
-    assert time.process_time() - started < 5
     (folder / "report.html").write_text(text, encoding="utf-8")
     return folder / "report.html"
 
