@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 from simnet.host.release import release
 from simnet.scenario.core.specs import Flag, time
 from simnet.scenario.parts.nic.channels import RSS_KNOBS, Combined
+from simnet.scenario.parts.nic.page_parts import LargeParts
 from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import (
-    FRAME_HEADER_BYTES,
+    SHARED_INFO_BYTES,
     BusLatency,
     Ethernet,
     Polled,
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 _US_PS: Final = 10**6
 _MOST_DESCRIPTORS: Final = 4096
+# header, FCS and a VLAN's tag
+_AROUND_BYTES: Final = 14 + 4 + 4
+# IGB_MAX_FRAME_BUILD_SKB: half a page without skb_shared_info, NET_SKB_PAD and a time stamp
+_SMALL_FRAME_BYTES: Final = 2048 - SHARED_INFO_BYTES - 64 - 16
 # modes of rx-usecs, and the least time that is one
 _ADAPTIVE: Final = (1, 3)
 _MODES: Final = (0, *_ADAPTIVE)
@@ -33,13 +38,20 @@ _START_PS: Final = 162 * _US_PS
 _HEEDS: Final = (5, 0)
 
 
-class Gigabit(Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet):
+class Gigabit(
+    LargeParts, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
+):
     """A port whose vectors have one throttle each.
 
     Attributes:
         faster: what adapts, adapts on links of more than 1 Gbit/s, too.
     """
 
+    around_bytes: ClassVar[int] = _AROUND_BYTES
+    most_small_bytes: ClassVar[int] = _SMALL_FRAME_BYTES
+    charges_datagrams: ClassVar[bool] = True
+    forwards: ClassVar[bool] = True
+    disciplines: ClassVar[bool] = True
     faster: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = True
     rss_in_blocks: ClassVar[bool] = True
@@ -70,11 +82,6 @@ class Gigabit(Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue,
     def knobs(cls) -> tuple[Knob, ...]:
         """Return the number of queues, and RSS."""
         return (*super().knobs(), *RSS_KNOBS)
-
-    @property
-    def frame_buffer_bytes(self) -> int:
-        """As many halves of pages as a full frame takes."""
-        return self.whole_buffers_bytes(self.mtu_bytes + FRAME_HEADER_BYTES)
 
     @property
     def interrupt_gap_ps(self) -> int:

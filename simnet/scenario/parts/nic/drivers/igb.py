@@ -7,32 +7,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from simnet.host.release import release
 from simnet.scenario.core.specs import Flag
 from simnet.scenario.parts.nic.gigabit import Gigabit
-from simnet.scenario.parts.nic.page_parts import LargeParts
-from simnet.scenario.parts.nic.schema import SHARED_INFO_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simnet.scenario.parts.nic.schema import Given
 
-# IGB_MAX_FRAME_BUILD_SKB: half a page without skb_shared_info, NET_SKB_PAD and a time stamp
-_SMALL_FRAME_BYTES: Final = 2048 - SHARED_INFO_BYTES - 64 - 16
-# header, FCS and a VLAN's tag
-_AROUND_BYTES: Final = 14 + 4 + 4
 _BUILDS: Final = (4, 12)
 _SOURCE: Final = "igb_main.c before Linux 4.12: igb_fetch_rx_buffer, igb_add_rx_frag"
 
 
-class Igb(LargeParts, Gigabit):
+class Igb(Gigabit):
     """A gigabit port."""
 
-    around_bytes: ClassVar[int] = _AROUND_BYTES
-    most_small_bytes: ClassVar[int] = _SMALL_FRAME_BYTES
     most_usecs: ClassVar[int] = 8191
-    charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_fifo_errors"
-    forwards: ClassVar[bool] = True
-    disciplines: ClassVar[bool] = True
 
     driver: Literal["igb"]
     legacy_rx: Annotated[
