@@ -251,15 +251,7 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
         notes = (Note(f"workload: {said}: {how}", Rank.LOAD),)
         return Load(text, _TESTS[bulk], bps, rates.source, notes)
     qps = max(round(min(rates.rx_packets, rates.tx_packets)), 1)
-    asked, answered = (
-        max(round((size - _HEADERS_BYTES * packets) / qps), 0)
-        for size, packets in (
-            (rates.rx_bytes, rates.rx_packets),
-            (rates.tx_bytes, rates.tx_packets),
-        )
-    )
-    key = min(max(asked - _GET_BYTES, 1), _LONGEST_KEY)
-    value = max(answered - _VALUE_BYTES - key, 1)
+    key, value = _record(rates, qps)
     text = _memcached(place, qps, count or _ASSUMED_CONNECTIONS)
     text += f'key = "{key} B"\nvalue = "{value} B"\n'
     how = (
@@ -268,6 +260,14 @@ def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
     )
     notes = (Note(f"workload: {said}: {how}", Rank.LOAD),)
     return Load(text, _TEST_OF["memcached"], source=rates.source, notes=notes)
+
+
+def _record(rates: Rates, qps: int) -> tuple[int, int]:
+    """Return bytes of a key and of a value with which requests and answers are as long as seen."""
+    asked = (rates.rx_bytes - _HEADERS_BYTES * rates.rx_packets) / qps
+    answered = (rates.tx_bytes - _HEADERS_BYTES * rates.tx_packets) / qps
+    key = min(max(round(asked) - _GET_BYTES, 1), _LONGEST_KEY)
+    return key, max(round(answered) - _VALUE_BYTES - key, 1)
 
 
 # by whether received and sent frames are full

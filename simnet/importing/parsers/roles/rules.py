@@ -10,20 +10,24 @@ Source: iptables(8), iptables-save(8), nft(8): `ct state vmap`, names and number
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["TABLES", "counted_rules"]
 
-TABLES: Final = ("raw", "mangle", "nat", "filter", "security")
-"""Tables that a packet passes, by the names of `[forward]`: with `_rules` behind."""
 _MOST: Final = 100_000
 _DEEPEST: Final = 16
 _IN_CHAIN: Final = 2
-_HOOKS: Final = {"prerouting": "PREROUTING", "forward": "FORWARD", "postrouting": "POSTROUTING"}
+# hooks that a forwarded packet passes, at which a table may have rules
+_HOOKS: Final = {
+    "raw": ("PREROUTING",),
+    "mangle": ("PREROUTING", "FORWARD", "POSTROUTING"),
+    "nat": ("PREROUTING", "POSTROUTING"),
+    "filter": ("FORWARD",),
+    "security": ("FORWARD",),
+}
 _SAVED_TABLE: Final = re.compile(r"\*(raw|mangle|nat|filter|security)\s*")
 _SAVED_RULE: Final = re.compile(r"(?:\[\d+:\d+\] )?-A (\S{1,60})(?: (.*))?")
 _LISTED_CHAIN: Final = re.compile(r"Chain (\S{1,60}) \((?:policy|\d+ references)")
@@ -58,31 +62,30 @@ _NFT_PRIORITIES: Final = {
     "srcnat": 100,
 }
 _BETWEEN: Final = -200
+TABLES: Final = tuple(_HOOKS)
+"""Tables that a packet passes, by the names of `[forward]`: with `_rules` behind."""
 _KNOWN: Final = re.compile(
     r"ESTABLISHED.*-j ACCEPT|established[^;]*?[,:}\s]accept\b|^ACCEPT .*ESTABLISHED"
 )
 
 
-@dataclass
-class _Chain:
-    """A chain: of each rule whether it ends the way of known connections, and where it leads."""
+class _Chains(dict[tuple[str, str], list[tuple[bool, str]]]):
+    """Chains by table and name.
 
-    rules: list[tuple[bool, str]] = field(default_factory=list)
-
-
-class _Chains(dict[tuple[str, str], _Chain]):
-    """Chains by table and name."""
+    Of each rule whether it ends the way of known connections, and where it leads without a
+    condition.
+    """
 
     def add(self, table: str, name: str, rule: str, jump: str) -> None:
         """Enter a rule, and where it leads without a condition; empty if it has one."""
-        chain = self.setdefault((table, name), _Chain())
-        if len(chain.rules) < _MOST:
-            chain.rules.append((bool(_KNOWN.search(rule)), jump))
+        chain = self.setdefault((table, name), [])
+        if len(chain) < _MOST:
+            chain.append((bool(_KNOWN.search(rule)), jump))
 
     def length(self, table: str, name: str, depth: int = 0) -> tuple[int, bool]:
         """Return with how many rules a packet is compared, and whether one of them ends its way."""
         count = 0
-        for ends, target in self.get((table, name), _Chain()).rules if depth < _DEEPEST else ():
+        for ends, target in self.get((table, name), ()) if depth < _DEEPEST else ():
             count += 1
             if target:
                 more, ends = self.length(table, target, depth + 1)  # noqa: PLW2901 - of the target
@@ -123,20 +126,16 @@ def _of_iptables(text: str) -> dict[str, int]:
             plain = rule["protocol"] in {"all", "0"} and _ANYWHERE.fullmatch(rule["rest"])
             line_of_rule = f"{rule['target']} {rule['rest']}"
             chains.add(table, chain, line_of_rule, rule["target"] if plain else "")
-    return _passed(chains)
+    return _means(
+        {table: [chains.length(table, hook)[0] for hook in _HOOKS[table]] for table in TABLES}
+    )
 
 
-def _passed(chains: _Chains) -> dict[str, int]:
-    """Return what a packet passes: nat has rules at two hooks, mangle at three."""
-    hooks = {
-        "raw": ("PREROUTING",),
-        "mangle": ("PREROUTING", "FORWARD", "POSTROUTING"),
-        "nat": ("PREROUTING", "POSTROUTING"),
-        "filter": ("FORWARD",),
-        "security": ("FORWARD",),
+def _means(counts: Mapping[str, Sequence[int]]) -> dict[str, int]:
+    """Return the mean of the rules at the hooks of each table that has any, rounded up."""
+    return {
+        table: -(-sum(found) // len(_HOOKS[table])) for table, found in counts.items() if any(found)
     }
-    counts = {table: [chains.length(table, hook)[0] for hook in hooks[table]] for table in TABLES}
-    return {table: -(-sum(found) // len(found)) for table, found in counts.items() if any(found)}
 
 
 def _of_nft(text: str) -> dict[str, int]:
@@ -161,20 +160,11 @@ def _of_nft(text: str) -> dict[str, int]:
         depth += line.count("{") - line.count("}")
         if depth < _IN_CHAIN:
             chain = ""
-    found: dict[tuple[str, str], int] = {}
+    found: dict[str, list[int]] = {table: [] for table in TABLES}
     for of, name, called, hook in bases:
-        if called in TABLES and hook in _HOOKS:
-            key = (called, _HOOKS[hook])
-            found[key] = found.get(key, 0) + chains.length(of, name)[0]
-    return {
-        table: -(-sum(counts) // _hooks_of(table))
-        for table in TABLES
-        if (counts := [count for (of, _), count in found.items() if of == table]) and any(counts)
-    }
-
-
-def _hooks_of(table: str) -> int:
-    return {"mangle": 3, "nat": 2}.get(table, 1)
+        if hook.upper() in _HOOKS[called]:
+            found[called].append(chains.length(of, name)[0])
+    return _means(found)
 
 
 def _table_of(base: re.Match[str]) -> str:
