@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from simnet.importing.files.undressed import undressed
-from simnet.importing.pasted import split
+from simnet.importing.pasted import split, sysctls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,9 +29,6 @@ _GREPPED: Final = re.compile(r"^/?((?:sys|proc)/[\w./:@+-]{1,250}?):(.{0,400})$"
 _SHOWN: Final = re.compile(
     r"(?:cat|head|tail|more|less)(?: -\S+)* /?((?:proc|sys|etc)/[\w./:@+-]+)"
 )
-_COUNTED: Final = re.compile(r"(?:/\S*/)?conntrack -C\b.*")
-_COUNT: Final = "proc/sys/net/netfilter/nf_conntrack_count"
-_VALUE: Final = re.compile(r"(?:/\S*/)?sysctl -n ([\w./-]+)")
 _PLACE: Final = re.compile(r"/?((?:proc|sys|etc)/[\w./:@+-]+)")
 # what people write beside what they collected, and what an import wrote
 _NOTES: Final = re.compile(
@@ -125,11 +122,11 @@ def _pieces(name: str, text: str) -> Iterator[Piece]:
 def _held(piece: Piece) -> Iterator[tuple[str, str]]:
     """Yield name and content of the files of /proc and /sys that a piece holds."""
     command = piece.command or ""
-    if (named := _VALUE.fullmatch(command)) and (place := _clean(named[1].replace(".", "/"))):
-        yield f"proc/sys/{place}", piece.text
-        return
-    if _COUNTED.fullmatch(command):
-        yield _COUNT, piece.text
+    if names := sysctls_of(command):
+        lines = [line for line in piece.text.splitlines() if line.strip()]
+        for name, line in zip(names, lines, strict=False):
+            if place := _clean(name.replace(".", "/")):
+                yield f"proc/sys/{place}", line
         return
     shown = _SHOWN.fullmatch(command) or _PLACE.fullmatch(command)
     if shown is not None and (place := _clean(shown[1])):

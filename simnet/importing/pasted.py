@@ -64,6 +64,9 @@ _COMMANDS: Final = frozenset(
 # what is printed by these is read with the line that names the device
 _WITH_PROMPT: Final = frozenset({"lsattr", "no", "mmlsconfig"})
 _BEFORE: Final = frozenset({"sudo", "doas", "time", "watch", "nice", "env", "LC_ALL=C", "LANG=C"})
+# what these print are values alone, in the order of the names
+_SYSCTL: Final = re.compile(r"(?:/\S*/)?sysctl -n ((?:[\w./-]{1,80} ?){1,16})")
+_CONNECTIONS: Final = re.compile(r"(?:/\S*/)?conntrack -C\b.*")
 # signs of a shell that no sentence has
 _SHELL: Final = re.compile(r"\$[({\w]|; do\b|\|\s*(?:grep|awk|cut|sed|head|tail|sort|wc)\b")
 _FILE: Final = re.compile(r"/?(?:proc|sys|etc|var|usr|boot)/[\w./*:@+-]{1,200}")
@@ -91,6 +94,16 @@ class Part:
     def text(self) -> str:
         """The output."""
         return "\n".join(self.lines)
+
+
+def sysctls_of(command: str | None) -> list[str]:
+    """Return the sysctls of which a command prints the values alone; empty for another command."""
+    if command is None:
+        return []
+    if _CONNECTIONS.fullmatch(command):
+        return ["net.netfilter.nf_conntrack_count"]
+    typed = _SYSCTL.fullmatch(command)
+    return typed[1].split() if typed is not None else []
 
 
 def split(text: str) -> list[Part]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.fact import Fact
 from simnet.diagnose.page import number
+from simnet.importing.pasted import sysctls_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +26,6 @@ _CAT: Final = re.compile(
     r"((?:/?(?:proc/(?:sys|irq)|sys/(?:class|devices|module|block))"
     r"/[\w./:*@-]{1,200} ?){1,16})(?: *[|;].*)?"
 )
-_ONLY: Final = re.compile(r"(?:/sbin/)?sysctl -n ((?:[\w./-]{1,80} ?){1,16})")
-_COUNTED: Final = re.compile(r"(?:/\S*/)?conntrack -C\b.*")
-_COUNT: Final = "net.netfilter.nf_conntrack_count"
 _VALUE: Final = re.compile(r"[\w.,:\[\]/+-]{1,80}(?:\s+[\w.,:\[\]/+-]{1,80}){0,7}")
 _SENTENCE: Final = re.compile(r"(?:cat|head|tail|ls|bash|sh|grep):|[A-Z][a-z]+ [a-z]+ [a-z]+")
 _PF_RING: Final = re.compile(r"([RT]X Queues|Num [RT]X Slots|Name|Family):\s+(\S.*)")
@@ -70,11 +68,8 @@ def _shown(page: Page) -> Iterator[Fact]:
     for part in page.parts:
         lines = [(at, line.strip()) for at, line in enumerate(part.lines, part.first)]
         lines = [(at, line) for at, line in lines if line]
-        if _COUNTED.fullmatch(part.command or "") and len(lines) == 1:
-            yield _sysctl(page, lines[0][0], _COUNT, lines[0][1])
-            continue
-        if only := _ONLY.fullmatch(part.command or ""):
-            for name, (at, text) in zip(only[1].split(), lines, strict=False):
+        if only := sysctls_of(part.command):
+            for name, (at, text) in zip(only, lines, strict=False):
                 yield _sysctl(page, at, name, text)
             continue
         typed = _CAT.fullmatch(part.command or part.name)
