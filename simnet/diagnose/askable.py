@@ -6,21 +6,19 @@ well enough, or of a load that is not simulated: then nobody is told to ask.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from simnet.diagnose.described import described
 from simnet.diagnose.prediction import Prediction
 from simnet.errors import InputError
-from simnet.importing.import_host import import_host
-from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Member, case_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import Diagnosis, Finding
 
 __all__ = ["askable"]
@@ -37,36 +35,29 @@ def askable(found: Diagnosis, sources: Sequence[str]) -> Diagnosis:
         found: the diagnosis.
         sources: what it was made of; empty for this machine.
     """
-    asked = dict.fromkeys(
-        action.whatif for one in found.findings for action in one.hit.actions if action.whatif
-    )
+    asked = [action.whatif for one in found.findings for action in one.hit.actions if action.whatif]
     if not asked:
         return found
-    refused = _refused(list(asked), sources)
+    try:
+        with described(sources) as of:
+            refused = _refused(asked, of)
+    except InputError as error:
+        refused = dict.fromkeys(asked, error.message)
     return replace(found, findings=tuple(_without(one, refused) for one in found.findings))
 
 
-def _refused(asked: Sequence[str], sources: Sequence[str]) -> dict[str, str]:
+def _refused(asked: Iterable[str], of: Described) -> dict[str, str]:
     """Return why some of what may be asked cannot be, by what was asked."""
-    try:
-        host = import_host(list(sources) or None)
-        with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
-            folder = Path(place) / "host"
-            host.write(folder)
-            scenario = folder / SCENARIO_FILE
-            base = case_of(scenario, None, (), ())
-            if Member(base).effective().workload.test == _NO_LOAD:
-                why = f"{host.role} is not simulated with its load"
-                return dict.fromkeys(asked, why)
-            found = {}
-            for text in asked:
-                try:
-                    Member(read_tuning(base.scenario, text).on(base)).effective()
-                except InputError as error:
-                    found[text] = error.message.replace(_SERVER, "the host")
-            return found
-    except InputError as error:
-        return dict.fromkeys(asked, error.message)
+    base = case_of(of.scenario, None, (), ())
+    if Member(base).effective().workload.test == _NO_LOAD:
+        return dict.fromkeys(asked, f"{of.host.role} is not simulated with its load")
+    found = {}
+    for text in dict.fromkeys(asked):
+        try:
+            Member(read_tuning(base.scenario, text).on(base)).effective()
+        except InputError as error:
+            found[text] = error.message.replace(_SERVER, "the host")
+    return found
 
 
 def _without(one: Finding, refused: dict[str, str]) -> Finding:

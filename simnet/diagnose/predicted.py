@@ -6,15 +6,12 @@ does not lose what the real one loses, nothing is predicted, and why is said.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.diagnose.described import described
 from simnet.diagnose.prediction import Moves, Prediction
 from simnet.errors import InputError
-from simnet.importing.import_host import import_host
-from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.study.run.measures import LOSS
 from simnet.study.whatif.plain import plain
 from simnet.study.whatif.verdict import interval_text, percent_text
@@ -75,15 +72,11 @@ def _answers(
 ) -> dict[str, Prediction]:
     cures = list(dict.fromkeys(_cure(one) for one in asked))
     try:
-        host = import_host(list(sources) or None)
-        if not host.load:
-            said = [one for one in host.notes if one.startswith(_WORKLOAD)]
-            why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
-            return {cure: Prediction(whatif=cure, why=why) for cure in cures}
-        with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
-            folder = Path(place) / "host"
-            host.write(folder)
-            scenario = folder / SCENARIO_FILE
+        with described(sources) as (host, scenario):
+            if not host.load:
+                said = [one for one in host.notes if one.startswith(_WORKLOAD)]
+                why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
+                return {cure: Prediction(whatif=cure, why=why) for cure in cures}
             given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
             answer = whatif(scenario, cures, progress=progress, **given)
     except InputError as error:

@@ -83,16 +83,19 @@ class Desk:
 
 def diagnose(desk: Desk, told: Any, asker: Asker) -> None:
     """Where it hurts, by what was pasted."""
+    from simnet.diagnose.askable import askable
     from simnet.diagnose.diagnosis import diagnose as by_files
 
-    _say(by_files([str(desk.pasted(_text(told)))]), asker)
+    sources = [str(desk.pasted(_text(told)))]
+    _say(askable(by_files(sources), sources), asker)
 
 
 def live(_desk: Desk, _told: Any, asker: Asker) -> None:
     """Where this machine hurts."""
+    from simnet.diagnose.askable import askable
     from simnet.diagnose.diagnosis import diagnose_live
 
-    _say(diagnose_live(), asker)
+    _say(askable(diagnose_live(), ()), asker)
 
 
 def host(desk: Desk, told: Any, asker: Asker) -> None:
