@@ -22,6 +22,17 @@ __all__ = ["NEARLY_ALL", "Fullest", "every_cpu", "fullest_queues", "handed_to"]
 
 NEARLY_ALL: Final = 0.9
 """Share of the packets from which on one queue has nearly all."""
+NO_BUFFER: Final = (
+    r"rx_missed(_errors)?|rx_out_of_buffer|rx_no_buffer\w*|rx_no_dma_resources|(port_)?rx_nodesc_drop\w*"
+    r"|rx_fifo(_errors)?|rx_over(_errors)?|rx_overruns?|rx_discards|rx_dropped|(port[._])?rx_discards"
+    r"|rx_queue_\d+_drops?|(?:\[\d+\]: )?rx_(?!discards_phy|prio)\w*discards?\w*"
+    r"|rx\d*_?no_buf\w*|rx\d+_dropped|rx_mpc|mpc"
+    r"|rx_missed_packets|rx_buf_unavail\w*|rx_stat_discard|rx_desc_err\w*|rnbc|port\.rx_dropped"
+    r"|rx_ring_full|rx_overflow\w*|rx_buffer_overflow\w*|rx_priority_\d_discard\w*"
+    r"|rx_dropped_pkt|rx_queue_drop_cnt|rx_no_buffers_posted|vf_rx_dropped|rx_total_discard_pkts"
+    r"|rx\d+_drops?|rx_queue_drops?|no_buff_discards|rx\d+_wqe_err|imissed|rx_drops?"
+)
+"""Counters of drivers for frames that found no buffer in a receive ring."""
 # packets, fewer of which are too few to tell
 _FEWEST: Final = 100_000
 # CPUs of a mask of one word

@@ -20,8 +20,8 @@ _MEANT: Final = {"total": "processed", "drop": "dropped", "squeeze": "squeezed"}
 _NAMES: Final = {0: "processed", 1: "dropped", 2: "squeezed", 9: "rps", 10: "flow_limit"}
 _CPU: Final = 12
 
-# columns that somebody picked: awk '{print $1,$2,$3}' softnet_stat, cut -d" " -f1-3 softnet_stat
-_PICKED: Final = re.compile(r".*(?:\bawk\b.*\bprint\b(?P<awk>[^}]{1,80})|\bcut\b).*softnet_stat.*")
+# columns that somebody picked: awk '{print $1,$2,$3}' /proc/net/softnet_stat
+_PICKED: Final = re.compile(r".*\bawk\b.*\bprint (?P<columns>\$\d{1,2}(?:,? ?\$\d{1,2}){0,9})\}.*")
 _COLUMN: Final = re.compile(r"\$(\d{1,2})")
 _WORDS: Final = re.compile(r"\s*[0-9a-f]{8}(?:[\s,;]+[0-9a-f]{8})*\s*")
 
@@ -37,9 +37,8 @@ def read(page: Page) -> Iterator[Fact]:
     picked: list[int] = []
     for at, line in enumerate(page.lines, 1):
         row = _ROW.fullmatch(line)
-        if typed := _PICKED.fullmatch(line):
-            columns = _COLUMN.findall(typed["awk"] or "")
-            picked, cpu = [int(one) - 1 for one in columns] or [0, 1, 2], -1
+        if "softnet_stat" in line and (typed := _PICKED.fullmatch(line)):
+            picked, cpu = [int(one) - 1 for one in _COLUMN.findall(typed["columns"])], -1
             continue
         if picked and row is None and _WORDS.fullmatch(line):
             cpu += 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import named, tool
 from simnet.diagnose.families import counted, logged, percent
-from simnet.diagnose.queues import NEARLY_ALL, every_cpu, fullest_queues, handed_to
+from simnet.diagnose.queues import NEARLY_ALL, NO_BUFFER, every_cpu, fullest_queues, handed_to
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ _EMULATED: Final = frozenset({"e1000", "e1000e", "8139cp", "8139too", "pcnet32",
 _REUSED: Final = 0.3
 _MANY: Final = 100_000
 _LOST: Final = 1000
-_NO_BUFFER: Final = (
-    r"(?:port\.)?rx_dropped(?:\.nic)?|rx_(?:no_dma_resources|fifo_errors|missed_errors|missed"
-    r"|out_of_buffer|no_buffer_count)|rx_total_discard_pkts"
-)
+_NO_BUFFER: Final = rf"(?:{NO_BUFFER})(?:\.nic)?"
 _SWITCHED: Final = r"(?P<subject>[A-Za-z]\w{1,14}): Data path switched (?:to|from) VF"
 _LONGEST: Final = 110
 

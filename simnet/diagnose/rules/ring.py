@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import look, named, wider_ring
 from simnet.diagnose.families import counted, logged, percent, weight_of
+from simnet.diagnose.queues import NO_BUFFER
 from simnet.diagnose.rule import Hit, Rule
 
 if TYPE_CHECKING:
@@ -17,16 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["RULES"]
 
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
-_FULL: Final = (
-    r"rx_missed(_errors)?|rx_out_of_buffer|rx_no_buffer\w*|rx_no_dma_resources|(port_)?rx_nodesc_drop\w*"
-    r"|rx_fifo(_errors)?|rx_over(_errors)?|rx_overruns?|rx_discards|rx_dropped|(port[._])?rx_discards"
-    r"|rx_queue_\d+_drops?|(?:\[\d+\]: )?rx_(?!discards_phy|prio)\w*discards?\w*"
-    r"|rx\d*_?no_buf\w*|rx\d+_dropped|rx_mpc|mpc"
-    r"|rx_missed_packets|rx_buf_unavail\w*|rx_stat_discard|rx_desc_err\w*|rnbc|port\.rx_dropped"
-    r"|rx_ring_full|rx_overflow\w*|rx_buffer_overflow\w*|rx_priority_\d_discard\w*"
-    r"|rx_dropped_pkt|rx_queue_drop_cnt|rx_no_buffers_posted|vf_rx_dropped|rx_total_discard_pkts"
-    r"|rx\d+_drops?|rx_queue_drops?|no_buff_discards|rx\d+_wqe_err|imissed|rx_drops?"
-)
 # words of drivers that mean: the card had a packet and no place for it
 _OTHER: Final = (
     r"(?!.*(?:tx|phy|prio|pause|crc|csum|vlan|filter|unknown|xdp|xsk|ptp|tstamp|timestamp|arfs|steer|ecn"
@@ -116,7 +107,7 @@ RULES: Final = (
         "Widen the ring, spread the port's interrupts over CPUs, keep CPUs from deep idle states.",
         f"{_STATISTICS}, rx_missed_errors, rx_fifo_errors, rx_over_errors",
         lambda evidence: (
-            *counted(f"{_FULL}|{_FAMILY}", act=wider_ring())(evidence),
+            *counted(f"{NO_BUFFER}|{_FAMILY}", act=wider_ring())(evidence),
             *counted(r"rx_(missed|overruns)", kinds=("link",), act=wider_ring())(evidence),
         ),
         hides=("link-dropped", "port-errors"),
@@ -132,7 +123,7 @@ RULES: Final = (
         "Look at it twice, some seconds apart, under load: if it grows with the load, widen the"
         " ring and spread the interrupts; if it does not, it counts what nobody wants.",
         f"{_STATISTICS}, Driver-defined statistics",
-        counted(rf"(?!(?:{_FULL}|{_FAMILY})(?:\[.*)?$){_DROPS}", possible=1e-3, scale=0.8),
+        counted(rf"(?!(?:{NO_BUFFER}|{_FAMILY})(?:\[.*)?$){_DROPS}", possible=1e-3, scale=0.8),
         hides=("link-dropped",),
     ),
     Rule(

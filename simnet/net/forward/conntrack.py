@@ -132,10 +132,9 @@ class Conntrack:
             if len(kept) == len(chain):
                 continue
             for flow in chain:
-                if self.status[flow] != _ASSURED:
-                    self.confirmed[flow] = 0
-                    self.count -= 1
-                    self.early_drops += 1
+                self.confirmed[flow] = self.status[flow] == _ASSURED
+            self.count -= len(chain) - len(kept)
+            self.early_drops += len(chain) - len(kept)
             del self.chains[bucket]
             if kept:
                 self.chains[bucket] = kept

@@ -7,6 +7,7 @@ looks, and queues tell how long they are by what a timeline of `simnet run --tra
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ class Recorder:
         """What was noted until now."""
         steps = len(self._read) - 1
         step_s = self._step_ps / _PS_PER_S
-        pairs = list(zip(self._read, self._read[1:], strict=False))
+        pairs = list(pairwise(self._read))
         return Timeline(
             step_s,
             tuple(_BITS * (b - a) / step_s for (a, _), (b, _) in pairs),

@@ -25,6 +25,12 @@ _TIMES: Final = re.compile(
     r"\s*(?:backlog wait: (?P<queue>[\d.]{1,15})\s+)?RTT: (?P<rtt>[\d.]{1,15})"
     r"\s+total execute time: (?P<exe>[\d.]{1,15})\s.*"
 )
+_COLUMNS: Final = {
+    "ops/s": "ops",
+    "avg RTT (ms)": "rtt",
+    "avg exe (ms)": "exe",
+    "avg queue (ms)": "queue",
+}
 
 OUTPUTS: Final = {"nfs time": "nfsiostat"}
 SIGN: Final = re.compile(r"avg RTT \(ms\)|total execute time:")
@@ -54,14 +60,6 @@ def read(page: Page) -> Iterator[Fact]:
             for name, value in times.groupdict().items():
                 if value is not None:
                     yield _fact(page, at, f"{where} {way}", name, value)
-
-
-_COLUMNS: Final = {
-    "ops/s": "ops",
-    "avg RTT (ms)": "rtt",
-    "avg exe (ms)": "exe",
-    "avg queue (ms)": "queue",
-}
 
 
 def _fact(page: Page, at: int, subject: str, name: str, value: str) -> Fact:

@@ -37,8 +37,8 @@ RULES: Final = (
         "The wireless signal of {subject} is weak",
         "signal of iw dev PORT link",
         "-72 dBm; certain from -80 dBm on",
-        "With a weak signal both ends send slowly and again: half of what the rate promises is left"
-        " at the best.",
+        "With a weak signal both ends send slowly, and often send again. At most half of the rate"
+        " that is shown is left for data.",
         "Move closer, another channel or band, another antenna, or a cable. No setting of the host"
         " helps.",
         "IEEE 802.11, 17.3.10.2: least signal by rate; man iw",
