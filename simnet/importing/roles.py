@@ -56,6 +56,7 @@ class Role:
         numbers: what the file tells of the load, by name.
         called: what the host is called, where that is more than its role; empty for `ROLES`.
         why: likewise, why this load is not simulated.
+        counted: other files that its numbers are from.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Role:
     numbers: Mapping[str, int] = field(default_factory=dict)
     called: str = ""
     why: str = ""
+    counted: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -145,5 +145,7 @@ def _sources(host: ReadHost) -> set[str]:
     found |= {nic.facts[key].source for nic in host.nics for key in _OF_PORTS if key in nic.facts}
     found |= {one.source for one in host.rates} | {one.source for one in host.tests[:1]}
     found |= {one.source for one in host.uses.values()}
-    found |= {role.source for role in host.roles if role.numbers}
+    found |= {
+        source for role in host.roles if role.numbers for source in (role.source, *role.counted)
+    }
     return found | {slot.source for slot in host.slots.values()}

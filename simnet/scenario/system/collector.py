@@ -16,6 +16,7 @@ from __future__ import annotations
 import gc
 import sys
 from contextlib import contextmanager
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ class Collector:
 
     def __init__(self) -> None:
         self.kept = 0
+        # who is spared now, and what was before the first of them: threads end in any order
+        self._lock = Lock()
+        self._inside = 0
+        self._first = gc.get_threshold()
 
     @contextmanager
     def spared(self, *, grown: bool) -> Iterator[None]:
@@ -45,6 +50,9 @@ class Collector:
                 collected meanwhile: what is made of a system stays.
         """
         before = gc.get_threshold()
+        with self._lock:
+            self._first = self._first if self._inside else before
+            self._inside += 1
         if before[0]:
             most = 0 if grown else max(before[0], _ALLOCATIONS_PER_COLLECTION)
             gc.set_threshold(most, *before[1:])
@@ -60,7 +68,9 @@ class Collector:
                 # what has come meanwhile is old without a look at it
                 gc.freeze()
                 gc.unfreeze()
-            gc.set_threshold(*before)
+            with self._lock:
+                self._inside -= 1
+                gc.set_threshold(*(before if self._inside else self._first))
 
     def _look(self) -> None:
         """Collect everything if there is much more than after the last time."""

@@ -92,6 +92,17 @@ def test_a_run_that_fails_leaves_the_collector_as_it_was() -> None:
     assert (gc.get_threshold(), gc.get_freeze_count()) == before
 
 
+def test_threads_that_end_in_any_order_leave_the_collector_as_it_was() -> None:
+    before = gc.get_threshold(), gc.get_freeze_count()
+    collector = Collector()
+    first, second = collector.spared(grown=False), collector.spared(grown=True)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert (gc.get_threshold(), gc.get_freeze_count()) == before
+
+
 @pytest.mark.parametrize(
     ("scenario", "settings"), [("vlan-half-cpu", {}), ("ess-sas", {"length": "0.01"})]
 )

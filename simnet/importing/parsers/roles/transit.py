@@ -108,10 +108,13 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
         "nft": int(bool(outputs.every(_NFT))),
         **{f"{table}_rules": n for table, n in passed.items()},
     }
+    counted = tuple(one.name for one in rules) if passed else ()
     if on and (translating or tracked or (several and (picked or count >= _MANY))):
-        yield Role(FORWARD, "a host that forwards packets (ip_forward = 1)", source, numbers)
+        said = "a host that forwards packets (ip_forward = 1)"
+        yield Role(FORWARD, said, source, numbers, counted=counted)
     elif translating and (several or tracked):
-        yield Role(FORWARD, "rules that translate addresses", translating[0].name, numbers)
+        source, said = translating[0].name, "rules that translate addresses"
+        yield Role(FORWARD, said, source, numbers, counted=counted)
 
 
 def _ends(evidence: Evidence) -> Iterator[Role]:
