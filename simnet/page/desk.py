@@ -6,6 +6,7 @@ is text, and is read as `simnet diagnose` and `simnet import` read a file.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -87,7 +88,9 @@ def diagnose(desk: Desk, told: Any, asker: Asker) -> None:
     from simnet.diagnose.diagnosis import diagnose as by_files
 
     sources = [str(desk.pasted(_text(told)))]
-    _say(askable(by_files(sources), sources), asker)
+    found = askable(by_files(sources), sources)
+    # where it is kept is nobody's to type: it goes away with the page
+    _say(replace(found, sources=(_PASTED,)), asker)
 
 
 def live(_desk: Desk, _told: Any, asker: Asker) -> None:

@@ -48,6 +48,8 @@ def test_what_is_pasted_is_diagnosed(
     expect(strong).to_contain_text("eth0", timeout=30000)
     assert "812,345" in str(page.locator("#answer table").first.text_content())
     assert page.get_by_role("button", name="Copy: To cure it", exact=True).is_visible()
+    # no place that goes away with the page is to be typed
+    expect(page.locator("#answer")).to_contain_text("simnet import pasted.txt --out host")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert {one.split("/")[2] for one in seen.requests} == {address.split("/")[2]}
 
