@@ -17,7 +17,7 @@ from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import simnet
-from simnet.report import FORMATS
+from simnet.report.formats import FORMATS
 from simnet.study.calibrate.host import MEMBERS
 from simnet.study.work.cases import Case, Member, simulate_all, uncertain
 

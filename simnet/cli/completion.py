@@ -140,7 +140,7 @@ def shown(context: click.Context, parameter: click.Parameter, typed: str) -> lis
 
 def format_names(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete names of formats, with commas between."""
-    from simnet.report import FORMATS
+    from simnet.report.formats import FORMATS
 
     before = typed.rpartition(",")[0]
     front = f"{before}," if before else ""

@@ -140,6 +140,6 @@ def write_out(
 
 def table(title: str, heading: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table of texts under a title."""
-    from simnet.report.columns import columns  # with all formats of results
+    from simnet.report.columns import columns
 
     answer(f"# {printable(title)}\n{columns(heading, rows, left=len(heading))}")

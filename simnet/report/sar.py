@@ -1,4 +1,4 @@
-"""sar's tables of CPU shares and interrupts, as the era printed them; mpstat's of today."""
+"""Tables of CPUs: sar's and vmstat's as the era printed them, mpstat's of today."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from simnet.study.run.result import CpuTicks, CpuUse, PortInterrupts, Result
 
 _HEADING = "CPU   %user   %nice  %system  %iowait  %steal   %idle"
 _NEARLY_IDLE_PERCENT = 1.0
+_VMSTAT = "procs  -system--- -----cpu----\n r  b     in    cs us sy  id wa\n"
 
 
 Shares: TypeAlias = SarRow | CpuTicks
@@ -53,6 +54,20 @@ def mpstat(result: Result) -> str:
     report = {"timestamp": "00:00:00", "cpu-load": rows}
     host = {"sysname": "Linux", "number-of-cpus": len(shares), "statistics": [report]}
     return json.dumps({"sysstat": {"hosts": [host]}}, indent=1) + "\n"
+
+
+def vmstat(result: Result) -> str:
+    """One row a second of the measured time; the columns of memory, swap and io are left out.
+
+    A tick sees what runs when it comes, or ran when it should have come: in a partition that has no
+    processor for a while, busy is busy until the next tick.
+    """
+    return _VMSTAT + "".join(
+        f"{row.runnable:2d} {row.blocked:2d} "
+        f"{row.interrupts_per_s:6.0f} {row.context_switches_per_s:5.0f} "
+        f"{row.user:2.0f} {row.system:2.0f} {row.idle:3.0f} {row.iowait:2.0f}\n"
+        for row in result.vmstat
+    )
 
 
 def _mpstat_row(cpu: CpuUse) -> dict[str, float]:

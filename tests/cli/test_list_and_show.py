@@ -47,6 +47,24 @@ def test_a_command_imports_no_other() -> None:
     assert done.stdout == "['simnet.cli.commands.list']\n"
 
 
+def test_a_list_imports_no_library_and_nothing_that_simulates() -> None:
+    script = (
+        "import sys; before = set(sys.modules)\n"
+        "from simnet.cli.commands.list import list_command\n"
+        "list_command([], standalone_mode=False)\n"
+        "print(*set(sys.modules) - before)"
+    )
+    done = run(sys.executable, "-c", script, cwd=ROOT)
+    imported = done.stdout.splitlines()[-1].split()
+    libraries = {name.partition(".")[0] for name in imported} - set(sys.stdlib_module_names)
+    assert libraries == {"simnet", "click"}
+    needed = ("_engine", "_share", "cli", "errors", "files", "printable", "report", "scenario")
+    ours = [name.split(".") for name in imported if name.startswith("simnet.")]
+    assert {parts[1] for parts in ours} <= {*needed, "spelling", "terminal"}
+    assert {parts[2] for parts in ours if parts[1:2] == ["scenario"] and parts[2:]} == {"headings"}
+    assert {parts[2] for parts in ours if parts[1:2] == ["report"] and parts[2:]} == {"columns"}
+
+
 def test_nothing_typed_gets_help(simnet: Simnet) -> None:
     status, out, err = simnet()
     assert (status, out) == (2, "")

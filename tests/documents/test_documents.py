@@ -55,7 +55,7 @@ def test_draws_are_kept_for_the_models_that_they_were_fitted_with() -> None:
     "asks",
     [
         "import simnet.cli.commands.list as m; m.list_command(['scenarios'], standalone_mode=0)",
-        "from simnet.report import FORMATS",
+        "import simnet.report.fio, simnet.report.sar, simnet.report.text",
         "import simnet.study.validate.validate, simnet.study.whatif.whatif",
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from simnet.documents.x460.gates import closeness_gates, remote_gate, sibling_gate
 from simnet.documents.x460.listing import LISTING_1
 from simnet.errors import InputError
-from simnet.report import compare as compare_report
+from simnet.report.formats import compare as compare_report
 from simnet.report.validation import validation
 from simnet.study.calibrate.capture import Capture
 from simnet.study.calibrate.listing import Gate, compare

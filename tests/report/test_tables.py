@@ -7,8 +7,11 @@ import json
 import pytest
 
 from simnet._share import folder
-from simnet.report import FORMATS, columns, interrupts, netperf, sar, text
-from simnet.report.sar import cpu_table, interrupts_table
+from simnet.report import columns
+from simnet.report.formats import FORMATS
+from simnet.report.netperf import netperf
+from simnet.report.sar import cpu_table, interrupts, interrupts_table, sar
+from simnet.report.text import text
 from simnet.study.calibrate.capture import Capture, InterruptColumn
 from simnet.study.run.duration_text import in_unit, latency_text
 from simnet.study.run.result import Drops, Latency, Messages, Result

@@ -62,7 +62,7 @@ def run_command(
     for remark in configuration.remarks:
         message(remark)
     from simnet.kernel.huge_pages import use_huge_pages
-    from simnet.report import FORMATS, compare
+    from simnet.report.formats import FORMATS, compare
     from simnet.report.progress import watching
     from simnet.study.run.run import pcap_file, recorded, simulate
 
@@ -89,7 +89,7 @@ def run_command(
 
 def _formats(formats: str | None, *, as_json: bool) -> list[str]:
     """Return the names of the formats, before any time is spent on simulating."""
-    from simnet.report import FORMATS
+    from simnet.report.formats import FORMATS
     from simnet.scenario.core.library import nearest
 
     if as_json and formats:

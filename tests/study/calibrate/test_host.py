@@ -12,7 +12,7 @@ import pytest
 from simnet.errors import InputError
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import imported
-from simnet.report import FORMATS
+from simnet.report.formats import FORMATS
 from simnet.report.measured import host_calibration
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load

@@ -10,7 +10,7 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.host.costs import COST_NAMES
-from simnet.report import FORMATS
+from simnet.report.formats import FORMATS
 from simnet.study.compare.compare import Comparison, Row, compare
 from simnet.study.compare.meaning import CONTEXTS, meaning
 from simnet.study.compare.metrics import kind_of, predicted

@@ -8,7 +8,7 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.report import FORMATS
+from simnet.report.formats import FORMATS
 from simnet.scenario.core.load import load
 from simnet.study.run.result import Result
 from simnet.study.run.run import simulate

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import simnet
-from simnet.report import FORMATS
 from simnet.report.fio import _number
+from simnet.report.formats import FORMATS
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nvme.build import costs_of
