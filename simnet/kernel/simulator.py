@@ -140,7 +140,7 @@ class Simulator:
         """End the simulation: nothing will happen in it, and its components know nobody any more.
 
         They and the simulator refer to each other. Broken up they are freed when they are dropped;
-        Python's collector would have to look at each of them, several times over.
+        see `release`.
         """
         target: Target
         targets: list[Any] = self._targets
@@ -148,6 +148,7 @@ class Simulator:
         self._numbers = {}
         self._objects = []
         self._queue = EventQueue()
+        self.fire_python_event = None
         for target in targets[1:]:
             target.disconnect()
 

@@ -10,6 +10,7 @@ from typing import Any
 import cython
 
 from simnet.errors import SimulationError
+from simnet.kernel.release import release
 
 
 @cython.cclass
@@ -27,8 +28,8 @@ class Target:
         raise SimulationError(message, component=self.path)
 
     def disconnect(self) -> cython.int:
-        """The simulation is over: let go of what refers back here, so that all can be freed."""
-        return 0
+        """The simulation is over: let go of all others, and of what only this component owns."""
+        return release(self)
 
     @cython.cfunc
     def expect(self, kind: cython.int) -> cython.int:

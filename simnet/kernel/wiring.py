@@ -9,15 +9,19 @@ last of them at all (a port without ``path_out``) it needs none.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simnet.errors import SimulationError
 from simnet.kernel.target import Target
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from simnet.kernel.simulator import Simulator
 
 _NOT_HAD: Final = object()
+_Way: TypeAlias = "tuple[Callable[[Any], Any], list[str]]"
 
 
 def check_wiring(sim: Simulator) -> None:
@@ -29,8 +33,7 @@ def check_wiring(sim: Simulator) -> None:
     for path, component in sim.components.items():
         for need, found in _checked(component, path):
             if not isinstance(found, Target):
-                for _ in _checked(found, f"{path}.{need}"):
-                    pass
+                _checked(found, f"{path}.{need}")
 
 
 def _checked(owner: Any, path: str) -> list[tuple[str, Any]]:
@@ -39,8 +42,11 @@ def _checked(owner: Any, path: str) -> list[tuple[str, Any]]:
     cls: Any = type(owner)
     for need, ways in _ways(cls):
         value: Any = None
-        for way in ways:
-            value = _follow(owner, way)
+        for way, names in ways:
+            try:
+                value = way(owner)
+            except AttributeError:  # something before the last name is none, or not had
+                value = _follow(owner, names)
             if value is not None and value is not _NOT_HAD:
                 found.append((need, value))
                 break
@@ -50,8 +56,8 @@ def _checked(owner: Any, path: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _follow(value: Any, way: tuple[str, ...]) -> Any:
-    for name in way:
+def _follow(value: Any, names: list[str]) -> Any:
+    for name in names:
         value = getattr(value, name, _NOT_HAD)
         if value is None or value is _NOT_HAD:
             break
@@ -64,8 +70,9 @@ def needs_of(cls: type) -> tuple[str, ...]:
 
 
 @cache
-def _ways(cls: Any) -> tuple[tuple[str, tuple[tuple[str, ...], ...]], ...]:
+def _ways(cls: Any) -> tuple[tuple[str, tuple[_Way, ...]], ...]:
     """Return each need with the ways to what fulfils it."""
     return tuple(
-        (need, tuple(tuple(way.split(".")) for way in need.split("|"))) for need in needs_of(cls)
+        (need, tuple((attrgetter(way), way.split(".")) for way in need.split("|")))
+        for need in needs_of(cls)
     )

@@ -59,12 +59,6 @@ class RelaySide(EpollItem):
         self.socket = socket
         socket.poll = self
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        EpollItem.disconnect(self)
-        self.partner = None
-        return 0
-
     @cython.cfunc
     def messages(self, count: cython.longlong) -> cython.longlong:
         """`count` more bytes have been received: return how many messages that completes."""

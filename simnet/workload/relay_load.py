@@ -130,11 +130,6 @@ class RemoteEnd(Application):
         self.sends = sends
         self.gets = gets
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.other = None
-        return 0
-
     def create(self, size_bytes: cython.longlong) -> cython.int:
         """Create a message of `size_bytes` and send it, or what fits into the send buffer."""
         message: Message = Message.__new__(Message)

@@ -204,12 +204,6 @@ class Forwarder(Endpoint):
         self.idle_entries = 0
         self.cpu = None
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.nic = None
-        self.out = []
-        return 0
-
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Take a packet from `ip_rcv` to where it ends; return the work on `cpu`."""
         hooks: Hooks = self.hooks

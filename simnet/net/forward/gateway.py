@@ -175,6 +175,8 @@ class GoesOut(Endpoint):
         way: where the switch sends them.
     """
 
+    needs = ("way",)
+
     gateway: Gateway = None
     bridged: cython.bint = False
     spread: Spread = None
@@ -187,12 +189,6 @@ class GoesOut(Endpoint):
         self.gateway = gateway
         self.bridged = bridged
         self.spread = spread
-
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.gateway = None
-        self.way = None
-        return 0
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Route a packet and send it; return the work on `cpu`."""
@@ -250,13 +246,6 @@ class ComesIn(Endpoint):
         self.routed = routed
         self.steering = steering
         self.spread = spread
-
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.gateway = None
-        self.routed = None
-        self.steering = None
-        return 0
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Find the switch's port, pass the bridge, go on here or elsewhere."""

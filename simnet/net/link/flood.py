@@ -81,10 +81,6 @@ class Flood:
         self.begun = 0
         self.next_ps = dma_ps + 1 + luck.below(gap_ps)
 
-    def disconnect(self) -> None:
-        """Let go of who takes the frames."""
-        self.endpoint = None
-
     def frame(self) -> Skb:
         """Make the frame that comes next, and go on to the one after it."""
         skb: Skb = new_skb(self.endpoint, 0, self.size_bytes, 0, 0, self.wire_bytes, True)

@@ -115,13 +115,6 @@ class Nic(Port):
         self.armed_ps = NEVER
         self.spread = Spread(0, 0)
 
-    def disconnect(self) -> cython.int:
-        """See `Target`: thousands of frames may be here, each with its endpoint."""
-        self.incoming = SkbQueue()
-        self.ring = SkbQueue()
-        self.qdisc = SkbQueue()
-        return 0
-
     @property
     def uncounted_bytes(self) -> int:
         """What `tx_bytes` and `rx_bytes` hold of a frame beyond what the driver counts."""

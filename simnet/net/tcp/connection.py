@@ -145,11 +145,6 @@ class TcpConnection(Endpoint):
         self.remote = remote
         return 0
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.remote = None
-        return 0
-
     # -- cache lines ------------------------------------------------------------------------
 
     @cython.cfunc

@@ -16,6 +16,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.kernel.prefetch import prefetch
 from simnet.kernel.priority import CPU
+from simnet.kernel.release import release
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
@@ -39,10 +40,6 @@ class Application:
     def writable(self, socket: TcpEndpoint) -> cython.int:
         """The connection is there, or a third of the send buffer is free again."""
         raise NotImplementedError
-
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        return 0
 
 
 @cython.final
@@ -176,10 +173,8 @@ class TcpEndpoint(TcpConnection):
 
     def disconnect(self) -> cython.int:
         """See `Target`."""
-        TcpConnection.disconnect(self)
-        self.application.disconnect()
-        self.application = None
-        return 0
+        release(self.application)
+        return release(self)
 
     def fetch(self, data: cython.bint) -> cython.int:
         """Ask for the cache lines of the connection."""

@@ -61,11 +61,6 @@ class EpollItem:
         """`tcp_poll`: whether there is anything to hand over now. Subclasses know the socket."""
         raise NotImplementedError
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.following = None
-        return 0
-
 
 @cython.final
 @cython.cclass

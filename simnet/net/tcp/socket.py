@@ -24,6 +24,7 @@ from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.prefetch import prefetch
+from simnet.kernel.release import release
 from simnet.kernel.sentinel import NONE
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, new_skb
@@ -193,12 +194,9 @@ class TcpSocket(TcpConnection):
 
     def disconnect(self) -> cython.int:
         """See `Target`."""
-        TcpConnection.disconnect(self)
         if self.poll is not None:
-            self.poll.disconnect()
-            self.poll = None
-        self.tasklet = None
-        return 0
+            release(self.poll)
+        return release(self)
 
     def latency_buckets(self) -> tuple[tuple[int, int], ...]:
         """Histogram of the time from a frame's arrival to its processing: (upper ps, count)."""

@@ -82,11 +82,6 @@ class SocketQueue(Port):
         self.moves = 0
         socket.leave_by(self)
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.socket = None
-        return 0
-
     def _pick(self, cpu: Cpu) -> cython.int:
         """`dev_pick_tx` with XPS."""
         number: cython.int = self.port.xps.queue(cpu.cpu_id, self.word)

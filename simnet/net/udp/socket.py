@@ -172,12 +172,6 @@ class UdpSocket(Endpoint):
         self.reader_queue = SkbQueue()
         self.latency = LogHistogram()
 
-    def disconnect(self) -> cython.int:
-        """See `Target`: thousands of datagrams may wait."""
-        self.queue = SkbQueue()
-        self.reader_queue = SkbQueue()
-        return 0
-
     @property
     def depth(self) -> int:
         """Datagrams that wait."""

@@ -66,12 +66,6 @@ class IntoContainer(Endpoint):
         self.socket = socket
         self.spread = spread
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.veth = None
-        self.socket = None
-        return 0
-
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Pass a packet on to the container; return the work on `cpu`."""
         table: Conntrack | None = self.conntrack

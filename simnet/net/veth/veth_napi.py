@@ -90,13 +90,6 @@ class VethNapi(Napi):
         self.spread = spread
         self.ring = SkbQueue()
 
-    def disconnect(self) -> cython.int:
-        """See `Target`."""
-        self.ring = SkbQueue()
-        self.current = None
-        self.steering = None
-        return 0
-
     @property
     def waiting(self) -> int:
         """Packets in the ring, the one in the stack not counted."""

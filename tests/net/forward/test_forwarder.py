@@ -212,13 +212,6 @@ def test_raw_filter_and_nowhere_are_three_places() -> None:
     assert len({DROP_NOWHERE, DROP_IN_RAW, DROP_IN_FILTER}) == 3
 
 
-def test_who_is_disconnected_keeps_no_queue() -> None:
-    router = Router()
-    router.forwarder.disconnect()
-    held: list[Any] = [router.forwarder.nic, router.forwarder.out]
-    assert held == [None, []]
-
-
 def test_what_waits_in_the_ring_loses_lines_of_those_that_are_taken_up() -> None:
     router = Router(drop=DROP_IN_RAW)
     nic, memory = router.bench.nic, router.bench.machine.memory

@@ -255,13 +255,3 @@ def test_a_frame_has_its_addresses_when_it_enters() -> None:
     enters.flush()
     assert skb.header is router.header
     assert on_wire(router.nic) == [skb]
-
-
-def test_parts_that_are_disconnected_hold_nothing() -> None:
-    router = Router(steering=Elsewhere(0))
-    into, out = router.into[True], router.out[True]
-    out.way = Log(router.sim, "way")
-    into.disconnect()
-    out.disconnect()
-    held: list[Any] = [into.gateway, into.routed, into.steering, out.gateway, out.way]
-    assert held == [None] * 5

@@ -272,5 +272,3 @@ def test_a_reader_takes_the_queue_as_a_whole_and_gives_memory_back() -> None:
     assert socket.refill()
     assert not socket.refill()
     assert socket.take().end_seq == 4
-    socket.disconnect()
-    assert socket.depth == 0
