@@ -144,7 +144,7 @@ $(VENV)/installed: pyproject.toml | $(VENV)/bin/python
 	@$(BIN)/python -m pip config list | grep -q index || $(BIN)/python -m pip install --quiet uv || true
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "editables", sep="\n")' > $(VENV)/build-requires
 	@$(call install,$(BIN)/python,--requirement $(VENV)/build-requires)
-	@export SIMNET_BUILD=skip; $(call install,$(BIN)/python,--no-build-isolation --editable .)
+	@export SIMNET_BUILD=skip; $(call install,$(BIN)/python,--no-build-isolation --editable '.[recommend]')
 	@touch $@
 
 $(VENV)/installed-dev: $(VENV)/installed

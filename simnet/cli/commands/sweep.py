@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,6 +12,7 @@ from simnet.cli.completion import measures, scenarios, settings, tunings
 from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_of
 from simnet.cli.output import message, out_path, print_result
 from simnet.errors import InputError
+from simnet.extras import require
 from simnet.files import write_bytes, write_figure, write_text
 
 if TYPE_CHECKING:
@@ -175,9 +175,8 @@ def _over(varied: tuple[str, ...]) -> dict[str, str]:
 def _path(file: str) -> Path:
     """Check what can be checked before any time is spent on simulating."""
     path = out_path(file, _SUFFIXES)
-    if path.suffix == ".parquet" and find_spec("pyarrow") is None:
-        needed = "needs PyArrow: pip install 'simnet-hostpath[parquet]'"
-        raise InputError(needed, file="--out", key=file)
+    if path.suffix == ".parquet":
+        require("pyarrow", asked_by="--out", key=file)
     return path
 
 

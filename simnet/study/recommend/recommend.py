@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import simnet
 from simnet.errors import InputError
+from simnet.extras import require
 from simnet.spelling import nearest
 from simnet.study.recommend.bench import Bench, Changes, Level, Trial
 from simnet.study.recommend.document import Recommendation, Step, Tried
@@ -103,7 +104,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         store: where results are kept; the user's when None.
 
     Raises:
-        InputError: something of the above can't be used as given.
+        InputError: something of the above can't be used as given, or Optuna is not installed.
         SimulationError: a simulation can't go on.
     """
     if goal and goal not in GOALS:
@@ -130,6 +131,7 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     )
     if not bench.every:
         raise InputError("nothing of it can be changed", file=str(scenario))
+    require("optuna", asked_by="recommend")
     most = count_of(runs, "--runs", 1)
     first = seed_of(seed)
     times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")

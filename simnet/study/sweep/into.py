@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import simnet
 from simnet.errors import InputError
+from simnet.extras import require
 from simnet.files import read_bytes, write_text
 from simnet.scenario.core.library import scenario_names
 from simnet.study.run.arguments import Given, Names, Settings, options_of
@@ -26,7 +27,7 @@ from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import LATENCY_KIND, THROUGHPUT, TRANSACTIONS, measure, named
 from simnet.study.sweep.effort import ask, at_a_time, seconds_of
 from simnet.study.sweep.sweep import Grid, asked, naming_the_axis
-from simnet.study.work.batch import OPTION, Batch, Cell, done, is_whole, require_parquet
+from simnet.study.work.batch import OPTION, Batch, Cell, done, is_whole
 from simnet.study.work.store import sources_digest
 from simnet.study.work.workers import done_by_workers
 
@@ -191,7 +192,7 @@ def sweep_into(  # noqa: D417, PLR0913 (what `sweep` takes)
         InputError: as `sweep`; or the folder can't be used, or is of another sweep.
         LostRunError: a batch has ended its workers, or the scheduler is gone.
     """
-    require_parquet()
+    require("pyarrow", asked_by=OPTION)
     times = {"duration": duration, "warm_up": warm_up, "precision": precision}
     grid, loaded = asked(
         _seen_by_all(scenario),

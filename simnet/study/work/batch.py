@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
+from simnet.extras import require
 from simnet.files import write_bytes
 from simnet.study.run.measures import LATENCY_KIND, MEASURES, measures
 from simnet.study.run.run import simulate
@@ -87,7 +88,7 @@ def done(batch: Batch) -> int:
     Raises:
         InputError: scenario or models are not what the caller reads, or the file can't be written.
     """
-    require_parquet()
+    require("pyarrow", asked_by=OPTION)
     path = Path(batch.path)
     if not is_whole(path, batch.sweep, len(batch)):
         _require_same(batch.first, batch.digest)
@@ -106,15 +107,6 @@ def is_whole(path: Path, sweep: str, runs: int) -> bool:
     except (OSError, ValueError):  # not there, or no Parquet
         return False
     return found.num_rows == runs and (found.metadata or {}).get(_SWEEP) == sweep.encode()
-
-
-def require_parquet() -> None:
-    """Raise InputError where PyArrow is not installed."""
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        needed = "needs PyArrow: pip install 'simnet-hostpath[parquet]'"
-        raise InputError(needed, file=OPTION) from error
 
 
 @cache

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simnet.errors import InputError, LostRunError, SimnetError
+from simnet.extras import require
 from simnet.study.work.store import Store, sources_digest
 
 if TYPE_CHECKING:
@@ -118,12 +119,10 @@ def _kept(task: Task) -> Result:
 
 
 def _client(address: str) -> Any:
-    try:
-        from distributed import Client
-        from distributed.utils import LoopRunner
-    except ImportError as error:
-        message = "needs Dask: pip install 'simnet-hostpath[dask]'"
-        raise InputError(message, file=_OPTION) from error
+    require("distributed", asked_by=_OPTION)
+    from distributed import Client
+    from distributed.utils import LoopRunner
+
     try:
         # a client without an answer complains when it is deleted
         LoopRunner().run_sync(_greet, address)

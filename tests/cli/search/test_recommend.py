@@ -58,6 +58,14 @@ def test_a_limit_on_what_no_run_has_is_not_taken_for_kept(simnet: Simnet) -> Non
     assert err == "simnet: --limit: transactions>=1: its runs have no transactions\n"
 
 
-def test_other_commands_do_not_load_the_estimator() -> None:
-    code = "import simnet.cli, sys; sys.exit('optuna' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_an_install_without_extras_lacks_this_command_alone() -> None:
+    code = (
+        "import sys\n"
+        "sys.modules.update(dict.fromkeys(('distributed', 'optuna', 'pyarrow', 'sqlalchemy')))\n"
+        "from simnet.cli import _simnet, main\n"
+        "[_simnet.get_command(None, name) for name in _simnet.commands]\n"
+        "main(['recommend', 'x460-out-of-box'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "simnet: recommend: needs Optuna: python -m pip install optuna\n"
