@@ -86,7 +86,16 @@ class LogHistogram:
 
     def buckets(self) -> tuple[tuple[int, int], ...]:
         """Return the largest value and the count of each bucket that is not empty, ascending."""
-        return tuple([(_upper(index), count) for index, count in enumerate(self._counts) if count])
+        index: cython.int
+        left: cython.longlong = self.count
+        found = []
+        for index in range(BUCKETS):
+            if left == 0:
+                break
+            if self._counts[index]:
+                left -= self._counts[index]
+                found.append((_upper(index), self._counts[index]))
+        return tuple(found)
 
 
 def _upper(index: int) -> int:

@@ -176,6 +176,15 @@ def first_raw(seed: Any, path: str) -> cython.ulonglong:
 
 
 @cython.overflowcheck(False)  # likewise
+def first_below(seed: Any, path: str, count: cython.longlong) -> cython.longlong:
+    """Return the first number of a stream below `count`, as ``stream(seed, path).below(count)``."""
+    bits: cython.ulonglong = first_raw(seed, path)
+    if count < 1 or bits < (_LARGEST_RAW - cython.cast(cython.ulonglong, count) + 1) % count:
+        return stream(seed, path).below(count)
+    return bits % count
+
+
+@cython.overflowcheck(False)  # likewise
 def _seed_words(entropy: bytes, words: cython.p_ulonglong) -> cython.int:
     """Fill the four words of 64 bits that `SeedSequence` makes of 128 bits."""
     pool = cython.declare(cython.ulonglong[4])  # type: ignore[misc, valid-type]  # a C array

@@ -9,14 +9,15 @@ last of them at all (a port without ``path_out``) it needs none.
 from __future__ import annotations
 
 from functools import cache
+from itertools import repeat
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from simnet.errors import SimulationError
 from simnet.kernel.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from simnet.kernel.simulator import Simulator
 
@@ -30,30 +31,50 @@ def check_wiring(sim: Simulator) -> None:
     Raises:
         SimulationError: a reference is empty; it names component and field.
     """
-    for path, component in sim.components.items():
-        for need, found in _checked(component, path):
-            if not isinstance(found, Target):
-                _checked(found, f"{path}.{need}")
+    parts: list[tuple[Any, Any, str]] = []
+    for one, need, found in _looked_at(sim.components.values()):
+        if found is None:
+            raise _refusal(one, need, one.path)
+        if not isinstance(found, Target) and _ways(cast("Any", type(found))):
+            parts.append((found, one, need))
+    for owner, need, found in _looked_at(part for part, _, _ in parts):
+        if found is None:
+            path = next(f"{one.path}.{way}" for part, one, way in parts if part is owner)
+            raise _refusal(owner, need, path)
 
 
-def _checked(owner: Any, path: str) -> list[tuple[str, Any]]:
-    """Return what an object needs, by name."""
-    found = []
-    cls: Any = type(owner)
-    for need, ways in _ways(cls):
-        value: Any = None
-        for way, names in ways:
-            try:
-                value = way(owner)
-            except AttributeError:  # something before the last name is none, or not had
-                value = _follow(owner, names)
-            if value is not None and value is not _NOT_HAD:
-                found.append((need, value))
-                break
-        if value is None:
-            message = f"{need} is empty: a {cls.__name__} works with what it refers to"
-            raise SimulationError(message, component=path)
-    return found
+def _looked_at(owners: Iterable[Any]) -> Iterator[tuple[Any, str, Any]]:
+    """Yield each need of objects, and what fulfils it; None where nothing does."""
+    of_class: dict[Any, list[Any]] = {}
+    for owner in owners:
+        of_class.setdefault(type(owner), []).append(owner)
+    for cls, alike in of_class.items():
+        for need, ways in _ways(cls):
+            yield from zip(alike, repeat(need), _found(alike, ways))
+
+
+def _found(owners: list[Any], ways: tuple[_Way, ...]) -> list[Any]:
+    """Return what fulfils a need of objects of one class, None where nothing does."""
+    for follow, _ in ways:
+        try:
+            found = list(map(follow, owners))
+        except AttributeError:  # something before the last name is none, or not had
+            continue
+        return [
+            _fulfilled(owner, ways) if one is None else one
+            for owner, one in zip(owners, found, strict=True)
+        ]
+    return [_fulfilled(owner, ways) for owner in owners]
+
+
+def _fulfilled(owner: Any, ways: tuple[_Way, ...]) -> Any:
+    """Return what the first way leads to that leads to something; None: no way does."""
+    value: Any = None
+    for _, names in ways:
+        value = _follow(owner, names)
+        if value is not None and value is not _NOT_HAD:
+            break
+    return value
 
 
 def _follow(value: Any, names: list[str]) -> Any:
@@ -62,6 +83,11 @@ def _follow(value: Any, names: list[str]) -> Any:
         if value is None or value is _NOT_HAD:
             break
     return value
+
+
+def _refusal(owner: Any, need: str, path: str) -> SimulationError:
+    message = f"{need} is empty: a {type(owner).__name__} works with what it refers to"
+    return SimulationError(message, component=path)
 
 
 def needs_of(cls: type) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from simnet.kernel.random import RandomStream, first_raw, stream
+from simnet.kernel.random import RandomStream, first_below, first_raw, stream
 
 
 def draws(random: RandomStream) -> list[int]:
@@ -82,3 +82,8 @@ def test_impossible_draws_are_refused() -> None:
     for mean in (-1, 1 << 60):
         with pytest.raises(ValueError, match=r"host\.nic0: a mean of"):
             random.exponential_ps(mean)
+
+
+@given(st.integers(0, 2**40), st.integers(1, 2**62))
+def test_a_first_number_below_is_that_of_the_stream(seed: int, count: int) -> None:
+    assert first_below(seed, "flow.one", count) == stream(seed, "flow.one").below(count)

@@ -7,9 +7,11 @@ slow shows it: queues fill and packets are dropped, or messages pile up before i
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _PS_PER_S = 10**12
 _PS_PER_US = 10**6
+_RANKS = (Fraction(50, 100), Fraction(99, 100), Fraction(999, 1000))
 _RING, _WIRE = "ring", "wire"
 
 
@@ -72,7 +75,7 @@ def quantile_us(
     Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
     those that came between. None without samples.
     """
-    return _quantile_us(_between(start, end), share)
+    return _of_ranks(_between(start, end), (share,))[0]
 
 
 def _between(
@@ -82,27 +85,23 @@ def _between(
     return [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
 
 
-def _quantile_us(counts: Sequence[tuple[int, int]], share: Fraction) -> float | None:
-    rank = math.ceil(share * sum(count for _, count in counts))
-    seen = 0
-    for upper, count in counts:
-        seen += count
-        if count and seen >= rank:
-            return upper / _PS_PER_US
-    return None
+def _of_ranks(
+    counts: Sequence[tuple[int, int]], shares: Sequence[Fraction]
+) -> tuple[float | None, ...]:
+    """Upper edges in microseconds of the buckets that hold shares of the samples."""
+    seen = list(accumulate(count for _, count in counts))
+    if not seen or not seen[-1]:
+        return (None,) * len(shares)
+    ranks = [bisect_left(seen, math.ceil(share * seen[-1])) for share in shares]
+    return tuple(counts[rank][0] / _PS_PER_US for rank in ranks)
 
 
 def latency_of(
     start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], kind: str = ""
 ) -> Latency:
     """The quantiles of the samples that came between two states of a histogram."""
-    counts = _between(start, end)
-    return Latency(
-        kind=kind,
-        p50=_quantile_us(counts, Fraction(50, 100)),
-        p99=_quantile_us(counts, Fraction(99, 100)),
-        p999=_quantile_us(counts, Fraction(999, 1000)),
-    )
+    p50, p99, p999 = _of_ranks(_between(start, end), _RANKS)
+    return Latency(kind=kind, p50=p50, p99=p99, p999=p999)
 
 
 def latency_of_all(start: Snapshot, end: Snapshot, kind: str = "") -> Latency | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from simnet.kernel.random import stream
+from simnet.kernel.random import first_below
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import Port
 from simnet.net.nic.multiqueue import MultiqueuePort
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from simnet.host.scheduler import Task
     from simnet.net.nic.port import Nic
     from simnet.net.tcp.send.sender import TcpSender
+    from simnet.net.tcp.socket_maker import SocketMaker
     from simnet.scenario.core.effective import Effective, Flow, Host
     from simnet.scenario.core.effective import Port as EffectivePort
     from simnet.workload.netperf import Requester
@@ -58,6 +59,7 @@ class _Builder(Ground):
         """Make peers, sockets and processes."""
         effective = self.effective
         self.bonded: list[BondedFlow] = []
+        self._makers: dict[tuple[str, int], SocketMaker] = {}
         test = effective.workload.test
         self.exchange = next(one for one in exchanges() if test in one.tests)
         self.way = next((one for one in ways() if getattr(effective, one.part)), None)
@@ -168,8 +170,7 @@ class _Builder(Ground):
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             own = self.effective.host.ports[flow.port]
-            sockets = socket_maker(host, end, peer, nic, seed=self.seed, far=own)
-            other = sockets.make(f"{path}.socket")
+            other = self._sockets(host, end, peer, nic, own).make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
@@ -298,17 +299,26 @@ class _Builder(Ground):
 
     def _socket(self, flow: Flow) -> TcpSocket:
         """The system's end of a stream."""
-        host = self.effective.host
+        host, port = self.effective.host, flow.port
         role = "netserver" if flow.receives else "netperf"
-        sockets = socket_maker(
-            host,
-            host.ports[flow.port],
-            self.machine,
-            self.ports[flow.port],
-            seed=self.seed,
-            far=self.effective.peers[flow.peer].ports[flow.peer_port],
-        )
+        far = self.effective.peers[flow.peer].ports[flow.peer_port]
+        sockets = self._sockets(host, host.ports[port], self.machine, self.ports[port], far)
         return sockets.make(f"flow.{flow.name}.{role}.socket")
+
+    def _sockets(
+        self,
+        host: Host,
+        port: EffectivePort,
+        machine: Machine,
+        nic: Nic | MultiqueuePort,
+        far: EffectivePort,
+    ) -> SocketMaker:
+        """Makes a machine's ends of all flows between two ports."""
+        between = (nic.path, id(far))
+        if between not in self._makers:
+            made = socket_maker(host, port, machine, nic, seed=self.seed, far=far)
+            self._makers[between] = made
+        return self._makers[between]
 
     def _allowed(self, flow: Flow) -> frozenset[int] | None:
         """CPUs that the system's process may run on; None for all."""
@@ -343,7 +353,8 @@ class _Builder(Ground):
         Start(self.sim, f"{path}.start", reporter, begin_ps)
 
     def _begin_ps(self, flow: Flow) -> int:
-        return 1 + stream(self.seed, f"flow.{flow.name}.start").below(_START_SPREAD_PS)
+        late_ps: int = first_below(self.seed, f"flow.{flow.name}.start", _START_SPREAD_PS)
+        return 1 + late_ps
 
     def _remote_sender(
         self, flow: Flow, path: str, link: RemoteLink, receiving: TcpSocket

@@ -199,7 +199,12 @@ def tx_queue(
 
 def tx_rules(host: Host) -> TxQueueRules:
     """How the sockets of a host choose their queues."""
-    return replace(tx_queue_rules(host.kernel.version), steers=host.kernel.xps)
+    return _tx_rules(host.kernel.version, host.kernel.xps)
+
+
+@cache
+def _tx_rules(version: str, steers: bool) -> TxQueueRules:  # noqa: FBT001 - of a cache
+    return replace(tx_queue_rules(version), steers=steers)
 
 
 @cache

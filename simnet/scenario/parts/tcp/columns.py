@@ -87,6 +87,10 @@ def counts_of(
 
     def read() -> dict[str, TcpCounts]:
         found: dict[str, TcpCounts] = {}
+
+        def add(flow: str, more: TcpCounts) -> None:
+            found[flow] = found[flow].plus(more) if flow in found else more
+
         for half in halves:
             sent, timeouts = half.sender.output, half.sender.timeouts
             more = TcpCounts(
@@ -96,7 +100,7 @@ def counts_of(
                 stalls=sent.stalls,
                 stalled_ps=sent.stalled_jiffies * half.jiffy_ps,
             )
-            found[half.flow] = found.get(half.flow, TcpCounts()).plus(more)
+            add(half.flow, more)
         for flow, end in receiving:
             receiver = end.receiver
             more = TcpCounts(
@@ -106,7 +110,7 @@ def counts_of(
                 received=receiver.segments,
                 out_of_order=receiver.out_of_order_segments,
             )
-            found[flow] = found.get(flow, TcpCounts()).plus(more)
+            add(flow, more)
         return found
 
     return read
