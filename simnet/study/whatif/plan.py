@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
+from simnet.study.run.rows import PS_PER_S
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
@@ -50,6 +51,9 @@ _QUICK = ((4, 6), (8, 8), (14, 14))
 # that say how much chance does
 _FEWEST_PAIRS = 4
 _ERROR = 0.05
+# how often one look of some numbers of pairs may be wrong, so that all together are in 5 %; where
+# there are 8 at last, these are none of the pairs before
+_SHARES = {(4, 8, 14, 24): 0.015, (4, 6, 8): 0.018}
 _FIRST_MEMBER_SEED = 1000
 
 
@@ -67,8 +71,12 @@ class Times(NamedTuple):
 TIMES = Times("500 ms", "300 ms", "80 ms", "80 ms")
 # before the last look, for what is plain
 SHORT_TIMES = TIMES._replace(duration="160 ms", warm_up="160 ms")
-# half of it says whether runs still change; the p99 of a thousand messages needs as many
-_LEAST_MEASURED = "40 ms"
+# half of it says whether runs still change
+_LEAST_MEASURED = "20 ms"
+# where it is not known how much comes: the p99 of a thousand messages needs as long
+_UNKNOWN_MEASURED = "40 ms"
+# messages, or packets where nothing else is counted, of which a p99 is known: a hundred are slower
+_ENOUGH_MESSAGES = 10_000
 # where requests wait for disks, which take milliseconds for each
 DISK_TIMES = Times("20 s", "8 s", "12 s", "6 s")
 
@@ -78,11 +86,12 @@ class Look:
     """How much is simulated before a verdict is tried.
 
     To look several times and stop at the first clear answer is wrong more often than each look
-    alone, but not more often than the errors of all looks together. So the 5 % are shared: half for
-    the last look, the rest in equal parts for those before. A look that has more draws than the one
-    before it, and no more pairs, says nothing new of chance and has no part of its own. Source:
-    Jennison and Turnbull, Group Sequential Methods (2000), chapter 9: repeated confidence
-    intervals; Bonferroni's shares.
+    alone, but not more often than the errors of all looks together. So each look may err as often as
+    the others, and so seldom that all together err in 5 %: Pocock's test, with Student's intervals.
+    Looks share their pairs, so that is more than an equal part of 5 %, which stands for other
+    numbers of pairs than the usual ones. A look that has more draws than the one before it, and no
+    more pairs, says nothing new of chance. Source: Jennison and Turnbull, Group Sequential Methods
+    (2000), chapters 2, 4.4 and 9.
 
     Attributes:
         pairs: pairs of runs with equal seeds.
@@ -113,10 +122,10 @@ def looks(
     before = dict.fromkeys((pairs, min(drawn, members)) for pairs, drawn in early if pairs < seeds)
     if not before:
         return (Look(seeds, members),)
-    half = _ERROR / 2
-    share = half / len({pairs for pairs, _ in before})
-    found = [Look(*numbers, share, last=False, short=short) for numbers in before]
-    return (*found, Look(seeds, members, error=half))
+    numbers = (*dict.fromkeys(pairs for pairs, _ in before), seeds)
+    error = _SHARES.get(numbers, _ERROR / len(numbers))
+    found = [Look(*counts, error, last=False, short=short) for counts in before]
+    return (*found, Look(seeds, members, error=error))
 
 
 @dataclass(frozen=True)
@@ -182,6 +191,7 @@ class Plan:
         duration: of runs, and so `warm_up` and `precision`, where that was said.
         effectives: all configurations.
         quick: runs as short as the load needs may do.
+        per_s: messages a second that came in a first run; 0: none was made.
     """
 
     base: Case
@@ -193,6 +203,34 @@ class Plan:
     precision: str | None
     effectives: tuple[Effective, ...] = ()
     quick: bool = True
+    per_s: float = 0
+
+    def tried(
+        self,
+        cases: Sequence[Case],
+        known: dict[Member, Result],
+        *,
+        jobs: int | None,
+        progress: Progress,
+        store: Store | None,
+    ) -> Plan:
+        """The plan after a first pair, which says how much comes in how long; `known` gets both.
+
+        Where runs are as short as those two, they are part of what is simulated.
+        """
+        if not self.is_quick:
+            return self
+        shortest = replace(self, per_s=math.inf)
+        times = shortest.times(shortest.looks[0])
+        work = [self._paired(case, times)[0] for case in cases[:2]]
+
+        def report(done: int, total: int, _phase: str = "") -> None:
+            progress(done, total, "a first pair")
+
+        known.update(
+            zip(work, simulate_all(work, jobs=jobs, progress=report, store=store), strict=True)
+        )
+        return replace(self, per_s=_messages_per_s(known[work[0]]))
 
     def simulate(
         self,
@@ -311,19 +349,22 @@ class Plan:
 
     @cached_property
     def _quick(self) -> Times:
-        """No longer than the load needs: the scenario's warm-up, and twice that to measure.
+        """No longer than the load needs: the scenario's warm-up, and as long to measure or twice.
 
-        Warm-ups are paid for and not counted, and what is left of them must weigh little. To
-        measure for twice as long tells for an equal price two thirds of what endless runs would,
-        and more where a state lasts for long, as each run has another.
+        Warm-ups are paid for and not counted, and what is left of them must weigh little. Once a
+        p99 is known, a longer run tells hardly more: seeds differ by states that last for longer
+        than runs, and each further run has another.
         """
         own_ps = Member(self.base).effective().run.warm_up_ps
 
         def no_longer(time: str, needed_ps: int) -> str:
-            shortest = min(parse_quantity(time, KINDS["time"]), needed_ps)
+            shortest = min(_ps(time), needed_ps)
             return format_quantity(shortest, KINDS["time"])
 
-        measured_ps = max(2 * own_ps, parse_quantity(_LEAST_MEASURED, KINDS["time"]))
+        measured_ps = max(2 * own_ps, _ps(_UNKNOWN_MEASURED))
+        if self.per_s:
+            enough_ps = math.ceil(_ENOUGH_MESSAGES * PS_PER_S / self.per_s)
+            measured_ps = min(measured_ps, max(own_ps, _ps(_LEAST_MEASURED), enough_ps))
         return Times(
             no_longer(SHORT_TIMES.duration, measured_ps),
             no_longer(SHORT_TIMES.warm_up, own_ps),
@@ -368,6 +409,18 @@ class Plan:
         draws = [{}, *latin_hypercube(uncertain(self.base), self.members)]
         found = [Draw(_FIRST_MEMBER_SEED + number, draw) for number, draw in enumerate(draws)]
         return found[1:] if self._from_pairs else found
+
+
+def _ps(time: str) -> int:
+    return int(parse_quantity(time, KINDS["time"]))
+
+
+def _messages_per_s(result: Result) -> float:
+    """What came a second: requests, messages, or else packets."""
+    if result.messages:
+        return result.messages.delivered_per_s
+    asked = sum(flow.transactions_per_s or 0 for flow in result.flows)
+    return asked or sum(port.rx_packets_per_s + port.tx_packets_per_s for port in result.ports)
 
 
 def _mixed(work: Sequence[Member]) -> list[Member]:

@@ -195,9 +195,10 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seeds: pairs of runs with equal seeds, at most: fewer where the verdict is clear before;
             when None 8, and 24 where runs are short.
         members: pairs of runs with equal draws of the uncertain parameters, at most; 0 for none.
-        duration: simulated time that is measured, such as `"2 s"`; when None twice the scenario's
-            warm-up, but 40 ms at least and 160 ms at most, 80 ms with drawn parameters; 500 ms at
-            the last look; 20 s and 12 s where disks are used.
+        duration: simulated time that is measured, such as `"2 s"`; when None as long as the
+            scenario's warm-up and up to twice that, until 10,000 messages have come, but 20 ms at
+            least and 160 ms at most, 80 ms with drawn parameters; 500 ms at the last look where
+            runs that short have not settled; 20 s and 12 s where disks are used.
         warm_up: simulated time before that; when None the scenario's, but 160 ms at most, 80 ms
             with drawn parameters; these where runs that short have not settled; 300 ms at the
             last look; 8 s and 6 s where disks are used; later where something acts late, such as
@@ -238,6 +239,8 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
+    cases = [base, *(one.case for one in left if _differs(plain, one))]
+    plan = plan.tried(cases, known, jobs=jobs, progress=reported, store=store)
     all_looks = iter(plan.looks)
     while True:
         look = next(all_looks)

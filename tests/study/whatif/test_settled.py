@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -74,7 +75,9 @@ def test_runs_that_have_not_settled_are_followed_by_longer_ones(
     moved: list[tuple[int, int]],
 ) -> None:
     found = whatif(SHORT, "fixed-100us", members=4, jobs=1, store=Store(None))
-    assert set(moved) == {(40, 20), (160, 160), (80, 80)}
+    # a first pair, which says how much comes; short runs; longer ones
+    assert moved[:2] == [(20, 20)] * 2
+    assert set(moved[2:]) == {(40, 20), (160, 160), (80, 80)}
     assert found.simulated_s == 0.5  # of the made-up results
     assert found.tunings[0].pairs == 4
 
@@ -90,3 +93,11 @@ def test_where_the_load_needs_little_runs_are_short_and_pairs_many() -> None:
     for said in ({"duration": "80 ms"}, {"warm_up": "30 ms"}, {"precision": "2 %"}):
         assert not Plan(Case(SHORT), 1, None, 24, **(dict.fromkeys(TIMES) | said)).is_quick  # type: ignore[arg-type]
     assert not Plan(Case("x460-out-of-box"), 1, None, 24, None, None, None).is_quick
+
+
+@pytest.mark.parametrize(
+    ("per_s", "measured"), [(0, "40 ms"), (1e3, "40 ms"), (4e5, "25 ms"), (1e6, "20 ms")]
+)
+def test_runs_are_as_long_as_ten_thousand_messages_take(per_s: float, measured: str) -> None:
+    plan = replace(Plan(Case(SHORT), 1, None, 24, None, None, None), per_s=per_s)
+    assert {plan.times(look).duration for look in plan.looks} == {measured}
