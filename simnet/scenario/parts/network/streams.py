@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import first_below
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import Port
@@ -59,7 +60,7 @@ class _Builder(Ground):
         """Make peers, sockets and processes."""
         effective = self.effective
         self.bonded: list[BondedFlow] = []
-        self._makers: dict[tuple[str, int], SocketMaker] = {}
+        self._makers: dict[tuple[str, int, bool], SocketMaker] = {}
         test = effective.workload.test
         self.exchange = next(one for one in exchanges() if test in one.tests)
         self.way = next((one for one in ways() if getattr(effective, one.part)), None)
@@ -170,7 +171,8 @@ class _Builder(Ground):
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             own = self.effective.host.ports[flow.port]
-            other = self._sockets(host, end, peer, nic, own).make(f"{path}.socket")
+            asks = flow.asks or self.exchange.asks
+            other = self._sockets(host, end, peer, nic, own, asks=asks).make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
@@ -191,7 +193,7 @@ class _Builder(Ground):
                     steered.follow(socket)
             if self._enslaved(flow):
                 self.bonded.append(BondedFlow(flow, mine, nic, other, peer))
-            if flow.asks or self.exchange.asks:
+            if asks:
                 receivers[flow.name] = self._transactions(flow, peer, mine, other)
                 continue
             receiver, sender = (mine, other) if flow.receives else (other, mine)
@@ -302,7 +304,9 @@ class _Builder(Ground):
         host, port = self.effective.host, flow.port
         role = "netserver" if flow.receives else "netperf"
         far = self.effective.peers[flow.peer].ports[flow.peer_port]
-        sockets = self._sockets(host, host.ports[port], self.machine, self.ports[port], far)
+        asks = flow.asks or self.exchange.asks
+        near, nic = host.ports[port], self.ports[port]
+        sockets = self._sockets(host, near, self.machine, nic, far, asks=asks)
         return sockets.make(f"flow.{flow.name}.{role}.socket")
 
     def _sockets(
@@ -312,13 +316,25 @@ class _Builder(Ground):
         machine: Machine,
         nic: Nic | MultiqueuePort,
         far: EffectivePort,
+        *,
+        asks: bool,
     ) -> SocketMaker:
-        """Makes a machine's ends of all flows between two ports."""
-        between = (nic.path, id(far))
-        if between not in self._makers:
-            made = socket_maker(host, port, machine, nic, seed=self.seed, far=far)
-            self._makers[between] = made
-        return self._makers[between]
+        """Makes a machine's ends of all flows between two ports, `asks`: of those with requests.
+
+        The latency of a request is counted by who asks, so their sockets share one histogram.
+        """
+        alike = (nic.path, id(far), asks)
+        if alike not in self._makers:
+            self._makers[alike] = socket_maker(
+                host,
+                port,
+                machine,
+                nic,
+                seed=self.seed,
+                far=far,
+                latency=LogHistogram() if asks else None,
+            )
+        return self._makers[alike]
 
     def _allowed(self, flow: Flow) -> frozenset[int] | None:
         """CPUs that the system's process may run on; None for all."""
