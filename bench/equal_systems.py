@@ -54,6 +54,7 @@ def main() -> None:
     given, usual = sys.argv[1:], ("x460-out-of-box", "200")
     scenario, count = (*given, *usual[len(given) :])
     plan = Plan(Case(scenario), 1, None, 0, None, None, None)
+    plan = plan.tried([plan.base], {}, jobs=None, progress=lambda *_: None, store=None)
     pools = {times: runs(scenario, times) for times in map(plan.times, plan.looks)}
     most = max(look.pairs for look in plan.looks)
     draw = np.random.default_rng(1)
