@@ -47,7 +47,7 @@ test: ## check the code, run the tests compiled, and those that compare the engi
 
 .PHONY: test-all
 test-all: ## every night: all tests, and what the documentation shows that takes minutes, too
-	@SIMNET_DOCS=all $(MAKE) test LANE= INTERPRETED="$(ON_BOTH_ENGINES)"
+	@SIMNET_DOCS=all HYPOTHESIS_PROFILE=night $(MAKE) test LANE= INTERPRETED="$(ON_BOTH_ENGINES)"
 
 .PHONY: test-browser
 test-browser: $(VENV)/installed-dev core ## look at reports and the page in a real browser; fails without Chromium

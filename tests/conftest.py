@@ -16,19 +16,20 @@ from simnet import _engine
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 # The same examples on every machine and every run: a failure is never a matter of luck. Time
-# limits would be one: the interpreted engine on a busy machine is slow.
-settings.register_profile(
-    "fixed",
-    # The first of the same examples on the interpreted engine, for the sake of time.
-    max_examples=100 if _engine.active() == "compiled" else 25,
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+# limits would be one: the interpreted engine on a busy machine is slow. A day has the first of the
+# night's examples, and the interpreted engine the first of the day's.
+for name, number in {"day": 40, "night": 100}.items():
+    settings.register_profile(
+        name,
+        max_examples=number if _engine.active() == "compiled" else 25,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
 # HYPOTHESIS_PROFILE=search looks for new counterexamples.
 settings.register_profile("search", deadline=None, max_examples=2000)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

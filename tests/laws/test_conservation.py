@@ -8,13 +8,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet import _engine
 from simnet.net.tcp.socket import TcpSocket
+from tests.house.examples import examples
 from tests.laws.machines import MS, HostPlan, Lab, NicPlan, Plan, StreamPlan, cpu_count
 from tests.laws.strategies import plans
 
-COMPILED = _engine.active() == "compiled"
-EXAMPLES = 150 if COMPILED else 12
+EXAMPLES = examples(150)
 looks = st.lists(st.integers(1, 12 * MS), min_size=1, max_size=4)
 
 

@@ -8,14 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet import _engine
 from simnet.host.scheduler import Task
 from simnet.scenario.system.system import Snapshot
+from tests.house.examples import examples
 from tests.laws.machines import MS, Lab, Plan, StreamPlan
 from tests.laws.strategies import plans
 
-COMPILED = _engine.active() == "compiled"
-EXAMPLES = 80 if COMPILED else 6
+EXAMPLES = examples(80)
 RUN_PS = 6 * MS
 
 

@@ -8,14 +8,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet import _engine
 from simnet.host.ledger import PLACEMENT
 from simnet.host.scheduler import Scheduler
+from tests.house.examples import examples
 from tests.laws.machines import MS, HostPlan, Lab, Plan, StreamPlan
 from tests.laws.strategies import plans
 
-COMPILED = _engine.active() == "compiled"
-EXAMPLES = 60 if COMPILED else 8
+EXAMPLES = examples(60)
 STREAM_BYTES = 60_000
 
 

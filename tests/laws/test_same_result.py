@@ -13,13 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simnet import _engine
+from tests.house.examples import examples
 from tests.laws.machines import MS, HostPlan, Lab, NicPlan, Plan, StreamPlan
 from tests.laws.strategies import plans
 
 pytestmark = pytest.mark.slow
 
-COMPILED = _engine.active() == "compiled"
-EXAMPLES = 150 if COMPILED else 8
+EXAMPLES = examples(150)
 ROOT = Path(__file__).parents[2]
 OTHER_PYTHON = ROOT / ".venv-other" / "bin" / "python"
 
@@ -115,7 +115,6 @@ def test_hash_seeds_make_no_difference(batch: list[Plan]) -> None:
     )
 
 
-@pytest.mark.skipif(not COMPILED, reason="there is no compiled engine here")
 @once
 @given(batches)
 def test_both_engines_agree(batch: list[Plan]) -> None:

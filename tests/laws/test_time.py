@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from hypothesis import given, settings
+from hypothesis import given
 
-from simnet import _engine
 from tests.laws.machines import MS, HostPlan, Lab, Plan, StreamPlan
 from tests.laws.strategies import plans
 
-COMPILED = _engine.active() == "compiled"
 MODES = {
     "user": "user_ps",
     "system": "system_ps",
@@ -46,7 +44,6 @@ class Spans:
         self.latest_ps = time_ps
 
 
-@settings(max_examples=100 if COMPILED else 8)
 @given(plans)
 def test_clock_is_monotone_and_spans_add_up(plan: Plan) -> None:
     tracer = Spans()
@@ -76,7 +73,7 @@ def test_ticks_agree_with_exact_times() -> None:
         streams=(StreamPlan(irq_cpu=0), StreamPlan(irq_cpu=1)),
         whole_peer=False,
     )
-    duration_ps = (8000 if COMPILED else 600) * MS
+    duration_ps = 8000 * MS
     lab = Lab(plan).run(duration_ps)
     busy = 0
     for cpu in lab.system.machine.cpus:
