@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.measuring import TIMEOUTS, heading, medians, timeouts, verdict
-from simnet.documents.x460 import MESSAGES
+from simnet.documents.x460.answers import MESSAGES
 from simnet.study.sweep.sweep import Sweep, sweep
 
 OVER = {

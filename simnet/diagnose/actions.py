@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.families import Act
 
-__all__ = ["PORT", "look", "named", "sysctl", "tool", "wider_ring"]
-
 PORT: Final = "eth0"
 """What stands in a command for a port that no file names."""
 _NEUTRAL: Final = 4096

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["modules_below"]
-
 
 def modules_below(folder: ModuleType) -> tuple[ModuleType, ...]:
     """Return the modules below a package, in the order of their names."""

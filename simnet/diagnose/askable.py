@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import Diagnosis, Finding
 
-__all__ = ["askable"]
-
 _NO_LOAD: Final = "unsimulated"
 # what a host without a name is called
 _SERVER: Final = "models/server.toml"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.page import Page
     from simnet.diagnose.prediction import Prediction
 
-__all__ = ["Diagnosis", "Finding", "diagnose", "diagnose_live"]
-
 _MOST_CPU_S: Final = 60
 _MOST_FINDINGS: Final = 200
 # of a line of a log, in the document

@@ -9,8 +9,6 @@ from pydantic import Field
 from simnet.diagnose.prediction import Prediction
 from simnet.rows import Count, Printed, Row
 
-__all__ = ["SCHEMA", "Command", "Document", "Evidence", "File", "Finding", "Place", "Unread"]
-
 SCHEMA: Final = "simnet.diagnose/1"
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.page import Page
 
-__all__ = ["Evidence", "gathered", "outputs"]
-
 _MOST_FACTS: Final = 500_000
 _MOST_LOGGED: Final = 10_000
 # a person who pastes that few settings of a kind means them

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Fact", "Series"]
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Act = Callable[[Evidence, str], tuple[Action, ...]]
     Find = Callable[[Evidence], Iterator[Found]]
 
-__all__ = ["counted", "logged", "percent", "ratio", "weight_of"]
-
 # shares of packets: from where one is hardly to be seen to where nothing else matters
 _POSSIBLE: Final = 1e-4
 _LIKELY: Final = 1e-3

@@ -10,8 +10,6 @@ from simnet.diagnose.fact import Fact
 if TYPE_CHECKING:
     from simnet.diagnose.page import Page
 
-__all__ = ["OUTPUTS", "system"]
-
 _SYSTEMS: Final = (
     (
         "FreeBSD",

@@ -19,8 +19,6 @@ from simnet.importing.files.folder import FolderFiles
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["live_pages"]
-
 _MOST_S: Final = 4.0
 _MOST_COMMAND_S: Final = 1.0
 _MOST_PORTS: Final = 64

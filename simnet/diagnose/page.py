@@ -10,8 +10,6 @@ from typing import Final
 from simnet.importing.files.undressed import undressed
 from simnet.importing.pasted import Part, split
 
-__all__ = ["Page", "number"]
-
 MOST_LINES: Final = 200_000
 _LONGEST: Final = 20_000
 _LOGGED: Final = 600

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.whatif import Judged, WhatIf
     from simnet.study.work.cases import Progress
 
-__all__ = ["predicted"]
-
 # of findings, the heaviest ones; and of pairs of runs: the answer comes in seconds
 _MOST: Final = 3
 _PAIRS: Final = 4

@@ -6,8 +6,6 @@ from pydantic import Field
 
 from simnet.rows import Row
 
-__all__ = ["Moves", "Prediction"]
-
 
 class Moves(Row):
     """One measure before and after a cure."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.fact import Fact
 
-__all__ = ["NEARLY_ALL", "Fullest", "every_cpu", "fullest_queues", "handed_to"]
-
 NEARLY_ALL: Final = 0.9
 """Share of the packets from which on one queue has nearly all."""
 NO_BUFFER: Final = (

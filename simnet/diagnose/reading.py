@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.page import Page
 
-__all__ = ["Reading", "readings"]
-
 _MOST: Final = 20
 # what asks for nothing that could be read, and logs, which rules search
 _SILENT: Final = re.compile(

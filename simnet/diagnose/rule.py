@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.fact import Fact
 
-__all__ = ["PLACES", "Action", "Clear", "Found", "Hit", "Rule", "rules"]
-
 PLACES: Final = (
     *("cable", "PCIe", "IOMMU", "card", "ring", "interrupt", "softirq", "qdisc", "protocol"),
     *("socket", "application", "hypervisor", "cloud", "cgroup", "disk", "CPU"),

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.files.files import Files
 
-__all__ = ["pages_of"]
-
 _MIB: Final = 1 << 20
 _MOST_TOTAL: Final = 64 * _MIB
 _MOST_FILES: Final = 5000

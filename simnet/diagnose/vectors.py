@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.fact import Fact
 
-__all__ = ["alone", "busiest", "cpus", "handed_on", "loads", "ports", "spread"]
-
 # a CPU of a mask of one word
 _WORD: Final = 32
 # percent of its time

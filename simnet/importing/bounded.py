@@ -12,8 +12,6 @@ from simnet.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MOST_CPU_S", "bounded"]
-
 MOST_CPU_S: Final = 300
 """Processor time in seconds that an import may take; a sosreport of some GB takes a minute."""
 # what a handler raises is lost in some places of Python, so it is raised again

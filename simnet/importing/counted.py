@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.importing.files.files import Files
     from simnet.importing.outputs import Outputs
 
-__all__ = ["ASSUMED_CPUS", "counted", "on_a_small_machine"]
-
 ASSUMED_CPUS: Final = 8
 """Of a host of which nothing says how many it has."""
 _CPU: Final = re.compile(r"\bCPU(\d{1,5})\b")

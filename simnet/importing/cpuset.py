@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.files.files import Files
 
-__all__ = ["allowed"]
-
 
 def allowed(files: Files) -> tuple[frozenset[int] | None, frozenset[int] | None]:
     """Return the CPUs and the nodes; None where nothing is said."""

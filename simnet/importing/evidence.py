@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.importing.outputs import Output, Outputs
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["Evidence"]
-
 
 @dataclass(frozen=True)
 class Evidence:

@@ -32,13 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from simnet.importing.files.files import Files
+    from simnet.importing.kind import Told
     from simnet.importing.outputs import Part
-    from simnet.importing.parser import Told
     from simnet.importing.parsers.interrupts import QueueInterrupt
     from simnet.importing.parsers.pci import Slot
     from simnet.importing.roles import Role
-
-__all__ = ["NOTHING", "ReadHost", "read_host"]
 
 # more is no rate: counters began anew in between
 _MOST_BPS: Final = 10**12

@@ -11,13 +11,11 @@ from simnet.importing.bounded import bounded
 from simnet.importing.source import read_live, read_sources
 from simnet.importing.writing.folder_out import HEALTHY, PEERS, Imported, imported
 from simnet.importing.writing.workload import WORKLOADS
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-__all__ = ["import_host"]
 
 
 def import_host(

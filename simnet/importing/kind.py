@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-__all__ = ["HAPPENED", "LATER", "NOT_MODELLED", "Kind", "Told", "announced", "kinds"]
-
 LATER: Final = "later/"
 """What stands before the names of files that were taken a second time."""
 NOT_MODELLED: Final = "no simulation depends on it"

@@ -13,15 +13,6 @@ from typing import Any, Final
 from simnet.scenario.core.library import find_model, model_names, read_model
 from simnet.scenario.parts.nic.schema import Nic
 
-__all__ = [
-    "distribution_of",
-    "nearest_cpu",
-    "nearest_kernel",
-    "nearest_nic",
-    "queue_a_cpu",
-    "release_of",
-]
-
 _ANY_NIC: Final = "neutral-ethernet"
 # networks inside of one host
 _VIRTUAL: Final = ("hypervisor", "bridge")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.files.files import Files
 
-__all__ = ["Loose", "Piece", "gather"]
-
 _MOST_FILES: Final = 5000
 _MOST_VIRTUAL: Final = 20_000
 _MOST_TEXT: Final = 64 << 20

@@ -23,8 +23,6 @@ from simnet.importing.parsers.sysstat import interfaces
 if TYPE_CHECKING:
     from simnet.importing.files.files import Files
 
-__all__ = ["named_ports", "not_simulated"]
-
 _CLASS: Final = "sys/class/net"
 _NAME: Final = r"(?:eth|en[opsxP]|em|lan|wan|dsl|ib|p\d{1,2}p|usb|can|wl|ww)[a-z0-9]*\d[a-z0-9]*"
 # OpenWrt has ports without a number

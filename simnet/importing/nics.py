@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from simnet.importing.outputs import Outputs
     from simnet.importing.topology import Topology
 
-__all__ = ["read_nics"]
-
 _CPUS: Final = "sys/devices/system/cpu"
 _CLASS: Final = "sys/class/net"
 _PCI: Final = "sys/bus/pci/devices"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.importing.kind import Kind
     from simnet.importing.loose import Piece
 
-__all__ = ["INTERFACE", "Output", "Outputs", "Part"]
-
 # dev_valid_name: at most 15 characters, no slash, colon or space; a dash begins an option
 _NAME: Final = r"(?!-|\.{1,2}$)[^\s/:]{1,15}"
 INTERFACE: Final = re.compile(_NAME)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.importing.rates import NetworkTest, Rates
     from simnet.importing.roles import Role
 
-__all__ = ["Kind", "Parser", "Told", "parsers"]
-
 
 def _nothing(evidence: Evidence) -> tuple[()]:  # noqa: ARG001 - others read it
     return ()

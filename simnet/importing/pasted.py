@@ -15,8 +15,6 @@ import shlex
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["MOST_LINES", "MOST_PARTS", "Part", "split"]
-
 MOST_LINES: Final = 200_000
 """Lines that are looked at; what stands behind belongs to the last part."""
 MOST_PARTS: Final = 1000

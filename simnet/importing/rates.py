@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["NetworkTest", "Rates", "Use"]
-
 # of each frame on the wire: checksum, preamble, gap; counters have the rest
 _AROUND_FRAME_BYTES: Final = 24
 

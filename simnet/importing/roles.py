@@ -8,19 +8,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = [
-    "CAPTURE",
-    "CONTAINERS",
-    "DATAGRAMS",
-    "DISKS",
-    "FORWARD",
-    "GUESTS",
-    "ROLES",
-    "TUNNEL",
-    "Role",
-    "first_of",
-]
-
 CAPTURE: Final = "capture"
 CONTAINERS: Final = "containers"
 GUESTS: Final = "guests"

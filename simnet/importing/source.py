@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.files.files import Files
 
-__all__ = ["STANDARD_INPUT", "opened", "read_live", "read_source", "read_sources"]
-
 STANDARD_INPUT: Final = "-"
 # what shows that a folder stands for a host's root
 _ROOTED: Final = ("proc/cpuinfo", "sys/devices/system/cpu", "sos_commands", "proc/interrupts")

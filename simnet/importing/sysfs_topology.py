@@ -15,8 +15,6 @@ from simnet.importing.topology import Cache, Node, Topology, groups_of
 if TYPE_CHECKING:
     from simnet.importing.files.files import Files
 
-__all__ = ["sysfs_distances", "sysfs_nodes", "sysfs_topology"]
-
 _CPUS: Final = "sys/devices/system/cpu"
 _NODES: Final = "sys/devices/system/node"
 _CPU: Final = re.compile(r"cpu(\d{1,5})")

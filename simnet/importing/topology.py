@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Cache", "Node", "Topology", "groups_of"]
-
 
 @dataclass(frozen=True)
 class Node:

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from simnet.study.run.result import Result
 
-__all__ = ["ROUNDS", "WANTED", "Asker", "first"]
-
 _SEED: Final = 1
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.diagnosis import Diagnosis
     from simnet.page.answers import Asker
 
-__all__ = ["ASKED", "Desk"]
-
 _SCENARIO: Final = "/scenario/"
 _HOST: Final = "/host/"
 _PASTED: Final = "pasted.txt"

@@ -19,8 +19,6 @@ from simnet.printable import lines, one_line
 if TYPE_CHECKING:
     from email.message import Message
 
-__all__ = ["MOST_BYTES", "MOST_PASTED_BYTES", "MOST_REQUESTS", "failed", "places", "refused", "say"]
-
 MOST_REQUESTS: Final = 16
 """Requests that may be answered at once: each has the CPUs for its answer."""
 MOST_BYTES: Final = 65536

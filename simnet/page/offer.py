@@ -22,8 +22,6 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["Offer", "Question", "offer_of"]
-
 
 @dataclass(frozen=True)
 class Question:

@@ -16,8 +16,6 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["cpus_shown", "host_shown", "work_shown"]
-
 _LEAST_SHARE: Final = 0.01
 
 

@@ -26,8 +26,6 @@ from simnet.scenario.headings import scenario_headings
 from simnet.study.run.machine import machine
 from simnet.study.work.cases import Member
 
-__all__ = ["serve", "served"]
-
 _HOST: Final = "127.0.0.1"
 # places below the token
 _DESK: Final = "/"

@@ -26,8 +26,6 @@ from simnet.study.run.arguments import Names, Settings, names_of
 from simnet.study.screen.controls import controls
 from simnet.study.work.cases import Case, case_of
 
-__all__ = ["Sliders", "sliders"]
-
 # as wide as the notebook; high enough for a table and CPUs of a few nodes
 _FRAME = '<iframe src="{}" width="100%" height="720" style="border: 0"></iframe>'
 

@@ -10,8 +10,6 @@ from simnet.printable import printable
 if TYPE_CHECKING:
     from simnet.study.conform.conform import Conformance, Verdict
 
-__all__ = ["as_json", "conformance"]
-
 
 def conformance(found: Conformance) -> str:
     """The verdicts as text, and how many there are of each."""

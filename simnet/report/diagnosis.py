@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.diagnose.diagnosis import Diagnosis, Finding
 
-__all__ = ["diagnosis"]
-
 _WIDTH: Final = 80
 # other findings, commands, pieces of evidence, places and files of the first screen
 _MOST_OTHERS: Final = 3

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.study.explain.bottleneck import Limit, ResourceUse
     from simnet.study.explain.explain import Explanation
 
-__all__ = ["explain"]
-
 _LEAST: Final = 0.05
 _MOST_ROWS: Final = 24
 _MOST_NAMES: Final = 4

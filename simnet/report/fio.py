@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.fio.columns import DirectionUse, FioGroupUse, LatencyUse
     from simnet.study.run.result import Result
 
-__all__ = ["fio", "fio_json"]
-
 _VERSION: Final = "in the layout of fio 3.36"
 _PREFIXES: Final = {1000: ("", "k", "M", "G", "T", "P"), 1024: ("", "Ki", "Mi", "Gi", "Ti", "Pi")}
 _WIDTH: Final = 73

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simnet.scenario.parts.storage.columns import PeerCpuUse
-    from simnet.study.run.result import CpuUse, Result
-
-__all__ = ["AVG_CPU_COLUMNS", "avg_cpu", "devices", "iostat"]
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
 
 AVG_CPU_COLUMNS = ("user", "nice", "system", "iowait", "steal", "idle")
 _AVG_CPU = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle"

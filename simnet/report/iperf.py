@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
-__all__ = ["iperf"]
-
 # sockets 0 to 2 are the terminal's
 _FIRST_SOCKET = 3
 

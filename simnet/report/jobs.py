@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.scale.columns import JobRow
     from simnet.study.run.result import Result
 
-__all__ = ["jobs_text"]
-
 _MINUTE = 60.0
 _GB = 1e9
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simnet.study.run.result import FlowRates, Result
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import FlowRates
 
 # of minimum, default and maximum
 _DEFAULT = 1

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.work.cases import Progress as Callback
 
-__all__ = ["progress", "terminal", "watching"]
-
 _PS_PER_S: Final = 10**12
 # of one simulation: what takes less shows nothing
 SHORT_S: Final = 2.0

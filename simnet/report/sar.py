@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from simnet.study.calibrate.capture import InterruptColumn, SarRow
-from simnet.study.run.result import CpuTicks, CpuUse, PortInterrupts, Result
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuTicks, CpuUse, PortInterrupts
 
 _HEADING = "CPU   %user   %nice  %system  %iowait  %steal   %idle"
 _NEARLY_IDLE_PERCENT = 1.0

@@ -25,6 +25,11 @@ def test_public_names_are_listed() -> None:
     assert set(simnet._HOMES) < set(simnet.__all__)
 
 
+def test_nothing_below_the_package_lists_its_names() -> None:
+    modules = (file for file in (ROOT / "simnet").rglob("*.py") if file.parent.name != "simnet")
+    assert [file for file in modules if "\n__all__" in file.read_text(encoding="utf-8")] == []
+
+
 def test_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'simnet' has no attribute 'rnu'"):
         _ = simnet.rnu

@@ -6,15 +6,9 @@ import pytest
 
 from simnet._share import folder
 from simnet.study.calibrate.capture import Capture, read_capture
-from simnet.study.run.result import (
-    CpuTicks,
-    CpuUse,
-    FlowRates,
-    Latency,
-    PortInterrupts,
-    PortRates,
-    Result,
-)
+from simnet.study.run.loss import Latency
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuTicks, CpuUse, FlowRates, PortInterrupts, PortRates
 
 LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
 

@@ -14,7 +14,8 @@ from simnet.report.sar import cpu_table, interrupts, interrupts_table, sar
 from simnet.report.text import text
 from simnet.study.calibrate.capture import Capture, InterruptColumn
 from simnet.study.run.duration_text import in_unit, latency_text
-from simnet.study.run.result import Drops, Latency, Messages, Result
+from simnet.study.run.loss import Drops, Latency, Messages
+from simnet.study.run.result import Result
 
 LISTING = folder("validation") / "captures" / "sar-x460-out-of-box-8k-4nodes.txt"
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from simnet.scenario.core.effective import Effective
-from simnet.study.run.result import CpuUse, Drops, FlowRates, Latency, Messages, PortRates, Result
+from simnet.study.run.loss import Drops, Latency, Messages
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuUse, FlowRates, PortRates
 
 CPUS = 10
 

@@ -11,7 +11,7 @@ from simnet import Result, run
 from simnet.errors import InputError
 from simnet.report.text import text
 from simnet.scenario.core.load import load
-from simnet.study.run.result import Messages
+from simnet.study.run.loss import Messages
 
 SMALL = {
     "memcached.hosts": "2",

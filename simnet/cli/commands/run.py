@@ -90,7 +90,7 @@ def run_command(
 def _formats(formats: str | None, *, as_json: bool) -> list[str]:
     """Return the names of the formats, before any time is spent on simulating."""
     from simnet.report.formats import FORMATS
-    from simnet.scenario.core.library import nearest
+    from simnet.spelling import nearest
 
     if as_json and formats:
         raise InputError("give it or --json, not both", key="--format")

@@ -56,7 +56,7 @@ def show_command(
 
 def _show_schema(kind: str) -> None:
     from simnet.scenario.core import jsonschema
-    from simnet.scenario.core.library import nearest
+    from simnet.spelling import nearest
 
     if kind not in jsonschema.NAMES:
         legal = f"expected one of {', '.join(jsonschema.NAMES)}"
@@ -75,9 +75,9 @@ def _model_kind(name: str) -> ModelKind | None:
         is_folder,
         kind_of,
         model_names,
-        nearest,
         scenario_names,
     )
+    from simnet.spelling import nearest
 
     if name in scenario_names() or is_folder(name):
         return None

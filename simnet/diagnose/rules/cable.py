@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 _GIGABIT: Final = 1000
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # of a thread of its own, whether or not it is bound to a CPU
 _WORKER: Final = re.compile(r"vhost-\d+|napi/\S+|irq/\d+-\S+|kworker/\S+")
 _FULL: Final = 90.0

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _ENA: Final = "Linux drivers/net/ethernet/amazon/ena/ena_ethtool.c, ena_eni_stats"
 _MLX5: Final = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
 # kernel-2.6.18-194.3.1.el5

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _DEEP_US: Final = 80
 _CAPPED: Final = 0.9
 # percent of the time, and of the nominal clock

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # percent of a CPU that a test takes: all of it but its waits; no more than one thread can
 _FILLED: Final = 90
 _ONE_THREAD: Final = 105

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # percent of the time of a thread
 _NO_WAIT: Final = 95
 # requests a second from which on a scheduler's own work is seen

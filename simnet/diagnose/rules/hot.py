@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["IOMMU_WORK", "RULES"]
-
 _NEEDS: Final = "perf top, perf report"
 _MOST_NAMED: Final = 3
 IOMMU_WORK: Final = (

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 _SENDS: Final = re.compile(r"(?i)(?<!rx)[-_.](?:tx|output)(?![-_]?rx)")
 _MANY: Final = 100_000

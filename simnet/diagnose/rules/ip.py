@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _TRACK: Final = "Linux Documentation/networking/nf_conntrack-sysctl.rst"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # devices of data paths: those of a root port or a bridge say nothing of a card
 _DATA: Final = re.compile(r"(?i)ethernet|network|infiniband|nvm|non-volatile|fibre|raid|sas")
 _BRIDGE: Final = re.compile(r"(?i)bridge")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _PSI: Final = "Linux Documentation/accounting/psi.rst"
 _REMOTE: Final = 0.2
 _PAGES: Final = 1_000_000

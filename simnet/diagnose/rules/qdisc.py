@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
-
 # of a subject: `eth0 police 0x1`
 _POLICE: Final = "police 0x"
 # their length is the port's, 1,000 as it comes

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _SAR: Final = "man sar"
 _FULL: Final = 95.0
 # TCP of 1,500 bytes: 1,448 of 1,538

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _SOURCE: Final = "Linux include/net/dropreason-core.h"
 _NEEDS: Final = (
     "the reason of skb:kfree_skb (perf, bpftrace, trace-cmd), or the function of dropwatch"

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 # words of drivers that mean: the card had a packet and no place for it
 _OTHER: Final = (

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Action, Found
 
-__all__ = ["RULES"]
-
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _SYSCTL: Final = "Linux Documentation/admin-guide/sysctl/net.rst"
 # SKB_TRUESIZE of 1,500 bytes in a buffer of 2,048

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _SYSCTL: Final = "Linux Documentation/admin-guide/sysctl/net.rst"
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 # packets that a CPU of today takes from a ring in a microsecond, at the most

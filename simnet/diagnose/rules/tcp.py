@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Action, Found
 
-__all__ = ["RULES"]
-
 _SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _WINDOW: Final = 1 << 20

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Action, Found
 
-__all__ = ["RULES"]
-
 # below that a host's own work is as long as the way
 _FAR_MS: Final = 5.0
 _STANDS: Final = 0.03

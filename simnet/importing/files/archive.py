@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["ArchiveFiles"]
-
 _MOST_UNPACKED: Final = 16 << 30
 _MOST_KEPT: Final = 512 << 20
 # a gigabyte of zeros is packed 1000 to 7000 times; listings 5 to 30 times

@@ -12,8 +12,6 @@ import posixpath
 from abc import ABC, abstractmethod
 from typing import Final
 
-__all__ = ["MOST_BYTES", "MOST_NAMES", "UTF_16", "Files"]
-
 UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 """What a text in UTF-16 begins with."""
 

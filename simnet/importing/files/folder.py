@@ -8,8 +8,6 @@ from pathlib import Path
 
 from simnet.importing.files.files import MOST_BYTES, MOST_NAMES, Files
 
-__all__ = ["FolderFiles"]
-
 
 class FolderFiles(Files):
     """Files below a folder.

@@ -19,8 +19,6 @@ from simnet.importing.kind import LATER, kinds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["LiveFiles"]
-
 _CLASS: Final = "sys/class/net"
 # between two looks at counters
 _BETWEEN_SECONDS: Final = 1.0

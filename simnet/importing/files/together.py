@@ -10,8 +10,6 @@ from simnet.importing.files.files import MOST_NAMES, Files
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["ListedFiles", "TogetherFiles"]
-
 
 class ListedFiles(Files):
     """Files in memory.

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["undressed"]
-
 _CONTROL: Final = re.compile(
     r"(?:\x1b|\^\[)(?:\[[0-9;?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"
     r"|.\x08|[\x07\u200b\ufeff]"

@@ -13,8 +13,6 @@ from typing import Final
 from simnet.importing.measured.reader import Numbers, Reader
 from simnet.importing.parsers.interrupts import interrupt_counts
 
-__all__ = ["READER"]
-
 _HEADING: Final = re.compile(r"\s+CPU\d+\s")
 _WORDS: Final = re.compile(r"[^\s,:@-]+")
 

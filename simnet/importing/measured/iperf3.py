@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from simnet.importing.measured.reader import Numbers, Reader
 
-__all__ = ["READER"]
-
 _HEAD: Final = re.compile(r'\s*\{\s*"(start|error)"')
 _SHOWN: Final = 200
 

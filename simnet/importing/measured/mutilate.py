@@ -7,8 +7,6 @@ from typing import Final
 
 from simnet.importing.measured.reader import Numbers, Reader
 
-__all__ = ["READER"]
-
 _QPS: Final = re.compile(r"^Total QPS = ([\d.]+)", re.MULTILINE)
 _QUANTILES: Final = {"50th": "latency_us.p50", "99th": "latency_us.p99"}
 

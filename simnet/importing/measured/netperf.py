@@ -11,8 +11,6 @@ from typing import Final
 
 from simnet.importing.measured.reader import Numbers, Reader
 
-__all__ = ["READER"]
-
 _TEST: Final = re.compile(
     r"^(?:MIGRATED )?TCP (?P<test>STREAM|MAERTS|SENDFILE|REQUEST/RESPONSE) TEST", re.MULTILINE
 )

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 from simnet.importing.measured.reader import Numbers, Reader
 
-__all__ = ["READER"]
-
 _NAME: Final = r"[A-Za-z_][\w./-]*"
 _LINE: Final = re.compile(rf'(?:\s*#[^\n]*\n|\s*\n)*\s*(?:\[|"?{_NAME}"?\s*[=,])')
 _TOML: Final = re.compile(r"^\s*[\w.\"'/-]+\s*=", re.MULTILINE)

@@ -20,8 +20,6 @@ from typing import Final, TypeAlias
 from simnet.errors import InputError
 from simnet.files import read_text
 
-__all__ = ["MOST_BYTES", "Capture", "Numbers", "Reader", "captures", "means", "readers"]
-
 MOST_BYTES: Final = 16 << 20
 _MOST_METRICS: Final = 100_000
 _SHARES: Final = ("cpu.", "workers.")

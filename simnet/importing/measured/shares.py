@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-__all__ = ["cpu_metrics", "disk_metrics", "port_metrics"]
-
 _BITS_PER_KB: Final = 8 * 1024
 _CPU: Final = {
     "usr": "user",

@@ -10,8 +10,6 @@ from typing import Final
 
 from simnet.importing.measured.reader import Numbers, Reader
 
-__all__ = ["READER"]
-
 _ROW: Final = re.compile(r"[0-9a-f]{8}(?: [0-9a-f]{8}){8,}$")
 
 

@@ -14,8 +14,6 @@ from typing import Any, Final
 from simnet.importing.measured.reader import Numbers, Reader, means
 from simnet.importing.measured.shares import cpu_metrics, disk_metrics, port_metrics
 
-__all__ = ["READER", "report_metrics", "reports"]
-
 _HEAD: Final = re.compile(r'\s*\{\s*"sysstat"')
 _CPUS: Final = ("cpu-load", "cpu-load-all")
 

@@ -15,8 +15,6 @@ from typing import Final
 from simnet.importing.measured.reader import Numbers, Reader, means
 from simnet.importing.measured.shares import cpu_metrics, port_metrics
 
-__all__ = ["READER", "text_metrics"]
-
 _METRICS: Final[Mapping[str, Callable[[str, Mapping[str, float]], Iterator[tuple[str, float]]]]] = {
     "CPU": cpu_metrics,
     "IFACE": port_metrics,

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
-from simnet.importing.parser import Kind, Parser, Told
+from simnet.importing.kind import Kind, Told
+from simnet.importing.parser import Parser
 from simnet.scenario.commands.attribute_listing import parse_listing
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.outputs import Output
     from simnet.scenario.commands.attribute_listing import Listing
-
-__all__ = ["PARSER"]
 
 _PROMPT: Final = r"(?:[^\n]{0,80}[#$>] ?)?"
 _MOST_LINES: Final = 5000

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from simnet.importing.files.files import Files
     from simnet.importing.outputs import Outputs
 
-__all__ = ["PARSER", "Bond", "bond_rates", "bonds"]
-
 _PROC: Final = "proc/net/bonding"
 _CLASS: Final = "sys/class/net"
 _UNNAMED: Final = "bond0"

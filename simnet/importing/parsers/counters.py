@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER"]
-
 _DEVICE: Final = re.compile(r"^ *([^\s:]{1,15}):((?: *\d{1,20}){16})\s*$", re.MULTILINE)
 # bytes and packets received, bytes and packets sent, among the columns
 _COLUMNS: Final = (0, 1, 8, 9)

@@ -9,14 +9,13 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
-
-__all__ = ["PARSER"]
 
 _BLOCK: Final = "sys/block"
 _WORD: Final = re.compile(r"[\w!.:-]{1,32}")

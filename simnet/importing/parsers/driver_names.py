@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["driver_of"]
-
 _SIGNS: Final = tuple(
     (driver, re.compile(rf"^\s*(?P<counter>{counter})\s*:", re.MULTILINE))
     for driver, counter in (

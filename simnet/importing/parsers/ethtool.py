@@ -9,15 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Kind, Parser, Told
+from simnet.importing.kind import Kind, Told
+from simnet.importing.parser import Parser
 from simnet.scenario.parts.nic.schema import MOST_QUEUES, Nic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
-
-__all__ = ["PARSER", "current_settings", "link_bps", "most", "pairs", "rings_of", "speed_bps"]
 
 _SECTION: Final = "Current hardware settings:"
 _SPEED: Final = re.compile(r"^\s*Speed: (\d{1,9})Mb/s", re.MULTILINE)

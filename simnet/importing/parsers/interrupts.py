@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 from simnet.importing.read_nic import ReadNic
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
     from simnet.importing.files.files import Files
-
-__all__ = ["PARSER", "QueueInterrupt", "interrupt_counts", "named_queues", "queue_interrupts"]
 
 _LINE: Final = re.compile(r"^ *(\d{1,5}):((?: +\d{1,20})+) +(\S.*)$", re.MULTILINE)
 _CPU: Final = re.compile(r"CPU(\d{1,5})")

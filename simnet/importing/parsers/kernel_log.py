@@ -19,8 +19,6 @@ from simnet.importing.parser import Parser
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["PARSER", "LoggedPort", "logged_ports"]
-
 _LINE: Final = re.compile(
     r"(?:^|[\]:] +)(?P<driver>[a-z][\w-]{1,23}) (?P<at>(?=\S*\d)[\w.:-]{4,40})"
     r" (?P<port>[a-z][\w.-]{1,14}): (?P<said>.{1,200})$",

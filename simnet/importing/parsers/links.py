@@ -9,9 +9,8 @@ import json
 import re
 from typing import Final
 
-from simnet.importing.parser import Kind, Parser
-
-__all__ = ["PARSER", "listed", "mtus"]
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 
 _LINE: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:].*? mtu (\d{2,6})\b", re.MULTILINE)
 _NETSTAT: Final = re.compile(r"^Iface +MTU ", re.MULTILINE)

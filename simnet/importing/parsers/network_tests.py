@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.outputs import Output
 
-__all__ = ["PARSER"]
-
 _IPERF3: Final = "iperf3 -J"
 _NETPERF: Final = "netperf"
 _IPERF3_TEXT: Final = "iperf3"

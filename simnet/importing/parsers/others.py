@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER"]
-
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
 _NO_OUTPUT: Final = "commands are not executed"
 _NO_GROUP: Final = "no group of processes is limited here"

@@ -10,13 +10,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 
 if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.read_nic import ReadNic
-
-__all__ = ["PARSER", "Slot", "called", "driver_in_use", "slot_of"]
 
 _DEVICE: Final = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ", re.MULTILINE)
 _CALLED: Final = re.compile(

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Parser, Told
+from simnet.importing.kind import Told
+from simnet.importing.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
-
-__all__ = ["PARSER"]
 
 _CLASS: Final = "sys/class/net"
 _OF_QUEUE: Final = (("rx", "rps_cpus"), ("rx", "rps_flow_cnt"), ("tx", "xps_cpus"))

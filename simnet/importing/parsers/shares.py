@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER", "shares_of_top"]
-
 _NUMBER: Final = r"\d{1,3}(?:[.,]\d{1,2})?"
 _TOP: Final = re.compile(
     rf"^(?:%CPU|%?Cpu)\(s\): *({_NUMBER} ?%?\s*[^\W\d_]{{1,2}},.*)$", re.MULTILINE

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.outputs import Output
 
-__all__ = ["PARSER", "lists"]
-
 _SOCKET: Final = re.compile(
     r"^ESTAB +\d+ +\d+ +(\S+):\d+ +(\S+):\d+[^\n]*\n(\s[^\n]*)", re.MULTILINE
 )

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
-
-__all__ = ["PARSER"]
 
 _VERSION: Final = re.compile(r"(?:Linux version|Linux \S+) (\d+\.\d+(?:\.\d+)?)([\w.+~-]*)")
 _BY_HOSTNAMECTL: Final = re.compile(r"^ *Kernel: Linux (\S{1,80})", re.MULTILINE)

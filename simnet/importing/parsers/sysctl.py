@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.parser import Kind, Parser, Told
+from simnet.importing.kind import Kind, Told
+from simnet.importing.parser import Parser
 from simnet.scenario.core.knobs import KNOBS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.importing.evidence import Evidence
-
-__all__ = ["PARSER"]
 
 _LINE: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
 _OURS: Final = re.compile(r"net\.(core|ipv4)\.\w+")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from simnet.importing.measured.reader import Numbers
     from simnet.importing.outputs import Output, Outputs
 
-__all__ = ["PARSER", "interfaces", "line_speeds"]
-
 # of these the last report counts: iostat's first is of all time since the host started
 _BUSY: Final = (".busy", ".softirq")
 _LAST: Final = {

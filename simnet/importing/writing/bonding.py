@@ -14,10 +14,8 @@ from simnet.importing.writing.ranked import Note, Rank
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from simnet.importing.parser import Told
+    from simnet.importing.kind import Told
     from simnet.importing.writing.lines import PortLines
-
-__all__ = ["LOAD_BALANCE", "describe", "lacking", "of_bond", "refused", "slaves_of"]
 
 _SLAVE: Final = "ifenslave bond0 "
 _MODE: Final = "modprobe bonding mode"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.rates import Rates
 
-__all__ = ["assumed", "payload_bytes", "table_of", "workload"]
-
 _LONGEST: Final = 300
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
 
-__all__ = ["FILES", "NOT_UNDERSTOOD", "PARTS", "READ", "READ_NOT_USED", "files_of", "parts_of"]
-
 FILES: Final = ("file", "state", "why")
 PARTS: Final = ("part", "output", "state", "values", "why")
 READ: Final = "read"

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.writing.lines import PortLines
 
-__all__ = ["HEALTHY", "PEERS", "Imported", "imported"]
-
 HEALTHY: Final = "healthy"
 PEERS: Final[Mapping[str, str]] = {
     HEALTHY: "the peer is assumed to be a machine like this one, with the defaults of its kernel"

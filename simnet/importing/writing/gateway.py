@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["SAID", "SIDES", "TEST", "around", "port_of", "streams"]
-
 TEST: Final = "gateway"
 """The test of a router of a home."""
 SIDES: Final = {

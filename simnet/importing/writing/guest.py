@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.writing.lines import PortLines
 
-__all__ = ["PEER_SERVER", "above_host", "describe", "guest_tables", "is_guest", "outside"]
-
 _DRIVER: Final = "virtio_net"
 _VENDORS: Final = ("GenuineIntel", "AuthenticAMD")
 _MOST_CPUS: Final = 128

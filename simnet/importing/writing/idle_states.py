@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.writing.models import Draft
 
-__all__ = ["set_idle_states"]
-
 _KEY: Final = "deep_idle_exit"
 _RESIDENCY: Final = "deep_idle_residency"
 _GUEST: Final = "hypervisor"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.host import ReadHost
 
-__all__ = ["leftover"]
-
 _LOAD: Final = "the scenario has another load"
 _NO_LOAD: Final = "the load that it is of is not simulated"
 _LEFT_OUT: Final = "the port is not in the model"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import tomlkit
 
-from simnet.importing.parser import Told
+from simnet.importing.kind import Told
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.parts.host.schema import MOST_IRQS
 from simnet.scenario.parts.nic.schema import MOST_QUEUES
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.read_nic import ReadNic
     from simnet.importing.writing.tuning import Tuning
-
-__all__ = ["PortLines", "number_interrupts", "place_interrupts", "spread"]
 
 _FIRST: Final = 64
 _MAP: Final = "host"

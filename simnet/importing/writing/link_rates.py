@@ -15,8 +15,6 @@ from simnet.scenario.core.library import find_model, flat, read_model
 if TYPE_CHECKING:
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["UNKNOWN_LINK_BPS", "link_of"]
-
 UNKNOWN_LINK_BPS: Final = 10 * 10**9
 """What a port is assumed to have of which nothing is known."""
 _G: Final = 10**9

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from simnet.importing.rates import Rates
     from simnet.importing.roles import Role
 
-__all__ = ["datagrams", "lacking"]
-
 _BASE: Final = "media-udp"
 _FLOWS: Final = 64
 _MOST_WORKERS: Final = 1024

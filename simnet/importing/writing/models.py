@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from simnet.importing.writing.lines import PortLines
     from simnet.scenario.core.parameter import Spec
 
-__all__ = [
-    "Draft",
-    "cpu_draft",
-    "kernel_draft",
-    "nic_draft",
-    "nodes_of",
-    "placed",
-    "plain",
-    "server_draft",
-    "switch_draft",
-]
-
 _LONGEST: Final = 300
 _MOST_MEMORY: Final = 1 << 44
 _LONGEST_NAME: Final = 100

@@ -23,15 +23,8 @@ from simnet.scenario.parts.nic.drivers.neutral import DRIVER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from simnet.importing.parser import Told
+    from simnet.importing.kind import Told
     from simnet.importing.read_nic import ReadNic
-
-__all__ = [
-    "odd_of",
-    "of_cards",
-    "remarks",
-    "with_queues",
-]
 
 _QUEUES: Final = "rx_queues"
 _MOST: Final = 8

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["healthy"]
-
 _SERVER: Final = "server.toml"
 _PEER_SERVER: Final = "peer.toml"
 _MOST: Final = 8

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Note", "Rank", "ranked"]
-
 
 class Rank(IntEnum):
     """What a note is about, the heaviest first."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.importing.host import ReadHost
     from simnet.importing.rates import Rates
 
-__all__ = ["Way", "forwards", "packets", "way_of"]
-
 _BASE: Final = "router-connectx5"
 # of busy time in softirqs, and of one direction in the other, where a host only forwards
 _MOSTLY: Final = 0.85

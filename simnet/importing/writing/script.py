@@ -11,8 +11,6 @@ from typing import Final
 from simnet.importing.kind import Kind, kinds
 from simnet.importing.parser import parsers
 
-__all__ = ["script"]
-
 _WIDTH: Final = 100
 _PORT: Final = "{port}"
 

@@ -18,8 +18,7 @@ import tomlkit
 from simnet.errors import InputError
 from simnet.folders import scratch_folder
 from simnet.host.cpulist import parse_cpumask
-from simnet.importing.kind import NOT_MODELLED
-from simnet.importing.parser import Told
+from simnet.importing.kind import NOT_MODELLED, Told
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knob import CpuMask, cpu_mask_text
 from simnet.scenario.core.knobs import knob_of
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sized
 
     from simnet.scenario.core.knob import Knob
-
-
-__all__ = ["LIKE", "Tuning", "Unused", "settle"]
 
 LIKE: Final = "the peer is taken for a machine like this one"
 # of a folder's name in TMPDIR

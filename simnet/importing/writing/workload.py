@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from simnet.importing.rates import NetworkTest, Rates
     from simnet.importing.read_nic import ReadNic
 
-__all__ = ["WORKLOADS", "Load", "load_of", "put_first"]
-
 # of a frame: from here on mean frames are those of streams, which are full but for ACKs
 _FULL_BYTES: Final = 1000
 _LEAST_BPS: Final = 10**6

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["Card", "as_markdown", "diagnosed", "judged", "recommended", "short"]
-
 _MOST_FACTS: Final = 3
 _CPU: Final = "cpu_of_all"
 # of commands: what is longer is for the command line

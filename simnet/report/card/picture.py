@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.report.card.card import Card
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["nodes", "picture"]
-
 _WIDTH: Final = 10.0
 _LETTERS: Final = 80
 _LINE_INCHES: Final = 0.155

@@ -8,21 +8,6 @@ from typing import ClassVar, TypeAlias
 
 from markupsafe import Markup
 
-__all__ = [
-    "Block",
-    "Facts",
-    "Notes",
-    "Part",
-    "Picture",
-    "Section",
-    "Stage",
-    "Stages",
-    "Table",
-    "Typed",
-    "Use",
-    "Verdict",
-]
-
 _MOST_ROWS = 200
 _MOST_PRINTED = 40
 

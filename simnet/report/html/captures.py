@@ -13,8 +13,6 @@ from simnet.report.html.svg import picture
 from simnet.study.sequence.capture import named, read_capture, summary
 from simnet.study.sequence.connections import AGAIN, LATE, Direction
 
-__all__ = ["capture_parts"]
-
 _DRAWN: Final = 3
 _HEADING: Final = (
     "from",

@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from simnet.study.explain.timeline import Timeline
     from simnet.study.run.result import Result
 
-__all__ = [
-    "cpu_section",
-    "latency_section",
-    "machine_picture",
-    "machine_section",
-    "path_section",
-    "quantiles_section",
-    "time_section",
-    "work_section",
-]
-
 _MOST_CPUS: Final = 1024
 _MOST_STAGES: Final = 9
 _FEW: Final = 4

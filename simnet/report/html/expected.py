@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Change
     from simnet.study.whatif.whatif import Judged
 
-__all__ = ["expected_section"]
-
 # by metric: the tool, and what of it to read
 _TOOLS: Final = {
     REAL_TIME: ("time", "real"),

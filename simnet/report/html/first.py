@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["first_screen", "reason_of", "resting", "rests_on"]
-
 # of a port: whether it is full rests on it
 _DECIDES: Final = "link_rate"
 _RESTS: Final = "What this rests on"

@@ -24,8 +24,6 @@ from simnet.study.run.run import effective_of, recorded
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case
 
-__all__ = ["saved_parts", "scenario_part", "whatif_parts"]
-
 
 def saved_parts(files: Sequence[Path], *, simulate: bool) -> list[Part]:
     """What files hold; those of one kind together, kinds in the order of their first file."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["counted", "written"]
-
 # a hyphen before a digit, where no word, number or range is in front of it
 _MINUS: Final = re.compile(r"(?:(?<=^)|(?<=[\s(]))-(?=\d)")
 # of four digits only what has a fraction is an amount for certain

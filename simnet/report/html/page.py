@@ -19,8 +19,6 @@ from simnet.report.html.numbers import counted, written
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["MOST_BYTES", "copying", "digest", "environment", "fragment", "page", "style"]
-
 MOST_BYTES: Final = 2_000_000
 
 

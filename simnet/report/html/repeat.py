@@ -11,8 +11,6 @@ from simnet.report.html.blocks import Facts, Notes, Section, Typed
 from simnet.scenario.core.library import scenario_names
 from simnet.study.run.arguments import OPTIONS
 
-__all__ = ["repeat_section"]
-
 _APPLY = "--apply"
 
 

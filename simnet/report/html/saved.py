@@ -21,8 +21,6 @@ from simnet.files import read_bytes
 from simnet.printable import printable
 from simnet.report.html.kinds import Kind, kinds
 
-__all__ = ["Saved", "read_saved"]
-
 _MOST_BYTES: Final = 64 << 20
 _LONGEST: Final = 4000
 # a time of years in ps has 20 digits

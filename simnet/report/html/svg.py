@@ -25,8 +25,6 @@ from simnet.study.figures.style import AFTER, BEFORE
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["picture"]
-
 _SVG: Final = "http://www.w3.org/2000/svg"
 _XLINK: Final = "http://www.w3.org/1999/xlink"
 # stands for the page's own colour until the picture is written

@@ -22,8 +22,6 @@ from simnet.study.work.cases import Case, Member
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-__all__ = ["assumptions", "known_case", "known_configuration", "seen"]
-
 _APPLY: Final = "--apply"
 # of a run to look at: enough for pictures, too short for a verdict
 _DURATION: Final = "150 ms"

@@ -11,9 +11,8 @@ from simnet.study.validate.kinds import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simnet.study.compare.compare import Comparison, Row
-
-__all__ = ["cells", "comparison", "of_one_cpu"]
+    from simnet.study.compare.compare import Comparison
+    from simnet.study.compare.row import Row
 
 
 def comparison(found: Comparison, *, every: bool = False) -> str:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.study.calibrate.host import HostFit
     from simnet.study.calibrate.plan import Advice
 
-__all__ = ["as_json", "host", "plan", "plan_json"]
-
 
 def host(found: HostFit) -> str:
     """The few that were fitted, the numbers, then what is not known."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.study.recommend.document import Recommendation, Step
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["STEP_HEADING", "goal_label", "recommendation", "step_rows", "step_why"]
-
 STEP_HEADING: Final = ("change", "share of the gain", "range")
 _GOAL_LABELS: Final = {
     "throughput": "more throughput",

@@ -14,17 +14,6 @@ from simnet.terminal import folded
 if TYPE_CHECKING:
     from simnet.study.screen.document import Effect, Screen, Screened
 
-__all__ = [
-    "MEANING",
-    "SHARES_TITLE",
-    "metric_label",
-    "screen",
-    "screen_heading",
-    "screen_rows",
-    "share_heading",
-    "share_rows",
-]
-
 SHARES_TITLE: Final = "share of the variance in percent, alone, and also with others (95 %)"
 MEANING: Final = (
     "change in percent from off to on, or to a larger value: mean size (least to most, as the other"

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.commands.commands import Commands
 
-__all__ = ["CONSOLE", "playbook"]
-
 CONSOLE: Final = "simnet_console"
 """The variable that lets commands run which cut sessions off."""
 _GROUPS: Final = ("host", "peers")

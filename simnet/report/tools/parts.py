@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.commands.commands import Commands
 
-__all__ = ["Parts", "parts_of"]
-
 _SETS: Final = ("sysctl", "-w")
 _HERE: Final = "<<'END'"
 _END: Final = "END"

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Change
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["run", "whatif"]
-
 Labels = Mapping[str, str]
 _PREFIX: Final = "simnet"
 # of the unit that a measure is shown in: what a name ends with, and how many base units it is

@@ -16,8 +16,6 @@ from simnet.report.tools.parts import parts_of
 if TYPE_CHECKING:
     from simnet.scenario.commands.commands import Commands
 
-__all__ = ["PROFILE", "SCRIPT", "profile"]
-
 PROFILE: Final = "tuned.conf"
 SCRIPT: Final = "script.sh"
 

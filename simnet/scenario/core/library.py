@@ -25,26 +25,6 @@ from simnet.spelling import nearest
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = [
-    "MODELS",
-    "MODEL_FOLDERS",
-    "SCENARIO_FILE",
-    "called",
-    "find_model",
-    "find_scenario",
-    "flat",
-    "is_folder",
-    "kind_of",
-    "model_names",
-    "nearest",
-    "parse_model",
-    "parse_scenario",
-    "read_model",
-    "read_scenario",
-    "read_section",
-    "scenario_names",
-]
-
 _Section = TypeVar("_Section", bound=Section)
 
 MODELS: Final = {one.kind: one.section for one in models()}

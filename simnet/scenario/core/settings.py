@@ -13,13 +13,12 @@ from simnet.scenario.core.entries import EACH_PORT, PEER, in_rows, is_peer, pars
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS, OF_QUEUES, UNREAD, knob_of
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import Part, host_parts, model_section, parts, steps, subjects
 from simnet.scenario.core.tree import Entry, Path, Table, Tree, dotted, walk
-from simnet.spelling import family
+from simnet.spelling import family, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

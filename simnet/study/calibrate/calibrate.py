@@ -15,8 +15,8 @@ import numpy as np
 
 from simnet.errors import InputError
 from simnet.printable import typed
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import State
+from simnet.spelling import nearest
 from simnet.study.run.arguments import names_of
 from simnet.study.run.result import Result
 from simnet.study.statistics.leastsquares import Evaluate, Fit, Free, Profile, Vector, fit, profile

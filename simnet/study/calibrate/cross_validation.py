@@ -28,7 +28,7 @@ import numpy as np
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 from simnet.study.statistics.leastsquares import Vector
 from simnet.study.statistics.leaveout import Linear
 from simnet.study.validate.asking import Ask, simulated

@@ -14,7 +14,8 @@ from simnet.errors import InputError
 
 if TYPE_CHECKING:
     from simnet.study.calibrate.capture import Capture, SarRow
-    from simnet.study.run.result import CpuUse, Result
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from simnet.study.capacity.document import (
     LoadResults,
     PortLoad,
     TriedLoad,
-    schema,
 )
 from simnet.study.capacity.runs import LOAD, Measured, Runner, Setting
 from simnet.study.capacity.search import CONFIDENCE, LOOKS, Found, Judged, Plan, search
@@ -39,8 +38,6 @@ from simnet.study.run.machine import machine
 from simnet.study.run.run import recorded
 from simnet.study.work.cases import Member, Progress, case_of
 from simnet.study.work.store import Store
-
-__all__ = ["LOAD", "capacity", "schema"]
 
 PRECISION: Final = "2 %"
 

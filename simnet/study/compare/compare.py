@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from simnet.study.work.cases import Progress
 
-__all__ = ["MEMBERS", "SCHEMA", "Comparison", "Row", "compare", "schema"]
-
 SCHEMA: Literal["simnet.compare/1"] = "simnet.compare/1"
 MEMBERS: Final = 24
 _SEVERAL: Final = 2

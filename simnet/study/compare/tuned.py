@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Case, Member, Progress, simulate_all
 

@@ -11,7 +11,7 @@ import operator
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.tcp.kernel import TcpKernel
+from simnet.spelling import nearest
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script
 from simnet.study.conform.recording import Expected, Recording

@@ -22,8 +22,6 @@ from pydantic import Field
 from simnet.rows import Row
 from simnet.scenario.system.resource import FULL
 
-__all__ = ["FULL", "Limit", "ResourceUse", "WaitShare", "limit_of", "merged"]
-
 _MOSTLY: Final = 0.5
 _AT_WORK: Final = ("application", "computing", "pauses")
 """What flows wait for where it is the program's own doing."""

@@ -24,9 +24,10 @@ from simnet.study.explain.lift import Lift, lifted_results, not_lifted
 from simnet.study.explain.timeline import Recorder, Timeline
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
-from simnet.study.run.loss import latencies_of
+from simnet.study.run.loss import Drops, latencies_of
 from simnet.study.run.machine import machine
-from simnet.study.run.result import Drops, Result, WorkShare
+from simnet.study.run.result import Result
+from simnet.study.run.rows import WorkShare
 from simnet.study.run.run import effective_of, recorded, simulate
 
 if TYPE_CHECKING:

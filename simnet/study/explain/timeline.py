@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.scenario.system.system import System
 
-__all__ = ["Recorder", "Timeline"]
-
 _STEPS: Final = 75
 _BITS: Final = 8
 _PS_PER_S: Final = 10**12

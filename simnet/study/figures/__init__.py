@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["drawn"]
-
 
 def drawn(picture: str, *given: Any) -> Figure:
     """Return the picture ``MODULE:FUNCTION`` of this package, of what is given.

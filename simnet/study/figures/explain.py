@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from matplotlib.figure import Figure
 
-from simnet.study.explain.bottleneck import FULL
+from simnet.scenario.system.resource import FULL
 from simnet.study.figures.style import about
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from simnet.study.explain.bottleneck import Limit, ResourceUse
     from simnet.study.explain.explain import Explanation
-
-__all__ = ["utilisations"]
 
 # contexts of a CPU as in the picture of a result; colours that the common kinds of colour
 # blindness tell apart (Okabe and Ito, 2008)

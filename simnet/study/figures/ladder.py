@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.net.link.skb import Skb
     from simnet.study.conform.tcp_path import TcpPath
 
-__all__ = ["Segment", "ladder", "quiet_times", "record", "together"]
-
 _PS_PER_MS: Final = 10**9
 _LEFT: Final = 0.0
 _RIGHT: Final = 1.0

@@ -14,8 +14,6 @@ from simnet.study.figures.style import AFTER, BEFORE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["later_curves"]
-
 _SIZE_INCHES: Final = (9.0, 3.6)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")

@@ -14,8 +14,6 @@ from simnet.study.figures.queues import draw_queues, queue_legend, queue_rows
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["machine_graph", "topology"]
-
 _Graph: TypeAlias = "nx.Graph[str]"
 
 

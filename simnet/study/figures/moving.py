@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from simnet.study.figures.ladder import Segment
 
-__all__ = ["PLAYED", "Moving", "moving"]
-
 _PS_PER_MS: Final = 10**9
 # in pixels
 _WIDTH: Final = 800

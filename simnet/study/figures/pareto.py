@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.study.statistics.optimum import Cell, Optimum
     from simnet.study.sweep.sweep import Sweep
 
-__all__ = ["front", "of_sweep"]
-
 _Point: TypeAlias = "tuple[tuple[float, float], Cell]"
 _SIZE_INCHES: Final = (10.0, 4.8)
 _COSTS: Final = ("cpu_busy_percent", P99)

@@ -10,8 +10,6 @@ from matplotlib.patches import Patch
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["QueueRow", "draw_queues", "queue_legend", "queue_rows"]
-
 _MOST_ROWS: Final = 16
 _NEAR: Final = "#7fd1b3"
 _FAR: Final = "#f5b183"

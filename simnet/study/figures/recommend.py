@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.study.recommend.document import Recommendation, Tried
 
-__all__ = ["pareto"]
-
 _SIZE_INCHES: Final = (10.0, 4.2)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _TRIED, _BROKEN, _FRONT = "#9ad0f0", "#bbbbbb", "#56b4e9"

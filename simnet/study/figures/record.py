@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.study.validate.record import Record
     from simnet.study.whatif.record import ChangeRecord
 
-__all__ = ["changes", "ratios", "scores"]
-
 _WIDTH_INCHES: Final = 9.0
 _ROW_INCHES: Final = 0.18
 _REST_INCHES: Final = 1.2

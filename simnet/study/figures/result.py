@@ -11,7 +11,8 @@ from simnet.study.figures.style import about
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from simnet.study.run.result import CpuUse, Result
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
 
 # bottom to top, in the order in which one context interrupts the other; colours that the common
 # kinds of colour blindness tell apart (Okabe and Ito, 2008)

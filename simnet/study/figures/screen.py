@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from simnet.study.screen.document import Screen
 
-__all__ = ["tornado"]
-
 _SHOWN: Final = 15
 _WIDTH_INCHES, _HEIGHT_INCHES, _INCHES_A_ROW = 9.0, 1.4, 0.3
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.study.sequence.capture import Capture
     from simnet.study.sequence.connections import Acked, Direction, Pause, Segment
 
-__all__ = ["time_sequence"]
-
 _MOST_SEGMENTS: Final = 2000
 _FEW_SEGMENTS: Final = 40
 _TITLE_COLUMNS: Final = 130

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-__all__ = ["AFTER", "BEFORE", "BETTER", "UNSURE", "WORSE", "about", "fitted", "ink", "wrapped"]
-
 # before and after, as everywhere in a report
 BEFORE: Final = "#7a8797"
 AFTER: Final = "#0072b2"

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from simnet.study.statistics.optimum import Cell, Optimum
     from simnet.study.sweep.sweep import Sweep
 
-__all__ = ["figure", "latency", "title", "varied"]
-
 _SIZE_INCHES: Final = (10.0, 4.8)
 # from this ratio of largest to smallest value on, even spacing hides the small ones
 _WIDE: Final = 20

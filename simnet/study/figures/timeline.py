@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from simnet.study.explain.timeline import Timeline
 
-__all__ = ["over_time"]
-
 _WIDTH_INCHES: Final = 9.0
 _PANEL_INCHES: Final = 1.15
 _REST_INCHES: Final = 0.7

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.study.whatif.verdict import Change
     from simnet.study.whatif.whatif import Judged, WhatIf
 
-__all__ = ["intervals"]
-
 # top to bottom
 _SHOWN: Final = (REAL_TIME, RATE, LOSS, TAIL, MEDIAN, CPU_PER_BYTE)
 _SIZE_INCHES: Final = (10.0, 1.3)

@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.subject import Measure, columns
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from simnet.study.run.result import FlowRates, Result
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import FlowRates
 
 # by name with unit, as sweeps and tables have them
 THROUGHPUT: Final = "throughput_bps"

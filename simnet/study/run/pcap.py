@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Self
 from simnet.errors import InputError
 from simnet.files import NewFile
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from simnet.net.link.skb import Header, Skb

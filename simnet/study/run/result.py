@@ -31,7 +31,6 @@ from simnet.study.run.loss import (
     latency_of_all,
     loss_of,
     messages_of,
-    quantile_us,
 )
 from simnet.study.run.rows import (
     PS_PER_S,
@@ -58,23 +57,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from simnet.scenario.system.system import Snapshot
-
-__all__ = [
-    "SCHEMA",
-    "CpuTicks",
-    "CpuUse",
-    "Drops",
-    "FlowRates",
-    "Latency",
-    "Messages",
-    "PortInterrupts",
-    "PortRates",
-    "Result",
-    "WorkShare",
-    "fingerprint",
-    "quantile_us",
-    "schema",
-]
 
 SCHEMA: Literal["simnet.result/1"] = "simnet.result/1"
 

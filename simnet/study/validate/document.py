@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 from simnet.study.calibrate.capture import read_capture
 from simnet.study.calibrate.listing import Comparison, Gate, compare
 from simnet.study.run.result import Result

@@ -13,7 +13,7 @@ from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.rows import Row
 from simnet.scenario.core import toml
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 
 Use: TypeAlias = Literal["calibrate", "predict", "blind"]
 

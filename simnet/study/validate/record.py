@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, computed_field
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import names_of
 from simnet.study.validate.measurements import measurements

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, computed_field
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
+from simnet.spelling import nearest
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import names_of
 from simnet.study.validate.document import kind_of

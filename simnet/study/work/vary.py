@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.parameter import State
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import UnitError
+from simnet.spelling import nearest
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective

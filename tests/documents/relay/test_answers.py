@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from simnet.documents.relay.answers import ANSWERS, CONFIGURATIONS
-from simnet.study.run.result import CpuUse, Messages, Result
+from simnet.study.run.loss import Messages
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuUse
 from simnet.study.validate.document import Answer
 from tests.study.synthetic import CPUS, result
 

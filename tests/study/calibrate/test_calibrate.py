@@ -14,7 +14,8 @@ from simnet.report.calibration import calibration
 from simnet.scenario.core.effective import Effective
 from simnet.study.calibrate import calibrate as module
 from simnet.study.calibrate.calibrate import Runs, calibrate, target
-from simnet.study.run.result import PortRates, Result
+from simnet.study.run.result import Result
+from simnet.study.run.rows import PortRates
 from simnet.study.validate import document
 from simnet.study.validate.document import answers
 from simnet.study.validate.measurements import measurement

@@ -13,8 +13,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.report.capacity import capacity as text
 from simnet.scenario.core.effective import Effective
-from simnet.study.capacity.capacity import schema
-from simnet.study.capacity.document import Capacity
+from simnet.study.capacity.document import Capacity, schema
 from simnet.study.run.result import Result
 from simnet.study.work import task
 from simnet.study.work.store import Store

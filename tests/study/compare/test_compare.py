@@ -11,9 +11,10 @@ import simnet
 from simnet.errors import InputError
 from simnet.host.costs import COST_NAMES
 from simnet.report.formats import FORMATS
-from simnet.study.compare.compare import Comparison, Row, compare
+from simnet.study.compare.compare import Comparison, compare
 from simnet.study.compare.meaning import CONTEXTS, meaning
 from simnet.study.compare.metrics import kind_of, predicted
+from simnet.study.compare.row import Row
 from simnet.study.run.result import Result
 from simnet.study.validate.kinds import KINDS
 from simnet.study.whatif.whatif import WhatIf

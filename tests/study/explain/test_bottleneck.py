@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.study.explain.bottleneck import FULL, Limit, ResourceUse, WaitShare, limit_of, merged
+from simnet.scenario.system.resource import FULL
+from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 
 
 def use(name: str, utilisation: float, **more: Any) -> ResourceUse:

@@ -19,7 +19,8 @@ from simnet.study.recommend.goals import GOALS, goals_of, limits_of
 from simnet.study.recommend.judge import judged
 from simnet.study.recommend.recommend import _told, recommend
 from simnet.study.recommend.space import space
-from simnet.study.run.result import Latency, Messages, Result
+from simnet.study.run.loss import Latency, Messages
+from simnet.study.run.result import Result
 from simnet.study.screen.factors import OFF_ON, Factor
 from simnet.study.whatif.aim import load_of
 from simnet.study.work import task

@@ -17,8 +17,8 @@ from pydantic import ValidationError
 
 from simnet.errors import InputError, SimulationError
 from simnet.scenario.system.system import DropCount, MessageCounts, Snapshot
-from simnet.study.run.loss import pooled
-from simnet.study.run.result import Result, quantile_us, schema
+from simnet.study.run.loss import pooled, quantile_us
+from simnet.study.run.result import Result, schema
 
 
 def test_rates_are_per_simulated_second_and_bits(result: Result) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
-from simnet.study.run.result import CpuUse, PortInterrupts, PortRates, Result
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuUse, PortInterrupts, PortRates
 from simnet.study.validate import document
 from simnet.study.validate import validate as study
 from simnet.study.validate.asking import Ask, simulated

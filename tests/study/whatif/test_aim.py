@@ -7,6 +7,7 @@ import pytest
 from simnet.errors import InputError
 from simnet.scenario.core.files import LOADS
 from simnet.scenario.core.subject import setups
+from simnet.study.run.loss import Latency
 from simnet.study.run.measures import (
     CPU_PER_BYTE,
     FAIRNESS,
@@ -17,7 +18,8 @@ from simnet.study.run.measures import (
     TAIL,
     fairness,
 )
-from simnet.study.run.result import FlowRates, Latency, Result
+from simnet.study.run.result import Result
+from simnet.study.run.rows import FlowRates
 from simnet.study.whatif.aim import GOALS, aim_of
 from simnet.study.whatif.verdict import Answer, Change, Interval, Verdict, verdict
 from simnet.study.whatif.vetoes import vetoed

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from simnet.study.run.result import CpuUse, Result
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuUse
 from simnet.study.whatif.full import filled
 from tests.study.synthetic import result
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _BONDING: Final = "Linux Documentation/networking/bonding.rst"
 _HASHING: Final = re.compile(r"802\.3ad|\(xor\)|balance-xor")
 _BY_ADDRESS: Final = ("layer2", "layer2+3", "encap2+3", "vlan+srcmac")

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _HOT_BIT: Final = 2
 _WORN: Final = 100
 _TIMES: Final = 10

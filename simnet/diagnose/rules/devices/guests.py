@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _TAP: Final = re.compile(r"(?:tap|vnet)[\w-]+")
 _FULL: Final = re.compile(r"vhost-\d+")
 _BUSY: Final = 90

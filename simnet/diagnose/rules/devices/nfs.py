@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # a request of NFS on a fast server takes less than 1 ms, one that waits for a spinning drive 10
 _SLOW_MS: Final = 10.0
 _WAITS_MS: Final = 1.0

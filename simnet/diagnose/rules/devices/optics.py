@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # 10GBASE-SR receives from -9.9 dBm on, LR from -14.4 dBm, ER from -15.8 dBm
 _DIM_DBM: Final = -16.0
 

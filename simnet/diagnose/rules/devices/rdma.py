@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _COUNTERS: Final = "Linux Documentation/ABI/stable/sysfs-class-infiniband"
 _MLX5: Final = "Linux drivers/infiniband/hw/mlx5/counters.c"
 # what an adapter has done, to compare with

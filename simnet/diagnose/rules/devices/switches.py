@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 
 def _counted(names: str, of: str, least: float) -> Find:
     def find(evidence: Evidence) -> Iterator[Found]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.families import Find
     from simnet.diagnose.rule import Action, Found
 
-__all__ = ["RULES"]
-
 _SCALING: Final = "Linux Documentation/networking/scaling.rst, RPS"
 _FEWEST: Final = 100_000
 # percent of a CPU

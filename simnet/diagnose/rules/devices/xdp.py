@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _FUNCTIONS: Final = (
     r"netif_receive_generic_xdp|do_xdp_generic|bpf_prog_run_generic_xdp|generic_xdp_tx"
 )

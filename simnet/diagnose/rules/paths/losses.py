@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 
 def _route(evidence: Evidence) -> Iterator[Found]:
     """Hops that lose until the end do lose; one in the middle alone only answers rarely."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 _TIMES: Final = 5
 # a queue that a person notices; delayed acknowledgements take 40 ms
 _MORE_MS: Final = 60

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
-__all__ = ["RULES"]
-
 # percent: all but a stray one, hardly any
 _ALL: Final = 90
 _NONE: Final = 10

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from simnet.importing.files.files import Files
     from simnet.importing.outputs import Outputs
 
-__all__ = ["IDLE_SHARE", "clock_of"]
-
 IDLE_SHARE: Final = 0.6
 """Of the largest clock, what a busy CPU has at the least, where no file says it."""
 _BASE: Final = "sys/devices/system/cpu/cpu0/cpufreq/base_frequency"

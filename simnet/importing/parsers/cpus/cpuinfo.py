@@ -14,10 +14,9 @@ from collections import defaultdict
 from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 from simnet.importing.topology import Node, Topology, groups_of
-
-__all__ = ["PARSER", "cpuinfo_fields", "cpuinfo_topology"]
 
 _S390: Final = re.compile(r"processor (\d{1,5}):")
 # of the first lines of a CPU, or of the machine; keys differ in case

@@ -11,13 +11,12 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 from simnet.importing.topology import Node, Topology, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-__all__ = ["PARSER", "lscpu_fields", "lscpu_table", "lscpu_topology"]
 
 _NODE: Final = re.compile(r"NUMA node(\d{1,5}) CPU\(s\)")
 _MOST: Final = 20_000

@@ -13,13 +13,12 @@ from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpumask
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 from simnet.importing.topology import Cache, Node, Topology, groups_of
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
-
-__all__ = ["PARSER", "lstopo_topology"]
 
 _PACKAGES: Final = frozenset({"Package", "Socket"})
 _NODES: Final = frozenset({"NUMANode", "Node"})

@@ -9,10 +9,9 @@ import re
 from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS
-from simnet.importing.parser import Kind, Parser
+from simnet.importing.kind import Kind
+from simnet.importing.parser import Parser
 from simnet.importing.topology import Node
-
-__all__ = ["PARSER", "numactl_distances", "numactl_nodes"]
 
 _CPUS: Final = re.compile(r"^node (\d{1,5}) cpus:([ \d]*)$", re.MULTILINE)
 _SIZE: Final = re.compile(r"^node (\d{1,5}) size: (\d{1,12}) MB$", re.MULTILINE)

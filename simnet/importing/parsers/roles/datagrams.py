@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
     from simnet.importing.outputs import Output
 
-__all__ = ["PARSER"]
-
 _MOSTLY: Final = 0.8
 _LEAST: Final = 100_000
 # datagrams a second

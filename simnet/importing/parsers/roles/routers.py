@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from simnet.importing.outputs import Output
     from simnet.importing.read_nic import Read
 
-__all__ = ["DRIVERS", "PARSER", "Router", "router_of", "seen_of_router"]
-
 _SYSTEMS: Final = ("ubus board", "os-release", "openwrt_release")
 _OPENWRT: Final = re.compile(r"OpenWrt|LEDE", re.IGNORECASE)
 _CALLED: Final = re.compile(r"^Linux (OpenWrt|LEDE) \d", re.MULTILINE)

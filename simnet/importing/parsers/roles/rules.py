@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["TABLES", "counted_rules"]
-
 _MOST: Final = 100_000
 _DEEPEST: Final = 16
 _IN_CHAIN: Final = 2

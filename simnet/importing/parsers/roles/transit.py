@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER", "named_interfaces"]
-
 _FORWARD: Final = re.compile(
     r"^net\.ipv[46]\.(?:ip_forward|conf\.(?:all|default)\.forwarding) ?= ?1$", re.MULTILINE
 )

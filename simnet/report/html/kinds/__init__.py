@@ -11,8 +11,6 @@ from typing import Any
 
 from simnet.report.html.blocks import Part
 
-__all__ = ["Kind", "kinds"]
-
 
 @dataclass(frozen=True)
 class Kind:

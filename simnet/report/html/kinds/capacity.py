@@ -19,8 +19,6 @@ from simnet.study.capacity.document import SCHEMA, Capacity
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.machine import machine
 
-__all__ = ["KIND"]
-
 # times
 _FALLS: Final = 4
 

@@ -11,12 +11,11 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.measured.comparison import cells, of_one_cpu
-from simnet.study.compare.compare import SCHEMA, Comparison, Row
+from simnet.study.compare.compare import SCHEMA, Comparison
+from simnet.study.compare.row import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["KIND"]
 
 _MOST_DRAWN: Final = 60
 _HEADING: Final = ("metric", "predicted", "95 % interval", "measured", "difference", "")

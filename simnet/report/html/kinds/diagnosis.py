@@ -18,8 +18,6 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.study.run.measures import METRICS
 
-__all__ = ["KIND"]
-
 # findings of a rule each that are shown in full, and lines of evidence that stand open
 _MOST: Final = 12
 _FEW: Final = 8

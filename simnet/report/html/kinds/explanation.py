@@ -16,8 +16,6 @@ from simnet.study.explain.bottleneck import Limit
 from simnet.study.explain.explain import SCHEMA, Explanation
 from simnet.study.run.machine import machine
 
-__all__ = ["KIND", "explanation_verdicts"]
-
 
 def _parts(found: Sequence[tuple[str, Explanation]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
     return [_part(f"explain{number}", file, one) for number, (file, one) in enumerate(found)]

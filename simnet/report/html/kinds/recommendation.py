@@ -22,8 +22,6 @@ from simnet.study.recommend.goals import GOALS
 from simnet.study.recommend.recommend import RUNS
 from simnet.study.run.measures import METRICS
 
-__all__ = ["KIND"]
-
 _CALLED: Final = "the recommended change"
 
 

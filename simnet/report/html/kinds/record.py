@@ -14,8 +14,6 @@ from simnet.report.html.svg import picture
 from simnet.study.figures.record import ratios
 from simnet.study.validate.record import Record, Score
 
-__all__ = ["KIND"]
-
 _MOST_DRAWN: Final = 80
 
 

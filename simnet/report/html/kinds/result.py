@@ -20,8 +20,6 @@ from simnet.study.run.machine import machine
 from simnet.study.run.result import SCHEMA, Result
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
-__all__ = ["KIND", "result_sections"]
-
 
 def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
     results = {_name(number, one, found): one for number, (_, one) in enumerate(found)}

@@ -27,8 +27,6 @@ from simnet.study.run.measures import SCREENED
 from simnet.study.screen.document import SCHEMA, Screen, Screened, in_percent
 from simnet.study.whatif.verdict import end_text
 
-__all__ = ["KIND"]
-
 _NAMED: Final = 3
 
 

@@ -20,8 +20,6 @@ from simnet.study.run.machine import machine
 from simnet.study.run.measures import LATENCY_KIND, MEASURES
 from simnet.study.sweep.sweep import SCHEMA, Point, Sweep
 
-__all__ = ["KIND"]
-
 _TUNING: Final = "tuning"
 _MOST_KNOBS: Final = 20
 _MOST_ROWS: Final = 100_000

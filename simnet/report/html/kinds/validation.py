@@ -17,8 +17,6 @@ from simnet.study.validate.validate import Row
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["KIND"]
-
 _MOST_DRAWN: Final = 80
 _ROWS: Final = TypeAdapter(tuple[Row, ...])
 

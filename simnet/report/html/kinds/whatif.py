@@ -41,17 +41,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
     from simnet.study.whatif.whatif import Judged
 
-__all__ = [
-    "ANSWERS",
-    "KIND",
-    "TONES",
-    "check_metrics",
-    "pair_of",
-    "typed_sections",
-    "whatif_part",
-    "whatif_sections",
-]
-
 TONES: Final = {"yes": "good", "no": "bad", "cannot tell": "open", "no difference": "plain"}
 ANSWERS: Final = {
     "yes": "worth it",
@@ -74,6 +63,7 @@ class Pair:
 
     @property
     def commands(self) -> tuple[Commands, ...]:
+        """What is typed to get from one to the other."""
         return tuple(commands(self.before, self.after))
 
 

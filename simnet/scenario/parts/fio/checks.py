@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.release import release
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.storage.checks import check_disk, check_tunables
+from simnet.spelling import nearest
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:

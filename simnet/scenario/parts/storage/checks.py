@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.core.checks import check_hosts
-from simnet.scenario.core.library import nearest
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.host.checks import check_timer
 from simnet.scenario.parts.storage.schema import UNSET
+from simnet.spelling import nearest
 from simnet.storage.block.switch import ELEVATORS
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
