@@ -86,8 +86,9 @@ class Look:
     """How much is simulated before a verdict is tried.
 
     To look several times and stop at the first clear answer is wrong more often than each look
-    alone, but not more often than the errors of all looks together. So each look may err as often as
-    the others, and so seldom that all together err in 5 %: Pocock's test, with Student's intervals.
+    alone, but not more often than the errors of all looks together. So each look may err as often
+    as the others, and so seldom that together they err in 5 %: Pocock's test, with Student's
+    intervals.
     Looks share their pairs, so that is more than an equal part of 5 %, which stands for other
     numbers of pairs than the usual ones. A look that has more draws than the one before it, and no
     more pairs, says nothing new of chance. Source: Jennison and Turnbull, Group Sequential Methods
