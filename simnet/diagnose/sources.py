@@ -21,10 +21,11 @@ _MOST_TOTAL: Final = 64 * _MIB
 _MOST_FILES: Final = 5000
 # of a whole host: what counts or may be wrong; all the rest of a sosreport says nothing of paths
 _OF_HOST: Final = re.compile(
-    r"^proc/(?:interrupts|cmdline|version|net/(?:softnet_stat|snmp|netstat|dev)|sys/net/.*)$"
+    r"^proc/(?:interrupts|cmdline|version|net/(?:softnet_stat|snmp|netstat|sockstat|dev)|pressure/\w+|sys/net/.*)$"
     r"|^(?:later/)?(?:sos_commands|insights_commands)/"
     r"|^var/log/dmesg|^sys/class/net/[^/]+/(?:queues/rx-\d+/rps_\w+|mtu|carrier_changes)$"
-    r"|(?:^|/)cpu\.stat$"
+    r"|^sys/devices/system/(?:cpu/cpu0/(?:cpufreq/scaling_governor|cpuidle/state\d+/latency)"
+    r"|clocksource/clocksource0/current_clocksource)$|(?:^|/)cpu\.stat$"
 )
 _PASSED_OVER: Final = re.compile(
     r"sos_commands/(?:(?!networking|kernel|pci|process|general|sar|hardware|block|boot)[^/]*)/"

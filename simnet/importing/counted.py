@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpumask
+from simnet.importing.parsers.sysstat import banner
 from simnet.importing.topology import Node, Topology
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def _found(files: Files, outputs: Outputs) -> Iterator[tuple[str, frozenset[int]
     if told is not None:
         heads = _CPU.findall(told.text.partition("\n")[0])
         yield told.name, frozenset(map(int, heads)), ""
-    banner = outputs.one("banner")
-    for one in (banner, outputs.one("softirqs")):
+    for one in (banner(outputs), outputs.one("softirqs")):
         if one is None:
             continue
         first = one.text.partition("\n")[0]

@@ -62,7 +62,7 @@ class Loose:
     Attributes:
         pieces: in order.
         virtual: files of /proc and /sys that pieces hold, by name.
-        holders: which file each of these is in.
+        holders: which piece each of these is in, by its name.
         skipped: files that are not read, and why.
     """
 
@@ -101,7 +101,7 @@ def gather(files: Files, names: Iterable[str]) -> Loose:
             pieces.append(replace(piece, held=bool(inside)))
             for place, held in inside:
                 if place not in virtual and len(virtual) < _MOST_VIRTUAL:
-                    virtual[place], holders[place] = held.encode(), name
+                    virtual[place], holders[place] = held.encode(), piece.name
     skipped |= dict.fromkeys(itertools.islice(names, 1000), f"more than {_MOST_FILES} files")
     return Loose(tuple(pieces), virtual, holders, skipped)
 

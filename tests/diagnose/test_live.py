@@ -170,6 +170,24 @@ try:
 except TimeoutError:
     pass
 """
+# the largest number of connections is the whole machine's: it is reached, not lowered
+TRACKED: Final = (
+    "test $(cat /proc/sys/net/netfilter/nf_conntrack_max) -le 300000 || exit 42\n"
+    "{ nft add table ip t && nft 'add chain ip t c { type filter hook output priority 0; }' &&"
+    " nft add rule ip t c ct state new counter; } || exit 42"
+)
+CONNECT: Final = """
+import socket
+most = int(open("/proc/sys/net/netfilter/nf_conntrack_max").read())
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("0.0.0.0", 9))
+for n in range(most + 100):
+    try:
+        client.sendto(b"x", (f"127.{n >> 16}.{n >> 8 & 255}.{n & 255}", 9))
+    except OSError:
+        pass
+"""
 SMALL: Final = (
     "ip link set lo mtu 1500\n"
     "tc qdisc add dev lo root tbf rate 20mbit burst 4000 limit 8000 || exit 42"
@@ -229,6 +247,7 @@ def test_a_quiet_namespace_has_none_of_them() -> None:
         ("reverse-path", PORTS, SPOOFED, False),
         ("retransmits", SMALL, STREAM, False),
         ("policed", POLICED, SEND, False),
+        ("conntrack-full", TRACKED, CONNECT, False),
         ("netem", "tc qdisc add dev lo root netem loss 10% || exit 42", "", False),
         ("qdisc-drops", SHAPED, SEND, False),
         ("same-network", f"{PORTS}ip addr add 10.9.0.2/24 dev p1", "", False),

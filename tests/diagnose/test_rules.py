@@ -102,6 +102,27 @@ def test_other_kernels_and_tools_say_it_in_other_words(rule: str, text: str) -> 
     assert hits(EVERY[rule], text)
 
 
+SADF = """{"sysstat": {"hosts": [{"nodename": "db7", "release": "6.1.0", "number-of-cpus": 2,
+"statistics": [{"timestamp": {"date": "2025-02-11", "time": "10:00:01", "interval": 10},
+"cpu-load-all": [
+{"cpu": "all", "usr": 1.0, "nice": 0.0, "sys": 2.0, "soft": 49.0, "steal": 0.0, "idle": 48.0},
+{"cpu": "0", "usr": 1.0, "nice": 0.0, "sys": 2.0, "soft": 97.0, "steal": 0.0, "idle": 0.0}],
+"network": {
+"net-dev": [{"iface": "eth0", "rxpck": 81234.0, "rxkB": 12.0, "ifutil-percent": 96.5}],
+"net-edev": [{"iface": "eth0", "rxerr": 0.0, "rxdrop": 1234.0}]}}]}]}}
+"""
+
+
+def test_json_of_sysstat_says_what_its_text_says() -> None:
+    found = gathered([Page("sadf", f"root@db7:~# sadf -j\n{SADF}")])
+    assert found.value("cpu", "soft", "CPU 0") == 97
+    assert found.value("sar", "%ifutil", "eth0") == 96.5
+    assert found.value("sar", "rxdrop/s", "eth0") == 1234
+    assert [fact.line for fact in found.of("sar", "rxdrop/s")] == [9]
+    assert hits(EVERY["softirq-full"], SADF)
+    assert gathered([Page("cut", SADF[:-4])]).of("cpu") == []
+
+
 def test_what_vmstat_swaps_in_is_no_softirq() -> None:
     head = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st"
     row = " 1  0      0 123412  12341 123412   96    0     0    12  123  234  1  2 97  0  0"

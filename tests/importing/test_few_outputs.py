@@ -53,6 +53,25 @@ RSS hash key:
 """
 
 
+SADF = """{"sysstat": {
+\t"hosts": [
+\t\t{
+\t\t\t"nodename": "db1", "sysname": "Linux", "release": "4.19.0", "number-of-cpus": 24,
+\t\t\t"statistics": [
+\t\t\t\t{
+\t\t\t\t\t"timestamp": {"date": "2025-02-11", "time": "10:00:01", "utc": 1, "interval": 10},
+\t\t\t\t\t"network": {"net-dev": [
+\t\t\t\t\t\t{"iface": "lo", "rxpck": 1.0, "txpck": 1.0, "rxkB": 0.1, "txkB": 0.1},
+\t\t\t\t\t\t{"iface": "eth0", "rxpck": 81234.0, "txpck": 9.0, "rxkB": 116000.0, "txkB": 1.0}
+\t\t\t\t\t]}
+\t\t\t\t}
+\t\t\t]
+\t\t}
+\t]
+}}
+"""
+
+
 def taken(tmp_path: Path, files: Mapping[str, str], **options: int | str) -> Imported:
     """What an import makes of some files; it can be loaded."""
     asked: dict[str, int | str] = dict(options)
@@ -81,6 +100,7 @@ def told(found: Imported, file: str) -> str:
     [
         ({"proc-interrupts.txt": INTERRUPTS}, 4, True),
         ({"sar.txt": "Linux 4.19.0 (db1) \t11/27/26 \t_x86_64_\t(24 CPU)\n"}, 24, True),
+        ({"sadf.json": SADF}, 24, True),
         ({"p": "$ nproc\n6\n"}, 6, True),
         ({"rps.txt": "/sys/class/net/eth1/queues/rx-0/rps_cpus:000\n"}, 12, False),
         ({"s.txt": "net.core.somaxconn = 8192\n"}, 8, False),
@@ -97,6 +117,21 @@ def test_cpus_from_what_there_is(
     assert any("CPUs are assumed" in note for note in found.notes) == (not said)
     assert ("is **assumed**" in found.report()) == (not said)
     assert states(found)["nodes"] == ("1", "assumed")
+
+
+def test_sadf_alone_names_host_and_ports(tmp_path: Path) -> None:
+    found = taken(tmp_path, {"sadf.json": SADF})
+    facts = {key: read.value for key, read in found.host.facts.items()}
+    assert (facts["hostname"], facts["kernel"]) == ("db1", "4.19.0")
+    assert [nic.name for nic in found.host.nics] == ["eth0"]
+    assert [rate.rx_packets for rate in found.host.rates] == [81234]
+
+
+def test_what_sets_clocks_is_no_driver_of_a_port(tmp_path: Path) -> None:
+    text = "analyzing CPU 0:\n  driver: acpi-cpufreq\n"
+    found = taken(tmp_path, {"cpupower-frequency-info.txt": text})
+    assert found.host.nics == ()
+    assert [one["why"].partition(":")[0] for one in found.files()] == ["cpupower"]
 
 
 def test_cpus_as_the_user_says(tmp_path: Path) -> None:
@@ -271,6 +306,16 @@ def test_each_file_is_listed(tmp_path: Path) -> None:
     assert found.summary()["files"] == found.files()
     assert "## Files" in found.report()
     assert any("job.ini shows fio" in note for note in found.notes)
+
+
+def test_a_part_with_a_file_is_read_as_the_file_is(tmp_path: Path) -> None:
+    text = "$ uname -r\n6.1.0\n$ cat /etc/os-release\nPRETTY_NAME=Debian 12\n$ nproc\n4\n"
+    found = taken(tmp_path, {"p.txt": text})
+    assert {one["output"]: (one["state"], one["values"]) for one in found.parts()} == {
+        "uname -r": ("read", "kernel"),
+        "os-release": ("read", "distribution"),
+        "nproc": ("read", ""),
+    }
 
 
 def test_a_pasted_text_is_all_its_outputs(tmp_path: Path) -> None:

@@ -155,6 +155,7 @@ RULES: Final = (
         "Raise or remove the limit (cpu.max, Kubernetes' limits.cpu), use fewer threads.",
         "Linux Documentation/scheduler/sched-bwc.rst",
         _throttled,
+        outside=True,
     ),
     Rule(
         "one-cpu-full",

@@ -46,6 +46,18 @@ def reports(text: str) -> list[Mapping[str, Any]]:
         raise ValueError(f"expected hosts with statistics, got {error!r}") from error
 
 
+def described(text: str) -> Mapping[str, Any]:
+    """Return what the file says of its host: `nodename`, `release`, `number-of-cpus`.
+
+    Nothing if it is no such JSON.
+    """
+    try:
+        (host, *_) = json.loads(text)["sysstat"]["hosts"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return {}
+    return host if isinstance(host, dict) else {}
+
+
 def report_metrics(report: Mapping[str, Any]) -> Numbers:
     """Return the metrics of one report.
 

@@ -209,7 +209,8 @@ def _kind(option: str, start: str, line: str = "") -> Kind:
 _NAMED: Final = r"{} (?P<interface>\S+):"
 PARSER: Final = Parser(
     kinds=(
-        _kind("-i", "driver: "),
+        # cpupower says the same of what sets clocks
+        _kind("-i", r"driver: (?!\S*(?:cpufreq|pstate|cppc|pcc))"),
         _kind("-l", _NAMED.format("Channel parameters for")),
         _kind("-g", _NAMED.format("Ring parameters for")),
         _kind("-c", _NAMED.format("Coalesce parameters for"), r"Adaptive RX: "),

@@ -55,8 +55,14 @@ _HEAD: Final = r"(?:Netid +)?State +Recv-Q +Send-Q"
 PARSER: Final = Parser(
     kinds=(
         Kind("ss -tin", command="ss -tin", folder="networking"),
-        Kind("ss", _HEAD, line=_HEAD, many=True),
-        Kind("ss -s", r"Total: \d+(?: \(|$)", line=r"Total: \d+(?: \(|$)"),
+        Kind("ss", _HEAD, line=_HEAD, command="ss -uanm", folder="networking", many=True),
+        Kind(
+            "ss -s",
+            r"Total: \d+(?: \(|$)",
+            line=r"Total: \d+(?: \(|$)",
+            command="ss -s",
+            folder="networking",
+        ),
     ),
     uses=_uses,
 )

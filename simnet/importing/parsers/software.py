@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
+from simnet.importing.parsers.sysstat import banner
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,7 +103,7 @@ def _facts(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
 def _names(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     """Yield what the host is called: by uname, hostnamectl, sysstat, its files, or a prompt."""
     for kind, pattern in _CALLED.items():
-        told = evidence.outputs.one(kind)
+        told = banner(evidence.outputs) if kind == "banner" else evidence.outputs.one(kind)
         if told is not None and (matched := pattern.search(told.text)):
             yield "hostname", matched[1], told.name
     for file in _NAMED_IN:
@@ -153,9 +154,9 @@ def _kernel(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     board = evidence.outputs.one("ubus board")
     if board is not None and (release := dict(_BOARD.findall(board.text)).get("kernel")):
         places.append((board.name, f"Linux version {release}"))
-    banner = evidence.outputs.one("banner")
-    if banner is not None:
-        places.append((banner.name, f"Linux version {banner.text.split()[1]}"))
+    told = banner(evidence.outputs)
+    if told is not None:
+        places.append((told.name, f"Linux version {told.text.split()[1]}"))
     if release := evidence.files.text(_RELEASE):
         places.append((_RELEASE, f"Linux version {release}"))
     for name, text in places:

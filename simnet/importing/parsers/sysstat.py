@@ -12,9 +12,11 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.host.cpulist import MOST_CPUS
 from simnet.importing.kind import Kind
-from simnet.importing.measured.sysstat_json import report_metrics, reports
+from simnet.importing.measured.sysstat_json import described, report_metrics, reports
 from simnet.importing.measured.sysstat_text import text_metrics
+from simnet.importing.outputs import Output
 from simnet.importing.parser import Parser
 from simnet.importing.rates import Rates
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
     from simnet.importing.measured.reader import Numbers
-    from simnet.importing.outputs import Output, Outputs
+    from simnet.importing.outputs import Outputs
 
 # of these the last report counts: iostat's first is of all time since the host started
 _BUSY: Final = (".busy", ".softirq")
@@ -84,11 +86,28 @@ def _typed_rates(evidence: Evidence) -> Iterator[Rates]:
                 yield Rates(nic.name, rx, tx, rx_bps / 8, tx_bps / 8, 0.0, told.name)
 
 
+def banner(outputs: Outputs) -> Output | None:
+    """Return the line that sysstat's tools begin with; of sadf as they would print it."""
+    told = outputs.one("banner")
+    if told is not None:
+        return told
+    for one in outputs.every("sadf -j"):
+        host = described(one.text)
+        release, name = host.get("release"), host.get("nodename")
+        if isinstance(release, str) and isinstance(name, str) and release.split():
+            count = host.get("number-of-cpus")
+            cpus = f" ({count} CPU)" if type(count) is int and 0 < count < MOST_CPUS else ""
+            return Output(one.name, f"Linux {release.split()[0]} ({name}) {cpus}")
+    return None
+
+
 def interfaces(outputs: Outputs) -> dict[str, tuple[float, str]]:
-    """Return frames a second, both ways together, of each interface in sar's text, and the file."""
+    """Return frames a second, both ways together, of each interface that sar saw, and the file."""
     found: dict[str, tuple[float, str]] = {}
-    for told in outputs.every("sar -n DEV"):
-        metrics = _of_text(told)
+    seen = [(told, _of_text(told)) for told in outputs.every("sar -n DEV")]
+    for told in outputs.every("sadf -j"):
+        seen += [(told, metrics) for _, metrics in _reports(told)]
+    for told, metrics in seen:
         for metric, value in metrics.items():
             port, _, what = metric.removeprefix("port.").rpartition(".")
             if what == _METRICS[0]:
@@ -169,7 +188,7 @@ PARSER: Final = Parser(
     kinds=(
         Kind(
             "sadf -j",
-            r'\s*\{\s*"sysstat":[\s\S]*"sysdata-version"',
+            r'\s*\{\s*"sysstat":[\s\S]*(?:"sysdata-version"|"timestamp": ?\{)',
             command="sadf -j -- -n DEV",
             folder="sar",
         ),

@@ -44,7 +44,7 @@ def files_of(
     refused = {row["source"].removeprefix(_FROM) for row in unused}
     inside: dict[str, list[str]] = {}
     for place, holder in host.loose.holders.items():
-        inside.setdefault(holder, []).append(place)
+        inside.setdefault(_PART.sub("", holder), []).append(place)
     found = []
     for file, seen in host.seen.items():
         places = inside.get(file, [])
@@ -80,12 +80,14 @@ def parts_of(
     """
     several = {name for name, seen in host.seen.items() if len(seen) > 1}
     others = {word for one in _sources(host) for word in (one, *_words(one))}
+    held = host.loose.holders
+    others |= {held[word] for word in others if word in held}
     used: dict[str, list[str]] = {}
     for row in values:
         for word in dict.fromkeys(_words(row["source"].removeprefix(_FROM))):
-            used.setdefault(word, []).append(row["name"])
+            used.setdefault(held.get(word, word), []).append(row["name"])
     for key, read in host.facts.items():
-        used.setdefault(read.source, []).append(key)
+        used.setdefault(held.get(read.source, read.source), []).append(key)
     for nic in host.nics:
         for key in _OF_PORTS:
             if key in nic.facts:

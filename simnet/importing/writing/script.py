@@ -83,6 +83,10 @@ copy /proc/meminfo
 copy /sys/devices/system/cpu/online /sys/devices/system/cpu/cpu[0-9]*/online
 copy /sys/devices/system/cpu/cpu[0-9]*/topology/* /sys/devices/system/cpu/cpu[0-9]*/cache/index*/*
 copy /sys/devices/system/cpu/cpu[0-9]*/cpufreq/base_frequency
+copy /sys/devices/system/cpu/cpu0/cpufreq/scaling_governor
+copy /sys/devices/system/cpu/cpu0/cpuidle/state*/latency
+copy /sys/devices/system/clocksource/clocksource0/current_clocksource
+copy /proc/net/netstat /proc/net/sockstat /proc/pressure/* /sys/fs/cgroup/cpu.stat
 copy /sys/devices/system/node/node[0-9]*/cpumap /sys/devices/system/node/node[0-9]*/cpulist
 copy /sys/devices/system/node/node[0-9]*/meminfo /sys/devices/system/node/node[0-9]*/distance
 {copies}

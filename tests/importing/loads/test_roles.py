@@ -226,6 +226,7 @@ def test_a_test_of_udp_by_iperf3_is_repeated(tmp_path: Path) -> None:
         ((SAR, ROW.format("eth0", 21000, 61000, 1900, 88000), ROW.format("wg0", 20900, 60100, 1, 1)), "a tunnel end"),  # noqa: E501
         ((LINKS + "3: veth1@if4: <UP> mtu 1500 master cni0 state UP\n",), "a container node"),
         (("$ ip -br link\neth0 UP aa:bb:cc:00:11:22 <UP>\nvethab@if3 UP aa:bb:cc:00:11:22 <UP>\n",), "a container node"),  # noqa: E501
+        (("$ bridge link\n7: veth1@if6: <UP> mtu 1500 master cni0 state forwarding\n",), "a container node"),  # noqa: E501
         ((LINKS + "3: vnet0: <UP> mtu 1500 master br0 state UNKNOWN\n",), "a host of virtual machines"),  # noqa: E501
     ],
 )  # fmt: skip

@@ -116,6 +116,36 @@ def test_tables_of_several_outputs_add_up() -> None:
     assert counted_rules([LISTED, NFT])["filter"] == 10
 
 
+MANAGED = """\
+# Warning: table ip filter is managed by iptables-nft, do not touch!
+table ip filter {
+	chain FORWARD {
+		type filter hook forward priority filter; policy drop;
+		counter packets 9 bytes 900 jump before
+		ip saddr 10.9.0.0/16 counter packets 1 bytes 60 drop
+		ct state related,established counter packets 8 bytes 800 accept
+	}
+	chain before {
+		ct state invalid counter packets 0 bytes 0 drop
+	}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("texts", "count"),
+    [
+        ([MANAGED], 4),
+        ([LISTED, MANAGED], 4),
+        ([MANAGED, MANAGED, LISTED, LISTED], 4),
+        # rules of a table of its own are beside those of iptables
+        ([LISTED, MANAGED, NFT], 10),
+    ],
+)
+def test_rules_that_two_tools_list_count_once(texts: list[str], count: int) -> None:
+    assert counted_rules(texts)["filter"] == count
+
+
 def test_a_chain_that_leads_into_itself_ends() -> None:
     assert counted_rules(["*filter\n-A FORWARD -j a\n-A a -j b\n-A b -j a\n"])["filter"] > 0
 

@@ -13,8 +13,8 @@ OTHERS: Final = frozenset(
     {"lsattr", "no -a", "ethtool_stats.pl", "netstat -an", "sar -n UDP", "sar -n DEV", "sar -u"}
     | {"sar of errors", "iperf3 -J", "iperf3", "iperf", "netperf", "fio job", "fio", "iozone"}
     | {"pf_ring info", "pfcount", "commands", "cpu.stat", "tc -s filter", "dstat", "turbostat"}
-    | {"perf", "ping", "top of BusyBox", "banner", "ip -br link", "ifconfig", "wg show", "ss"}
-    | {"ss -s", "bonding", "configuration of a bond"}
+    | {"perf", "ping", "top of BusyBox", "banner", "ip -br link", "ifconfig", "wg show"}
+    | {"bonding", "configuration of a bond"}
 )
 
 

@@ -2,9 +2,11 @@
 
 A chain ends for such a packet at the rule that accepts established connections; a rule that jumps
 without a condition leads into another chain. Rules of nat see only the first packet of a
-connection.
+connection. iptables-nft keeps its rules in tables of nft, `ip filter` with a chain `FORWARD` and so
+on: where both list them they count once.
 
-Source: iptables(8), iptables-save(8), nft(8): `ct state vmap`, names and numbers of priorities.
+Source: iptables(8), iptables-save(8), xtables-nft(8), nft(8): `ct state vmap`, names and numbers of
+priorities.
 """
 
 from __future__ import annotations
@@ -99,12 +101,23 @@ def counted_rules(texts: Iterable[str]) -> Mapping[str, int]:
     Args:
         texts: outputs of iptables-save, iptables -S, iptables -L, nft list ruleset.
     """
-    most: dict[str, int] = {}
+    listed: dict[str, int] = {}
+    bases: dict[tuple[str, str], tuple[str, int]] = {}
     for text in texts:
-        found = _of_nft(text) if _IS_NFT.search(text) else _of_iptables(text)
-        for table, count in found.items():
-            most[table] = min(most.get(table, 0) + count, _MOST)
-    return most
+        if _IS_NFT.search(text):
+            bases |= _of_nft(text)
+        else:
+            # iptables-save, -S and -L list the same rules
+            for table, count in _of_iptables(text).items():
+                listed[table] = max(listed.get(table, 0), count)
+    found: dict[str, list[int]] = {table: [] for table in TABLES}
+    for (of, chain), (table, length) in bases.items():
+        if table not in listed or of != f"ip {table}" or chain not in _HOOKS[table]:
+            found[table].append(length)
+    return {
+        table: min(listed.get(table, 0) + count, _MOST)
+        for table, count in (dict.fromkeys(listed, 0) | _means(found)).items()
+    }
 
 
 def _of_iptables(text: str) -> dict[str, int]:
@@ -136,7 +149,8 @@ def _means(counts: Mapping[str, Sequence[int]]) -> dict[str, int]:
     }
 
 
-def _of_nft(text: str) -> dict[str, int]:
+def _of_nft(text: str) -> dict[tuple[str, str], tuple[str, int]]:
+    """Return of each base chain, by table and name, whose place it has, and its length."""
     chains = _Chains()
     bases: list[tuple[str, str, str, str]] = []
     table = chain = ""
@@ -158,11 +172,11 @@ def _of_nft(text: str) -> dict[str, int]:
         depth += line.count("{") - line.count("}")
         if depth < _IN_CHAIN:
             chain = ""
-    found: dict[str, list[int]] = {table: [] for table in TABLES}
-    for of, name, called, hook in bases:
-        if hook.upper() in _HOOKS[called]:
-            found[called].append(chains.length(of, name)[0])
-    return _means(found)
+    return {
+        (of, name): (called, chains.length(of, name)[0])
+        for of, name, called, hook in bases
+        if hook.upper() in _HOOKS[called]
+    }
 
 
 def _table_of(base: re.Match[str]) -> str:

@@ -49,6 +49,7 @@ _LONGEST: Final = 10
 _NFT: Final = "nft list ruleset"
 _RULES: Final = (_NFT, "iptables")
 _LISTED: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[@:](?![^\n]*\bstate DOWN\b)", re.MULTILINE)
+_BRIDGED: Final = re.compile(r"^\d{1,6}: ([^\s:@]{1,15})[^\n]{0,90}\bmaster ", re.MULTILINE)
 _JSON: Final = re.compile(r'"ifname": ?"([^"\s/]{1,15})"')
 _WIREGUARD: Final = re.compile(r"^interface: (\S{1,15})$", re.MULTILINE)
 _NAMES: Final = (
@@ -154,6 +155,7 @@ def _up(kind: str, text: str) -> list[str]:
 
 _LISTS: Final[Mapping[str, Callable[[str], Iterable[str]]]] = {
     "ip link": lambda text: [*_LISTED.findall(text), *_JSON.findall(text)],
+    "bridge link": _BRIDGED.findall,
     "ip -br link": partial(_up, "ip -br link"),
     "ifconfig": partial(_up, "ifconfig"),
     "wg show": _WIREGUARD.findall,
