@@ -29,6 +29,7 @@ from simnet.importing.parsers.interrupts import named_queues
 from simnet.importing.parsers.kernel_log import logged_ports
 from simnet.importing.parsers.links import mtus
 from simnet.importing.parsers.pci import called, driver_in_use
+from simnet.importing.parsers.pf_ring import captured
 from simnet.importing.read_nic import ReadNic
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _from_listings(
             if name in found and links is not None:
                 found[name].put("mtu_bytes", mtu, links.name)
     _from_log(found, outputs)
+    _from_capture(found, outputs)
     pci, lines = outputs.one("lspci -vv"), outputs.one("interrupts")
     for nic in found.values():
         if pci is not None:
@@ -100,6 +102,13 @@ def _from_listings(
         if counters is not None and (driver := driver_of(counters.text)) is not None:
             why = f"no file says it: {driver[1]} is a counter of {driver[0]}"
             nic.put("driver", driver[0], counters.name, why)
+
+
+def _from_capture(found: dict[str, ReadNic], outputs: Outputs) -> None:
+    told = outputs.one("pf_ring info")
+    name, said = captured(told.text) if told is not None else ("", {})
+    for key, value in said.items() if name in found else ():
+        found[name].put(key, value, told.name if told is not None else "")
 
 
 def _from_log(found: dict[str, ReadNic], outputs: Outputs) -> None:

@@ -39,7 +39,13 @@ READ: Final[dict[str, dict[str, str]]] = {
         "/proc/irq/57/smp_affinity": "1",
     },
     "16-fio-nvme-numa-opposite": {},
-    "17-pfring-e810-3-queues-two-thirds-lost": {},
+    "17-pfring-e810-3-queues-two-thirds-lost": {
+        "rx_queues": "3",
+        "tx_queues": "3",
+        "rx_ring": "4096",
+        "rx_buffers_posted": "4096",
+        "tx_ring": "4096",
+    },
     "18-haproxy-quic-rmem": {
         "net.core.rmem_max": "212992",
         "net.core.rmem_default": "212992",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
-from simnet.importing.roles import CAPTURE, DISKS, Role
+from simnet.importing.roles import DISKS, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,6 @@ _KNOWN: Final = (
     ("fio job", r"(?:ioengine|filename|overwrite|direct)=\S", _DISK),
     ("fio", r"\S{1,60}: \(g=\d+\): rw=\w+, ", _DISK),
     ("iozone", r"[ \t]*Children see throughput for +\d+ ", "a load of a file system"),
-    ("pf_ring info", r"Polling Mode: +NAPI", "packets are captured, and no protocol receives them"),
-    ("pfcount", r"Absolute Stats: \[", "packets are captured, and no protocol receives them"),
     ("commands", r"ethtool -[A-Z] \S+ \S|(?:ip link|sysctl -w|echo|taskset|tc) \S", _NO_OUTPUT),
     ("cpu.stat", r"(?:nr_periods|nr_throttled|throttled_usec) \d+$", _NO_GROUP),
     ("sar of errors", r"[\d:]{8}(?: [AP]M)? +(?:IFACE +rxerr/s|atmptf/s)", HAPPENED),
@@ -49,8 +47,6 @@ _PRINTED: Final = {
 }
 # of these, what a host with such a file does
 _LOADS: Final = (
-    ("pf_ring info", CAPTURE, "a capture of packets by PF_RING"),
-    ("pfcount", CAPTURE, "a capture of packets by PF_RING"),
     ("fio job", DISKS, "fio, which reads and writes disks"),
     ("fio", DISKS, "fio, which reads and writes disks"),
     ("iozone", DISKS, "iozone, which reads and writes a file system"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.kind import Kind, Told
+from simnet.importing.kind import NOT_MODELLED, Kind, Told
 from simnet.importing.parser import Parser
 from simnet.scenario.core.knobs import KNOBS
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
 
 _LINE: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
+_PICKED: Final = 60
 _OURS: Final = re.compile(r"net\.(core|ipv4)\.\w+")
 
 
 def _settings(evidence: Evidence) -> Iterator[Told]:
-    """Yield the sysctls that are knobs."""
+    """Yield the sysctls that are knobs; of few that somebody picked also the others."""
     told = evidence.outputs.one("sysctl -a")
     printed = {} if told is None else dict(_LINE.findall(told.text))
     for knob in KNOBS:
@@ -33,6 +34,9 @@ def _settings(evidence: Evidence) -> Iterator[Told]:
             yield Told(knob.name, " ".join(printed[knob.name].split()), told.name)
         elif text := evidence.files.text(file):
             yield Told(knob.name, " ".join(text.split()), file)
+    if told is not None and len(printed) <= _PICKED:
+        for name in sorted(printed.keys() - {knob.name for knob in KNOBS}):
+            yield Told(name, " ".join(printed[name].split()), told.name, why=NOT_MODELLED)
 
 
 PARSER: Final = Parser(
