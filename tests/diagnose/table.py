@@ -53,6 +53,9 @@ WIFI = """Connected to 02:11:22:33:44:55 (on wlp2s0)
 \tsignal: {} dBm
 \trx bitrate: 19.5 MBit/s MCS 2
 """
+POOLS = """# pool packets-arrived sockets-enqueued threads-woken threads-timedout
+0 1000000 {} 700000 0
+"""
 NFSIOSTAT = """nas:/export mounted on /data:
 
 read:              ops/s            kB/s           kB/op         retrans    avg RTT (ms)    avg exe (ms)  avg queue (ms)          errors
@@ -519,6 +522,8 @@ RULES: Final[dict[str, Pair]] = {
     ),
     "idle-states": Pair("[read]\niodepth=1\nrw=read\n", "[read]\niodepth=32\nrw=read\n"),
     "hot": log("CPU0: Core temperature above threshold, cpu clock throttled", times=4),
+    "low-voltage": log("hwmon hwmon1: Undervoltage detected!", times=3),
+    "nfsd-threads": Pair(POOLS.format(300_000), POOLS.format(3)),
     "lockup": log("watchdog: BUG: soft lockup - CPU#3 stuck for 22s!"),
     "rt-throttled": log("sched: RT throttling activated"),
     "out-of-memory": log("Out of memory: Killed process 99 (server)"),

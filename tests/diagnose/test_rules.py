@@ -171,6 +171,42 @@ def test_a_word_about_another_system_does_not_hide_what_linux_prints() -> None:
     assert gathered([Page("mail.txt", text)]).value("snmp", "UdpRcvbufErrors") == 912341
 
 
+def test_a_shaper_tells_senders_by_drops() -> None:
+    text = (
+        "qdisc cake 800b: dev eth0 root bandwidth 85Mbit\n Sent 81234 bytes 1000000 pkt"
+        " (dropped {}, overlimits {} requeues 0)\n"
+    )
+    drops = EVERY["qdisc-drops"]
+    assert hits(drops, text.format(9000, 300_000)) == []
+    assert hits(EVERY["shaped"], text.format(9000, 300_000))
+    assert hits(drops, text.format(9000, 0))
+    assert hits(drops, text.format(90_000, 300_000))
+
+
+@pytest.mark.parametrize(
+    ("bits", "sure"), [("0x0", []), ("0x50000", []), ("0x50005", ["certain"]), ("0x4", ["certain"])]
+)
+def test_a_board_says_whether_its_voltage_is_low_now(bits: str, sure: list[str]) -> None:
+    text = f"$ vcgencmd get_throttled\nthrottled={bits}\n"
+    assert [one.sure for one in hits(EVERY["low-voltage"], text)] == sure
+
+
+@pytest.mark.parametrize(("waited", "found"), [(300_000, 1), (1000, 0), (1_000_000, 0)])
+def test_threads_of_nfsd_are_short_where_some_packets_waited(waited: int, found: int) -> None:
+    text = "# pool packets-arrived sockets-enqueued threads-woken threads-timedout\n"
+    assert len(hits(EVERY["nfsd-threads"], f"{text}0 1000000 {waited} 700000 0\n")) == found
+
+
+def test_a_socket_with_few_of_the_drops_is_not_the_one() -> None:
+    text = (
+        "UdpInDatagrams 9000000 0.0\nUdpRcvbufErrors {} 0.0\nState Recv-Q Send-Q Local Peer\n"
+        "UNCONN 0 0 0.0.0.0:5060 0.0.0.0:*\n\t skmem:(r0,rb212992,t0,tb2,f0,w0,o0,bl0,d412)\n"
+    )
+    weights = [hits(EVERY["socket-queue"], text.format(count))[0].weight for count in (500, 90_000)]
+    assert weights == [62, 30]
+    assert hits(EVERY["udp-buffer"], text.format(90_000))[0].weight > weights[1]
+
+
 ROUTER = (
     "root@OpenWrt:~# top -n1\nCPU0:   0% usr   1% sys   0% nic   0% idle   0% io   0% irq  98% "
     "sirq\n"

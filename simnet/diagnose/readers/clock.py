@@ -31,8 +31,12 @@ _POLICY: Final = re.compile(
 _LIMITS: Final = re.compile(r"hardware limits: \S+ [MG]Hz - (?P<most>[\d.]+) (?P<unit>[MG])Hz")
 _FREQUENCY: Final = re.compile(r"(?P<name>scaling_max_freq|cpuinfo_max_freq)\s*[:=]\s*(?P<khz>\d+)")
 
+_PI: Final = re.compile(r"\s*throttled=(?P<bits>0x[0-9a-f]{1,8})\s*")
+
 OUTPUTS: Final = {"idle": "idle states"}
-SIGN: Final = re.compile(r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq|Latency: \d")
+SIGN: Final = re.compile(
+    r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq|Latency: \d|^throttled=0x", re.MULTILINE
+)
 
 
 def read(page: Page) -> Iterator[Fact]:
@@ -66,7 +70,15 @@ def read(page: Page) -> Iterator[Fact]:
             if found := pattern.search(line):
                 mhz = number(found["most"]) * (1000 if found["unit"] == "G" else 1)
                 yield Fact("clock", "", name, mhz, page.name, at, f"{mhz:g} MHz")
-        if found := _FREQUENCY.search(line):
-            name = "policy" if found["name"].startswith("scaling") else "hardware"
-            mhz = number(found["khz"]) / 1000
-            yield Fact("clock", "", name, mhz, page.name, at, f"{mhz:g} MHz")
+        yield from _of_file(page, at, line)
+
+
+def _of_file(page: Page, at: int, line: str) -> Iterator[Fact]:
+    """Yield what a file of cpufreq, or the firmware of a Raspberry Pi, says of clocks."""
+    if found := _PI.fullmatch(line):
+        bits = float(int(found["bits"], 16))
+        yield Fact("clock", "", "get_throttled", bits, page.name, at, found["bits"])
+    if found := _FREQUENCY.search(line):
+        name = "policy" if found["name"].startswith("scaling") else "hardware"
+        mhz = number(found["khz"]) / 1000
+        yield Fact("clock", "", name, mhz, page.name, at, f"{mhz:g} MHz")

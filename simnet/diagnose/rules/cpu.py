@@ -23,6 +23,8 @@ _EVENTS: Final = re.compile(r"\(total events = (\d{1,9})\)")
 _FEWEST_HOT: Final = 3
 _OFTEN_HOT: Final = 100
 _LONGEST: Final = 110
+# bits of get_throttled: the voltage is low, the clock is lowered
+_LOW_NOW: Final = 1 << 0 | 1 << 2
 
 
 def _steal(evidence: Evidence) -> Iterator[Found]:
@@ -65,6 +67,16 @@ def _heated(evidence: Evidence) -> Iterator[Found]:
     said = f"the clock was lowered {often:,} times: {worst.text[:_LONGEST]}"
     weight = 58 if often >= _OFTEN_HOT else 50
     yield Hit("", (worst, *[one for one in lines if one != worst][:2]), said, weight, "likely")
+
+
+def _weak_supply(evidence: Evidence) -> Iterator[Found]:
+    said_by = r"(?:hwmon\S*: |rpi_volt\S*: )?[Uu]nder-?voltage detected"
+    yield from logged(said_by, at_least=_FEWEST_HOT, weight=62, sure="likely")(evidence)
+    for fact in evidence.of("clock", "get_throttled"):
+        if int(fact.value) & _LOW_NOW:
+            yield Hit("", (fact,), f"get_throttled {fact.text}: now", 64, "certain")
+        elif not int(fact.value):
+            yield Clear(fact, "the voltage was never low")
 
 
 def _pinned(evidence: Evidence) -> Iterator[Found]:
@@ -191,6 +203,18 @@ RULES: Final = (
         "Look at fans, dust and the power limit.",
         "Linux Documentation/admin-guide/thermal/; arch/x86/kernel/cpu/mce/therm_throt.c",
         _heated,
+        outside=True,
+    ),
+    Rule(
+        "low-voltage",
+        "CPU",
+        "The power supply is too weak, so clocks are lowered {subject}",
+        "the kernel's log; vcgencmd get_throttled of a Raspberry Pi",
+        "3 times in a log, or now (bits 0 and 2)",
+        "The voltage falls under load: CPU, USB and network become slow together.",
+        "A stronger supply and a shorter cable; fewer devices that take power from it.",
+        "Linux drivers/hwmon/raspberrypi-hwmon.c; man vcgencmd, get_throttled",
+        _weak_supply,
         outside=True,
     ),
     Rule(

@@ -174,6 +174,7 @@ def _unwanted(evidence: Evidence) -> Iterator[Found]:
     for one in counted(r"rx_dropped", kinds=("link",))(evidence):
         if isinstance(one, Hit) and _VIRTUAL.fullmatch(one.subject):
             yield one
+    yield from counted(r"rx_steer_missed_packets")(evidence)
 
 
 RULES: Final = (
@@ -181,13 +182,15 @@ RULES: Final = (
         "unwanted",
         "protocol",
         "{subject} drops packets that nobody wants",
-        "RX dropped of ip -s link of bridges, bonds, VLANs, veths, tunnels",
+        "RX dropped of ip -s link of bridges, bonds, VLANs, veths, tunnels;"
+        " rx_steer_missed_packets of ethtool -S",
         "1 packet in 10,000",
-        "The device has no ring: dropped are packets of protocols that nobody handles, of VLANs"
-        " without a device, for other addresses on a bridge, or for a backlog that is full.",
+        "No ring was full: dropped are packets of protocols that nobody handles, of VLANs without a"
+        " device, for other addresses or groups; on a bridge or a tunnel also for a full backlog.",
         "See what they are with tcpdump -e on the device; no setting of a ring helps. Look at the"
         " second column of /proc/net/softnet_stat.",
-        "Linux Documentation/networking/statistics.rst, rx_dropped; net/core/dev.c",
+        "Linux Documentation/networking/statistics.rst, rx_dropped; net/core/dev.c;"
+        " networking/device_drivers/ethernet/mellanox/mlx5/counters.rst",
         _unwanted,
         hides=("link-dropped",),
     ),

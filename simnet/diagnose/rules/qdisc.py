@@ -23,6 +23,10 @@ _POLICE: Final = "police 0x"
 _PFIFO: Final = re.compile(r"\b[pb]fifo")
 _USUAL: Final = 1000
 _ALL: Final = 1.01
+_SHAPERS: Final = (" htb ", " tbf ", " hfsc ", " cake ")
+# of packets: held back where a rate is set; dropped by that queue to tell senders of it
+_HELD: Final = 0.1
+_TOLD: Final = 0.05
 
 
 def _policed(evidence: Evidence) -> Iterator[Found]:
@@ -49,7 +53,8 @@ def _drops(evidence: Evidence) -> Iterator[Found]:
         sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
         share = fact.value / (sent + fact.value) if sent + fact.value else 0.0
         said = f"dropped {fact.shown} of {sent + fact.value:,.0f}, {percent(share)}"
-        if share >= 1e-3 and fact.value >= 10 and series.growing:  # noqa: PLR2004 - AQMs drop some
+        told = share < _TOLD and _held(evidence, fact.subject) >= _HELD
+        if share >= 1e-3 and fact.value >= 10 and series.growing and not told:  # noqa: PLR2004 - AQMs drop some
             sure = "certain" if share >= 1e-2 else "likely"  # noqa: PLR2004 - a hundredth
             facts, actions = [fact], tuple[Action, ...]()
             weight = weight_of(share)
@@ -85,12 +90,18 @@ def _longer(length: Fact) -> Action:
 
 def _overlimits(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("qdisc", "over"):
-        if any(kind in fact.subject for kind in (" htb ", " tbf ", " hfsc ", " cake ")):
+        if _held(evidence, fact.subject) >= _HELD:
             sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
-            share = fact.value / sent if sent else 0.0
-            if share >= 0.1:  # noqa: PLR2004 - a tenth is shaped
-                said = f"overlimits {fact.shown} for {sent:,.0f} packets"
-                yield Hit(fact.subject, (fact,), said, 45, "likely")
+            said = f"overlimits {fact.shown} for {sent:,.0f} packets"
+            yield Hit(fact.subject, (fact,), said, 45, "likely")
+
+
+def _held(evidence: Evidence, queue: str) -> float:
+    """Return how often a shaper held packets back, for each that it sent; 0 of other queues."""
+    if not any(kind in queue for kind in _SHAPERS):
+        return 0.0
+    sent = evidence.value("qdisc", "sent", queue) or 0.0
+    return (evidence.value("qdisc", "over", queue) or 0.0) / sent if sent else 0.0
 
 
 def _requeues(evidence: Evidence) -> Iterator[Found]:
@@ -116,7 +127,7 @@ RULES: Final = (
         "qdisc",
         "The queue for sending drops packets: {subject}",
         "dropped of tc -s qdisc",
-        "1 packet in 1,000: queues that manage delay drop a few on purpose",
+        "1 packet in 1,000: queues that manage delay drop a few on purpose; 1 in 20 of a shaper",
         "More is sent than the port, the shaper or the AQM lets through.",
         "Lengthen the queue (limit, txqueuelen), or use fq; see who sends in bursts.",
         "man tc; Linux Documentation/networking/statistics.rst, tx_dropped",

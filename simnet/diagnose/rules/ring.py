@@ -166,7 +166,8 @@ RULES: Final = (
         "Widen the transmit ring; complete sooner (tx-usecs); look for pause frames.",
         "Linux Documentation/networking/driver.rst, transmit path",
         counted(
-            r"tx_busy|tx_restart_queue|tx_queue_stopped|tx\d+_stopped|tx_ring_full|.*ring full",
+            r"tx_busy|tx_restart_queue|tx_queue_stopped|tx\d+_stopped|tx_ring_full|.*ring full"
+            r"|stop_queue",
             side="tx",
             possible=1e-2,
             fewest=100_000,

@@ -65,11 +65,19 @@ def _pages(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
     )
 
 
+# of what all sockets dropped
+_FEW: Final = 0.1
+
+
 def _queues(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("socket", "drops"):
         if fact.value >= 10:  # noqa: PLR2004 - more than once
             said = f"{fact.subject} dropped {fact.shown} packets"
-            yield Hit(fact.subject, (fact,), said, 62, "certain", _larger(evidence))
+            every = evidence.value("snmp", "UdpRcvbufErrors") or 0.0
+            few = fact.subject.startswith("udp") and fact.value < _FEW * every
+            said += f", few of the {every:,.0f} that all sockets did" if few else ""
+            weight, sure = (30, "possible") if few else (62, "certain")
+            yield Hit(fact.subject, (fact,), said, weight, sure, _larger(evidence))
         else:
             yield Clear(fact, f"{fact.subject} dropped {fact.shown}")
     for fact in evidence.of("socket", "recv-q"):

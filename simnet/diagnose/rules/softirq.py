@@ -29,6 +29,9 @@ _HALF: Final = 50.0
 _BUSY: Final = 75.0
 # CPUs of a mask of one word
 _WORD: Final = 32
+# of a mask: CPUs of a digit; older kernels print whole words of 32 bits
+_DIGIT_CPUS: Final = 4
+_WORD_DIGITS: Final = 8
 _NEARLY: Final = 0.9
 # the host's ends of pairs: of docker and containerd, of Calico, of LXC and Cilium
 _VETH: Final = re.compile(r"veth\w*|cali\w+|lxc\w+")
@@ -215,16 +218,18 @@ def _bits(mask: str) -> int:
 
 def _rps(port: str, facts: list[Fact], mask: str) -> tuple[Action, ...]:
     port = named(port)
-    whatif = f"/sys/class/net/{port}/queues/rx-0/rps_cpus={mask}"
-    if len(facts) == 1:
-        file = f"/sys/class/net/{port}/queues/rx-0/rps_cpus"
-        return (Action(f"echo {mask} > {file}", f"echo {typed(facts[0].text)} > {file}", whatif),)
-    loop = f"for f in /sys/class/net/{port}/queues/rx-*/rps_cpus; do echo {{}} > $f; done"
-    return (Action(loop.format(mask), loop.format(typed(facts[0].text)), whatif),)
+    file = f"/sys/class/net/{port}/queues/rx-{'0' if len(facts) == 1 else '*'}/rps_cpus"
+    set_to = f"echo {{}} > {file}"
+    if len(facts) > 1:
+        set_to = f"for f in {file}; do echo {{}} > $f; done"
+    before = typed(facts[0].text)
+    return (Action(set_to.format(mask), set_to.format(before), f"{file}={mask}"),)
 
 
-def _mask(evidence: Evidence, without: int = 0) -> str:
-    every = every_cpu(evidence, unknown=0xF)
+def _mask(evidence: Evidence, now: str, without: int = 0) -> str:
+    """Return a mask of all CPUs, or of as many as one that the kernel printed is wide."""
+    digits = len(now) if "," not in now and len(now) < _WORD_DIGITS else 1
+    every = every_cpu(evidence, unknown=(1 << _DIGIT_CPUS * digits) - 1)
     return f"{every & ~without or every:x}"
 
 
@@ -235,7 +240,12 @@ def _rps_one(evidence: Evidence) -> Iterator[Found]:
             said = f"rps_cpus {facts[0].text} of {len(facts)} queue" + "s" * (len(facts) > 1)
             said += f": CPU {mask.bit_length() - 1} alone"
             yield Hit(
-                port, (facts[0],), said, 58, "likely", _rps(port, facts, _mask(evidence, mask))
+                port,
+                (facts[0],),
+                said,
+                58,
+                "likely",
+                _rps(port, facts, _mask(evidence, facts[0].text, mask)),
             )
 
 
@@ -248,7 +258,7 @@ def _rps_off(evidence: Evidence) -> Iterator[Found]:
             said += f"all {len(facts)} receive queues" if len(facts) > 1 else "the receive queue"
             full = alone(evidence)
             if full is None or len(facts) > 1:
-                actions = _rps(port, facts, _mask(evidence))
+                actions = _rps(port, facts, _mask(evidence, facts[0].text))
                 yield Hit(port, (facts[0],), said, 28, "possible", actions)
                 continue
             said += f", and %soft {full.shown} on {full.subject}"

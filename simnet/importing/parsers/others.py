@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
-from simnet.importing.roles import DISKS, Role
+from simnet.importing.roles import CAPTURE, DISKS, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
 _NO_OUTPUT: Final = "commands are not executed"
+_POLLED: Final = "a program polls the card in place of the kernel"
+_CAPTURED: Final = "packets are captured, and no protocol receives them"
 _NO_GROUP: Final = "no group of processes is limited here"
 # name, pattern of a line, why it is not used
 _KNOWN: Final = (
@@ -33,10 +35,13 @@ _KNOWN: Final = (
     ("dstat", r"-{2,}total-cpu-usage-{2,}|usr sys idl wai", HAPPENED),
     ("turbostat", r"(?:Package\t|Core\tCPU\t|usec\t)", NOT_MODELLED),
     ("cpupower", r"analyzing CPU \d+:|CPUidle driver: ", NOT_MODELLED),
-    ("perf", r" *[\d.]+% +\S+ +\[[k.]\] |# Overhead ", HAPPENED),
+    ("perf", r" *[\d.]+% +(?:\d+ +)?\S+ +\[[k.]\] |# Overhead ", HAPPENED),
     ("tc -s qdisc", r"qdisc \w+ [0-9a-f]+: ", NOT_MODELLED),
     ("bridge link", r"\d{1,6}: \S+ [^\n]{0,90}\bmaster \S+ state [bdfl]", NOT_MODELLED),
     ("ping", r"\d+ bytes from \S+ icmp_seq=|rtt min/avg/max", HAPPENED),
+    ("tcpdump", r"\d+ packets (?:captured|received by filter)$", _CAPTURED),
+    ("suricata", r"capture\.kernel_(?:packets|drops) ", _CAPTURED),
+    ("testpmd", r" *#+ NIC statistics for port \d+ ", _POLLED),
     ("iperf", r"\[ *\d+\] local \S+ port \d+ connected with ", "it does not say who sent"),
 )  # fmt: skip
 # what prints those that say how a host is, and the folder of sos_commands
@@ -47,6 +52,9 @@ _PRINTED: Final = {
 }
 # of these, what a host with such a file does
 _LOADS: Final = (
+    ("tcpdump", CAPTURE, "a capture of packets by tcpdump"),
+    ("suricata", CAPTURE, "a capture of packets by Suricata"),
+    ("testpmd", CAPTURE, "a program that polls the card by DPDK"),
     ("fio job", DISKS, "fio, which reads and writes disks"),
     ("fio", DISKS, "fio, which reads and writes disks"),
     ("iozone", DISKS, "iozone, which reads and writes a file system"),

@@ -12,7 +12,18 @@ from simnet.importing.writing.script import script
 OTHERS: Final = frozenset(
     {"lsattr", "no -a", "ethtool_stats.pl", "netstat -an", "sar -n UDP", "sar -n DEV", "sar -u"}
     | {"sar of errors", "iperf3 -J", "iperf3", "iperf", "netperf", "fio job", "fio", "iozone"}
-    | {"pf_ring info", "pfcount", "commands", "cpu.stat", "tc -s filter", "dstat", "turbostat"}
+    | {
+        "pf_ring info",
+        "pfcount",
+        "tcpdump",
+        "suricata",
+        "testpmd",
+        "commands",
+        "cpu.stat",
+        "tc -s filter",
+        "dstat",
+        "turbostat",
+    }
     | {"perf", "ping", "top of BusyBox", "banner", "ip -br link", "ifconfig", "wg show"}
     | {"bonding", "configuration of a bond"}
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.families import percent, weight_of
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 _SLOW_MS: Final = 10.0
 _WAITS_MS: Final = 1.0
 _SHORT: Final = 0.2
+_LATE: Final = 0.02
+_EACH: Final = 0.98
 
 
 def _server(evidence: Evidence) -> Iterator[Found]:
@@ -45,6 +48,20 @@ def _slots(evidence: Evidence) -> Iterator[Found]:
             yield Clear(queue, said)
 
 
+def _threads(evidence: Evidence) -> Iterator[Found]:
+    for series in evidence.series("nfsd", "sockets-enqueued"):
+        fact = series.last
+        arrived = evidence.value("nfsd", "packets-arrived", fact.subject) or 0.0
+        share = series.value / arrived if arrived else 0.0
+        said = f"{fact.shown} of {arrived:,.0f} packets found no thread, {percent(share)}"
+        # kernels of today count each packet as enqueued
+        if _LATE <= share < _EACH and series.growing:
+            action = Action("echo 64 > /proc/fs/nfsd/threads")
+            yield Hit(fact.subject, (fact,), said, weight_of(share) * 0.7, "likely", (action,))
+        elif share < _LATE:
+            yield Clear(fact, said)
+
+
 def _asked(evidence: Evidence, name: str) -> list[Fact]:
     """Return the newest times of ways that requests go."""
     newest = {one.subject: one for one in evidence.of("nfs time", name)}
@@ -65,6 +82,17 @@ RULES: Final = (
         "man nfsiostat, avg RTT; Linux include/linux/sunrpc/metrics.h",
         _server,
         outside=True,
+    ),
+    Rule(
+        "nfsd-threads",
+        "application",
+        "Requests of NFS wait for a thread of this server: {subject}",
+        "sockets-enqueued and packets-arrived of /proc/fs/nfsd/pool_stats",
+        "2 % of the packets",
+        "All threads of nfsd were busy when the packet came, and it waited for one.",
+        "More threads ([nfsd] threads in /etc/nfs.conf); if they wait for drives, faster ones.",
+        "Linux Documentation/filesystems/nfs/knfsd-stats.rst, sockets-enqueued",
+        _threads,
     ),
     Rule(
         "nfs-slots",
