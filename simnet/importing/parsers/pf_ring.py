@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-__all__ = ["PARSER", "captured"]
-
 _INFO: Final = "pf_ring info"
 _WHY: Final = "packets are captured, and no protocol receives them"
 _FIELD: Final = re.compile(
