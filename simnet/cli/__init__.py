@@ -29,6 +29,7 @@ from simnet.cli.status import Status
 from simnet.errors import InputError, LostRunError, OutputError, SimnetError, is_out_of_memory
 from simnet.printable import lines, one_line
 from simnet.spelling import nearest
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -141,7 +142,7 @@ def _status(arguments: Sequence[str] | None) -> int:
 def _say(text: str) -> None:
     """Print on stderr what ended the command, if anybody still reads it."""
     try:
-        click.echo(text, err=True)
+        click.echo(folded(text, sys.stderr), err=True)
     except OSError:
         _drop(sys.stderr)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from simnet.cli.output import answer, message, write_out
+from simnet.cli.output import message, print_result, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def calibrate_host(
     else:
         as_text, text_json = partial(report.plan, found), partial(report.plan_json, found)
     write_out(out, text_json)
-    answer((text_json if as_json else as_text)(), nl=as_json)
+    print_result(as_text(), text_json, as_json=as_json)
     for line in _written(found) if write and isinstance(found, study.HostFit) else ():
         message(line)
 

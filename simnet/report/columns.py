@@ -71,6 +71,10 @@ def _narrowest(table: Sequence[Sequence[str]], place: int, texts: set[int]) -> i
     return max(words, min(longest, _LEAST) if place in texts else longest)
 
 
+def _longest_word(table: Sequence[Sequence[str]], place: int) -> int:
+    return max((len(word) for row in table for word in row[place].split()), default=0)
+
+
 def _drawn(
     table: Sequence[Sequence[str]], places: Sequence[int], texts: set[int], most: int
 ) -> str:
@@ -94,7 +98,10 @@ def _drawn(
 def _fitted(
     table: Sequence[Sequence[str]], places: Sequence[int], texts: set[int], most: int
 ) -> dict[int, int]:
-    """Return the width of each column: numbers as narrow as can be, the longest text gives way."""
+    """Return the width of each column: numbers as narrow as can be, the longest text gives way.
+
+    A word is broken only where there is no room otherwise.
+    """
     widths = {
         place: max(len(row[place]) for row in table)
         if place in texts
@@ -102,9 +109,11 @@ def _fitted(
         for place in places
     }
     least = {place: _narrowest(table, place, texts) for place in texts.intersection(places)}
-    while sum(widths.values()) > most and any(widths[place] > least[place] for place in least):
-        longest = max(least, key=lambda place: widths[place] - least[place])
-        widths[longest] -= 1
+    whole = {place: max(size, _longest_word(table, place)) for place, size in least.items()}
+    for floor in (whole, least):
+        while sum(widths.values()) > most and any(widths[place] > floor[place] for place in floor):
+            longest = max(floor, key=lambda place: widths[place] - floor[place])
+            widths[longest] -= 1
     return widths
 
 

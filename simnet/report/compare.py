@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
 from simnet.report.columns import columns
+from simnet.terminal import folded, width
 
 if TYPE_CHECKING:
     from simnet.study.calibrate.listing import Comparison, CpuPair, PortPair
 
-_WIDTH = 100
+_WIDTH: Final = 100
 
 
 def compare(comparison: Comparison) -> str:
@@ -25,7 +26,8 @@ def compare(comparison: Comparison) -> str:
         f"predicted: {result.simulated_s:g} simulated seconds after {result.warmup_s:g} s of "
         f"warm-up, seed {result.seed}, exact CPU time in sar's columns\n"
     )
-    return "\n".join([heading, _cpus(comparison), _ports(comparison), closing(comparison)])
+    parts = [heading, _cpus(comparison), _ports(comparison), closing(comparison)]
+    return folded("\n".join(parts))
 
 
 def closing(comparison: Comparison) -> str:
@@ -43,7 +45,7 @@ def closing(comparison: Comparison) -> str:
         f"busy time of the listed CPUs adds up to {comparison.predicted_total:.1f} % of one CPU "
         f"against {comparison.measured_total:.1f} % ({comparison.total_error:+.1%})."
     )
-    return textwrap.fill(sentence, _WIDTH) + "\n"
+    return textwrap.fill(sentence, min(width() or _WIDTH, _WIDTH)) + "\n"
 
 
 def _cpus(comparison: Comparison) -> str:

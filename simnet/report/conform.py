@@ -22,7 +22,8 @@ def conformance(found: Conformance) -> str:
         f"{agree} of {total} scenarios agree; of {segments} segments {windows} have the same"
         f" window field, {blocks} the same SACK blocks"
     )
-    return "\n".join([*(printable(_line(one)) for one in found.verdicts), counts])
+    lines = [*(printable(_line(one)) for one in found.verdicts), counts]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _line(verdict: Verdict) -> str:

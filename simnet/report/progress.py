@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.kernel.watch import with_watcher
 from simnet.printable import printable
 from simnet.study.run.duration_text import duration_text
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,12 +42,17 @@ def progress(description: str, console: Console | None = None) -> Iterator[Callb
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rest())
     with Progress(*columns, console=shown, transient=True) as bar:
         task = bar.add_task(description, total=None)
+        last = before = 0
 
         def show(done: int, total: int, phase: str = "", /) -> None:
+            nonlocal last, before
             named = _named(description, phase)
             if named != bar.tasks[0].description:
+                # a bar is of one phase, also where the simulations of all are counted together
+                before = last if done >= last else 0
                 bar.reset(task, description=named)
-            bar.update(task, completed=done, total=total)
+            last = done
+            bar.update(task, completed=done - before, total=total - before)
 
         yield show
 
@@ -69,6 +75,13 @@ def watching(effective: Effective, console: Console | None = None) -> Iterator[N
             yield
     finally:
         bar.stop()
+
+
+def said(console: Console | None) -> Callable[[str], None] | None:
+    """Give what prints a line above the bar on a terminal; None if there is none."""
+    if console is None:
+        return None
+    return lambda text: console.out(folded(printable(text), sys.stderr), highlight=False)
 
 
 def terminal() -> Console | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simnet.host.cpulist import cpulist_text
 from simnet.printable import few, printable, titled
 from simnet.report.columns import columns
 from simnet.report.jobs import jobs_text
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _NEARLY_IDLE_PERCENT = 1.0
 _RING = "ring"
+# so many flows are listed one by one
+_MOST_FLOWS = 32
 
 
 def text(result: Result) -> str:
@@ -93,7 +96,7 @@ def _ports(result: Result) -> str:
             (
                 port.name,
                 str(port.node),
-                ",".join(map(str, serving.get(port.name, []))) or "-",
+                cpulist_text(serving.get(port.name, ())) or "-",
                 f"{port.rx_bps / 1e6:.1f}",
                 f"{port.tx_bps / 1e6:.1f}",
                 f"{port.rx_packets_per_s:.0f}",
@@ -191,7 +194,7 @@ def _key_value(result: Result) -> str:
 
 
 def _flows(result: Result) -> str:
-    """Flows; where latencies are of several kinds each row says which."""
+    """Flows, three of many; where latencies are of several kinds each row says which."""
     if not result.flows:
         return ""
     transactions = any(flow.transactions_per_s is not None for flow in result.flows)
@@ -199,8 +202,15 @@ def _flows(result: Result) -> str:
     rate = "transactions/s" if transactions else "Mbit/s"
     kinds = {flow.latency_us.kind for flow in result.flows}
     several = len(kinds) > 1
+    flows, note = result.flows, ""
+    if len(flows) > _MOST_FLOWS:
+        ranked = sorted(flows, key=lambda flow: flow.transactions_per_s or flow.goodput_bps)
+        flows = (ranked[0], ranked[len(ranked) // 2], ranked[-1])
+        note = (
+            f"# the slowest of {len(ranked)} flows, the middle one and the fastest; all: --json\n"
+        )
     first = f"p50 {unit}" if several else f"{late(kind_of(kinds), 'p50')} {unit}"
-    return columns(
+    table = columns(
         ("flow", "port", rate, first, f"p99 {unit}", *(["latency"] if several else [])),
         [
             (
@@ -213,10 +223,11 @@ def _flows(result: Result) -> str:
                 _time(flow.latency_us.p99, scale),
                 *([flow.latency_us.kind] if several else []),
             )
-            for flow in result.flows
+            for flow in flows
         ],
         left=2,
     )
+    return table + note
 
 
 def _stalls(result: Result) -> str:

@@ -11,10 +11,11 @@ from simnet.report.columns import columns
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.loss import kind_of
 from simnet.study.run.machine import LOADS_SAID
-from simnet.study.run.measures import METRICS
+from simnet.study.run.measures import METRICS, TAIL
 from simnet.study.whatif.aim import aim_of
 from simnet.study.whatif.mechanism import moved_text
-from simnet.study.whatif.verdict import interval_text, percent_text
+from simnet.study.whatif.plan import MEMBERS, SEEDS
+from simnet.study.whatif.verdict import called, change_text, interval_text, percent_text
 from simnet.terminal import answer_last
 
 if TYPE_CHECKING:
@@ -51,7 +52,32 @@ def answer_of(found: WhatIf, one: Judged | None = None) -> str:
     """The answer in one line; of one tuning, or of the best-ranked."""
     title = titled(found.scenario, found.base_tunings, found.settings.items())
     best = one or found.tunings[0]
-    return printable(f"{best.tuning} on {title}: {best.verdict}: {best.reason}")
+    return printable(f"{best.tuning} on {title}: {best.verdict}: {reason(best)}")
+
+
+def reason(judged: Judged) -> str:
+    """Why, and how p99 moves for certain where that is not part of it: nobody would look for it."""
+    untold = [one for one in moved_tail(judged) if called(one) not in judged.reason]
+    return "; ".join([judged.reason, *(f"{called(one)} {change_text(one)}" for one in untold)])
+
+
+def moved_tail(judged: Judged) -> list[Change]:
+    """The change of p99, if it is one for certain."""
+    known = [one for one in judged.changes if one.metric == TAIL]
+    return [one for one in known if one.direction in {"more", "less"}]
+
+
+def next_step(found: WhatIf, judged: Judged) -> str:
+    """What would make an open answer a clear one; empty where it is clear, or nobody knows."""
+    decided = next((one for one in judged.changes if one.metric == judged.decided_by), None)
+    if judged.verdict != "cannot tell" or decided is None or decided.hull is None:
+        return ""
+    if decided.widest == "seeds":
+        seeds, members = max(SEEDS, 2 * found.seeds), max(MEMBERS, found.members)
+        return f"more runs may tell: --seeds {seeds} --members {members}"
+    if decided.widest == "parameters":
+        return "what nobody measured of this machine decides: simnet calibrate narrows it"
+    return "the change is smaller than the model is good for: try it on one port"
 
 
 def runs_of(found: WhatIf) -> str:
@@ -79,6 +105,7 @@ def _heading(found: WhatIf) -> str:
         answer_of(found),
         f"judged by {judged_by(found)}",
         runs,
+        *filter(None, [next_step(found, found.tunings[0])]),
         *(f"refused: {line}" for line in found.refused),
     )
     return "".join(f"{printable(line)}\n" for line in lines)
@@ -94,7 +121,7 @@ def judged_by(found: WhatIf) -> str:
 
 
 def _ranking(found: WhatIf) -> str:
-    rows = [(str(one.rank), one.tuning, one.verdict, one.reason) for one in found.tunings]
+    rows = [(str(one.rank), one.tuning, one.verdict, reason(one)) for one in found.tunings]
     return columns(("rank", "tuning", "verdict", "why"), rows, left=4)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,12 +15,10 @@ from simnet.cli.options import (
     settings_of,
     tuning_option,
 )
-from simnet.cli.output import message, out_option, print_result, write_out
+from simnet.cli.output import out_option, print_result, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from simnet.study.capacity.search import Judged
 
 
 @click.command("capacity")
@@ -79,25 +76,21 @@ def capacity_command(
 
     expected(options["jobs"])
     from simnet.report.capacity import capacity as text
-    from simnet.report.progress import progress
+    from simnet.report.capacity import judged
+    from simnet.report.progress import progress, said, terminal
     from simnet.study.capacity.capacity import capacity
 
     given = {name: value for name, value in options.items() if value is not None}
-    with progress("simulating") as callback:
+    console = terminal()
+    say = said(console)
+    with progress("simulating", console) as callback:
         found = capacity(
             scenario,
             settings=settings_of(assignments),
             progress=callback,
-            on_judged=_say if sys.stderr.isatty() else None,
+            on_judged=None if say is None else lambda one: say(judged(one)),
             **given,
         )
     write_out(out, found.to_json, found.plot)
     print_result(text(found), found.to_json, as_json=as_json)
     context.exit(found.exit_status)
-
-
-def _say(one: Judged) -> None:
-    """Print to a terminal how a load was judged."""
-    from simnet.report.capacity import judged
-
-    message(judged(one))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simnet.cli.output import answer, out_option, write_out
+from simnet.cli.output import out_option, print_result, write_out
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +44,6 @@ def conform_command(
 
     found = conform(files, kernel)
     write_out(out, lambda: json_text(found))
-    answer(json_text(found) if as_json else conformance(found))
+    print_result(conformance(found), lambda: json_text(found), as_json=as_json)
     if not found.agrees:
         context.exit(1)

@@ -14,6 +14,7 @@ from simnet.cli.status import Status
 from simnet.errors import InputError
 from simnet.host.cpulist import MOST_CPUS
 from simnet.printable import printable, typed
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from simnet.importing.writing.folder_out import Imported
@@ -139,13 +140,11 @@ def _print(found: Imported, folder: Path) -> None:
     host = summary["host"]
     name = f"{found.name}, " if found.name else ""
     assumed = " (assumed)" if "cpus" in summary["assumed_of_cpus"] else ""
-    answer(printable(f"{name}{host.get('cpu_model') or 'a host'}: {counts}{assumed}"))
+    model = host.get("cpu_model") or "a host"
+    answer(folded(printable(f"{name}{model}: {counts}{assumed}")))
     if host.get("kernel"):
-        answer(
-            printable(
-                f"Linux {host['kernel']}, {host.get('distribution', 'distribution not said')}"
-            )
-        )
+        distribution = host.get("distribution", "distribution not said")
+        answer(folded(printable(f"Linux {host['kernel']}, {distribution}")))
     answer("")
     table(
         "network ports",
@@ -161,13 +160,14 @@ def _print(found: Imported, folder: Path) -> None:
     states = [one["state"] for one in summary["values"]]
     counts = ", ".join(f"{states.count(one)} {one}" for one in ("read", "looked up", "assumed"))
     unused = len(summary["unused"])
-    answer(f"values: {counts}; {unused} read and not used: see {typed(folder / 'IMPORT.md')}")
+    where = typed(folder / "IMPORT.md")
+    answer(folded(f"values: {counts}; {unused} read and not used: see {where}"))
     files = [one["state"] for one in summary["files"]]
     if files:
         counted = ", ".join(
             f"{files.count(one)} {one}" for one in (READ, READ_NOT_USED, NOT_UNDERSTOOD)
         )
-        answer(f"files: {counted}")
+        answer(folded(f"files: {counted}"))
     few = len(found.notes) if len(found.notes) <= _MOST_NOTES + 1 else _MOST_NOTES
     for note in found.notes[:few]:
         message(note)

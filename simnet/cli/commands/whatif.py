@@ -13,6 +13,7 @@ from simnet.cli.output import answer, card_option, message, out_option, write_ca
 from simnet.cli.status import Status
 from simnet.errors import InputError
 from simnet.printable import markdown, printable
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,17 +111,16 @@ def whatif_command(
         sentence = f"simnet does not know {', '.join(left_out)}"
         if not check:
             raise InputError(sentence, key="TUNING")
-        answer(f"cannot tell: {sentence}")
+        answer(folded(f"cannot tell: {sentence}"))
         context.exit(Status.NO_ANSWER)
-    from simnet.report.progress import progress, terminal
+    from simnet.report.progress import progress, said, terminal
     from simnet.study.whatif.whatif import whatif
 
     card = options.pop("card")
     given = {name: value for name, value in options.items() if value is not None}
     given["base_tunings"] = given.pop("tunings")
     console = terminal()
-    if console is not None:
-        given["looked"] = console.out
+    given["looked"] = said(console)
     with progress("simulating", console) as callback:
         found = whatif(
             scenario, asked, settings=settings_of(assignments), progress=callback, **given
@@ -173,7 +173,7 @@ def _loaded(wanted: Sequence[str]) -> tuple[list[str], list[str]]:
 def _checked(printed: str, form: str, sentence: str) -> str:
     """Return an answer with what a check says of it, where the format has a place for that."""
     if form == "text":
-        return f"{printed}\n{sentence}\n"
+        return f"{printed}\n{folded(sentence)}\n"
     return f"{markdown(sentence)}\n\n{printed}" if form == "markdown" else printed
 
 

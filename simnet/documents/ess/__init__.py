@@ -6,6 +6,7 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="ess",
+    systems={"ess": "SAS analytics on an ESS GL4 and a Power E880"},
     answers=ANSWERS,
     kinds={
         "*:*gain*": "gain",

@@ -5,6 +5,11 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="forward",
+    systems={
+        "forward": "a router of two 100 GbE ports",
+        "drop": "the same router drops by rules",
+        "idle": "the same router at a load that it carries",
+    },
     answers=ANSWERS,
     kinds={"*:pps": "throughput", "*:idle_percent": "CPU share"},
 )

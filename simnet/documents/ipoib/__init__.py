@@ -5,6 +5,7 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="ipoib",
+    systems={"ipoib": "IP over InfiniBand between two SW26010 nodes"},
     answers=ANSWERS,
     kinds={
         "ipoib.cpu_utilisation:*": "CPU share",

@@ -5,6 +5,7 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="memcached",
+    systems={"memcached": "memcached over 100 GbE"},
     answers=ANSWERS,
     kinds={
         "*:qps": "throughput",

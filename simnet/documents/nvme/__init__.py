@@ -5,6 +5,7 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="nvme",
+    systems={"nvme980": "fio on a Samsung 980 Pro"},
     answers=ANSWERS,
     kinds={"*:iops": "storage throughput", "*:*us*": "storage latency"},
 )

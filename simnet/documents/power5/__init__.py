@@ -5,6 +5,10 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="power5",
+    systems={
+        "vlan": "the virtual LAN of two POWER5 partitions",
+        "vscsi": "virtual SCSI disks of a POWER5 partition",
+    },
     answers={**virtual_lan.ANSWERS, **virtual_scsi.ANSWERS},
     kinds={
         "vlan.*:interrupts_per_s": "rate of interrupts",

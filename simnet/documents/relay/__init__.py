@@ -5,6 +5,7 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="relay",
+    systems={"relay": "a relay of small packets, RHEL 5 and 6.1"},
     answers=ANSWERS,
     kinds={
         "relay.imbalance:*": "imbalance",

@@ -3,4 +3,9 @@
 from simnet.documents.router.answers import ANSWERS
 from simnet.study.validate.document import Document
 
-DOCUMENT = Document(name="router", answers=ANSWERS, kinds={"*:mbit_s": "throughput"})
+DOCUMENT = Document(
+    name="router",
+    systems={"router": "home routers with OpenWrt"},
+    answers=ANSWERS,
+    kinds={"*:mbit_s": "throughput"},
+)

@@ -5,6 +5,7 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="stream",
+    systems={"stream": "one TCP stream over 100 GbE"},
     answers=ANSWERS,
     kinds={
         "*_percent": "CPU share",

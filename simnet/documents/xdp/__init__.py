@@ -5,6 +5,11 @@ from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
     name="xdp",
+    systems={
+        "xdp-drop": "XDP drops packets",
+        "xdp-ladder": "a firewall of XDP, step by step",
+        "xdp-redirect": "XDP redirects packets",
+    },
     answers=ANSWERS,
     kinds={
         "*:pps": "throughput",

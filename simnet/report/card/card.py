@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few, markdown, printable, titled
-from simnet.report.whatif import answer_of, change_heading, change_rows, runs_of, why_lines
+from simnet.report.whatif import (
+    answer_of,
+    change_heading,
+    change_rows,
+    moved_tail,
+    runs_of,
+    why_lines,
+)
 from simnet.scenario.commands.loops import looped
 from simnet.study.run.machine import machine
 from simnet.study.run.measures import CPU_PER_BYTE
@@ -132,6 +139,7 @@ def _card(sentence: str, found: WhatIf, base: Case | None, one: Judged | None = 
 def _rows(found: WhatIf, best: Judged) -> list[tuple[str, ...]]:
     """What decides, and what CPUs have to do."""
     metrics = {*found.judged_by, best.decided_by, CPU_PER_BYTE, _CPU}
+    metrics |= {one.metric for one in moved_tail(best)}
     changes = tuple(one for one in best.changes if one.metric in metrics)
     return change_rows(found, best.model_copy(update={"changes": changes}))
 

@@ -10,9 +10,8 @@ from simnet.report.card.card import short
 from simnet.report.card.picture import nodes
 from simnet.report.html.blocks import Block, Notes, Table, Typed
 from simnet.report.html.svg import picture
-from simnet.report.whatif import judged_by, moved_most
+from simnet.report.whatif import judged_by, moved_most, next_step, reason
 from simnet.study.run.measures import CPU_PER_BYTE
-from simnet.study.whatif.plan import MEMBERS, SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,25 +52,12 @@ def first_screen(name: str, card: Card, *, known: bool, worth: bool) -> list[Blo
 
 def reason_of(found: WhatIf, best: Judged) -> str:
     """Why, from what it comes, and of an open answer what would tell more."""
-    parts = [best.reason]
+    parts = [reason(best)]
     if best.verdict == "yes" and best.decided_by == CPU_PER_BYTE:
         parts += [f"mostly: {one}" for one in moved_most(best)[:1]]
-    if best.verdict == "cannot tell" and (more := _what_tells(found, best)):
+    if more := next_step(found, best):
         parts.append(more)
     return ". ".join(capital(one) if number else one for number, one in enumerate(parts) if one)
-
-
-def _what_tells(found: WhatIf, best: Judged) -> str:
-    """What makes the interval of what decided as wide as it is."""
-    decided = next((one for one in best.changes if one.metric == best.decided_by), None)
-    if decided is None or decided.hull is None:
-        return ""
-    if decided.widest == "seeds":
-        seeds, members = max(SEEDS, 2 * found.seeds), max(MEMBERS, found.members)
-        return f"more runs may tell: --seeds {seeds} --members {members}"
-    if decided.widest == "parameters":
-        return "what nobody measured of this machine decides: simnet calibrate narrows it"
-    return "the change is smaller than the model is good for: try it"
 
 
 def rests_on(found: WhatIf, before: Effective | None) -> Notes:

@@ -33,6 +33,7 @@ from simnet.study.run.arguments import (
     text_of,
     time_us_of,
 )
+from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import pooled
 from simnet.study.run.machine import machine
 from simnet.study.run.run import recorded
@@ -43,6 +44,8 @@ PRECISION: Final = "2 %"
 
 _SHARE: Final = Kind("a share", "ppm", "", "", "0.1 %", ("",), scale=1_000_000)
 _PPM: Final = 1e-6
+# from which ratio on a p99 is not by chance longer than that of a larger load
+_LONGER: Final = 4
 
 
 def capacity(  # noqa: PLR0913 (what the command has options for)
@@ -142,6 +145,7 @@ def _answer(
     every = [run for load in sorted(runner.results) for run in runner.results[load]]
     doubts = [run.doubt for run in every if run.doubt]
     digest = hashlib.blake2b(" ".join(run.fingerprint for run in every).encode(), digest_size=16)
+    loads = tuple(_tried(one, runner.results[one.load]) for one in found.judged)
     return Capacity(
         scenario=every[0].scenario,
         version=simnet.__version__,
@@ -164,9 +168,9 @@ def _answer(
         exceptions=found.exceptions,
         simulations=len(every),
         conclusive=not doubts,
-        remarks=(*runner.remarks, *_remarks(found), *dict.fromkeys(doubts)),
+        remarks=(*runner.remarks, *_remarks(found), *_latency(loads), *dict.fromkeys(doubts)),
         exit_status=3 if doubts else _exit_status(found),
-        loads=tuple(_tried(one, runner.results[one.load]) for one in found.judged),
+        loads=loads,
     )
 
 
@@ -180,17 +184,33 @@ def _exit_status(found: Found) -> int:
 def _remarks(found: Found) -> list[str]:
     remarks = []
     if found.exceptions:
-        loads = ", ".join(map(str, found.exceptions))
+        loads = ", ".join(f"{load:,}" for load in found.exceptions)
         remarks.append(f"not monotone: {loads} exceeds a limit although a larger load meets all")
     if found.low == found.plan.highest:
         remarks.append("the largest load that was allowed meets the limits: there may be more")
     elif len(found.judged) >= found.plan.most_loads:
         remarks.append(f"the search ended after {len(found.judged)} loads")
     if found.undecided:
-        loads = ", ".join(map(str, found.undecided))
+        loads = ", ".join(f"{load:,}" for load in found.undecided)
         most = LOOKS[-1]
         remarks.append(f"{most} runs cannot tell whether {loads} meets the limits")
     return remarks
+
+
+def _latency(loads: Sequence[TriedLoad]) -> list[str]:
+    """Say where a load that passes waits much longer than a larger one that passes."""
+    passed = [
+        (one.load, one.carried.latency_us.p99)
+        for one in loads
+        if one.verdict == "pass" and one.carried.latency_us.p99
+    ]
+    for number, (load, late_us) in enumerate(passed):
+        larger, least_us = min(passed[number:], key=lambda one: one[1])
+        if late_us > _LONGER * least_us:
+            at_low = f"{latency_text(late_us, ',.0f')} at {load:,.0f}"
+            at_high = f"{latency_text(least_us, ',.0f')} at {larger:,.0f}"
+            return [f"p99 falls where the load grows: {at_low}, {at_high}; both meet the limits"]
+    return []
 
 
 def _tried(judged: Judged, runs: Sequence[Measured]) -> TriedLoad:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from simnet.errors import InputError
+from simnet.printable import few
 from simnet.scenario.core.load import present
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import UnitError
@@ -124,7 +125,7 @@ class Runner:
     def lengthen(self, plan: Plan) -> None:
         """Find by one run how long the others have to be."""
         member = replace(self.runs, case=self._setting.case(self.runs.case, plan.start))
-        _, result = next(iter(self._simulated([member]).items()))
+        _, result = next(iter(self._simulated([member], "how long runs have to be").items()))
         messages = result.messages
         if not messages.offered or not result.packets:
             message = f"nothing was offered in {self._scenario_s:g} s: {self._setting.name} too low"
@@ -153,7 +154,8 @@ class Runner:
     def measure(self, runs: Sequence[Run]) -> Mapping[Run, Sample]:
         """The samples of replications of loads."""
         members = {run: self._member(*run) for run in runs}
-        results = self._simulated(list(members.values()))
+        loads = few([f"{load:,}" for load in dict.fromkeys(load for load, _ in runs)])
+        results = self._simulated(list(members.values()), f"{self._setting.name} {loads}")
         for load, number in runs:
             self.results.setdefault(load, []).append(results[members[load, number]])
         return {run: results[member].sample for run, member in members.items()}
@@ -165,12 +167,12 @@ class Runner:
             return replace(member, duration=f"{math.ceil(1000 * needed_s)} ms")
         return member
 
-    def _simulated(self, members: Sequence[Member]) -> dict[Member, Measured]:
+    def _simulated(self, members: Sequence[Member], phase: str) -> dict[Member, Measured]:
         """Simulate, keeping of each result what is shown."""
 
         def report(done: int, total: int) -> None:
             if self._progress:
-                self._progress(self.done + done, self.done + total)
+                self._progress(self.done + done, self.done + total, phase)
 
         results = simulate_each(members, progress=report, lean=True, **self._how)  # type: ignore[arg-type]
         late_us = self._limits.p99_us

@@ -1,14 +1,16 @@
 """The largest load that meets limits: bracketing, bisection, and a look at what was passed over.
 
-1. From a first load by factors of two, up while loads pass, down while none does, until the
+1. From a first load by factors of about two, up while loads pass, down while none does, until the
    largest that passes lies beside one that fails.
-2. Bisection (geometric means) until the two are as close as was asked for. Where a load between
-   them stays undecided, the gaps on both sides of it are narrowed; the interval is then wider, and
-   says so.
+2. Bisection (near geometric means) until the two are as close as was asked for. Where a load
+   between them stays undecided, the gaps on both sides of it are narrowed; the interval is then
+   wider, and says so.
 3. A check that loads below pass and loads above fail, at quarters. Bisection alone would never
    notice if they did not: a moderated interrupt can make a low load slower than a higher one. A
    load above that passes starts the search again from there; a load below that fails is an
    exception to report.
+
+Loads have as few digits as the search allows: they are read, compared and typed by people.
 
 The answer is an interval: its lower end was shown to meet the limits, its upper end to exceed one.
 If no load above the capacity passes by error, and none below fails, the capacity lies between, and
@@ -38,6 +40,9 @@ _CHECKS_BELOW: Final = (0.25, 0.5, 0.75)
 _CHECKS_ABOVE: Final = (1.25, 1.5)
 # a load that was judged this close by is check enough
 _CLOSE: Final = 1.1
+# how far from where it is looked for a round load may lie: a factor, and a share of a gap
+_NEAR: Final = 1.05
+_BESIDE_MIDDLE: Final = 0.1
 
 Run: TypeAlias = tuple[int, int]
 """A load, and the number of the replication, from 0."""
@@ -67,7 +72,8 @@ class Plan:
     @property
     def most_loads(self) -> int:
         """How many loads are tried at most."""
-        halvings = math.ceil(math.log2(math.log(2) / math.log1p(self.precision)))
+        gap = math.log(2 * _NEAR) / math.log1p(self.precision)
+        halvings = math.ceil(math.log(gap) / -math.log(0.5 + _BESIDE_MIDDLE))
         checks = len(_CHECKS_BELOW) + len(_CHECKS_ABOVE)
         return _BRACKETS + max(halvings, 0) + _BESIDE + checks
 
@@ -162,9 +168,9 @@ def following(found: Found) -> list[int]:
     first, last = found.judged[0].load, found.judged[-1].load
     wanted = []
     if low is None and first > plan.lowest:
-        wanted.append(max(first // 2, plan.lowest))
+        wanted.append(max(_near(first / 2), plan.lowest))
     if high is None and found.judged[-1].verdict != "fail" and last < plan.highest:
-        wanted.append(min(last * 2, plan.highest))
+        wanted.append(min(_near(last * 2), plan.highest))
     if wanted or low is None:
         return wanted
     between = [] if high is None or found.narrow else _between(found, low, high)
@@ -177,14 +183,35 @@ def _between(found: Found, low: int, high: int) -> list[int]:
     gaps = [(low, min(inside)), (max(inside), high)] if inside else [(low, high)]
     step = 1 + found.plan.precision
     wide = [(left, right) for left, right in gaps if right > max(left * step, left + 1)]
+    return [_middle(left, right) for left, right in wide]
+
+
+def roundest(low: float, high: float) -> int | None:
+    """Return the integer with the fewest digits between two; None where there is none."""
+    middle = math.sqrt(low * high)
+    for digits in range(len(str(math.ceil(high))), -1, -1):
+        unit = int(10**digits)
+        found = round(middle / unit) * unit
+        if low <= found <= high:
+            return found
+    return None
+
+
+def _near(load: float) -> int:
+    return roundest(load / _NEAR, load * _NEAR) or max(math.floor(load), 1)
+
+
+def _middle(left: int, right: int) -> int:
+    """Return a load near the geometric mean of two that are not neighbours."""
+    ends = (right / left) ** (0.5 - _BESIDE_MIDDLE)
     # the geometric mean of close integers rounds down to the lower of them
-    return [max(math.isqrt(left * right), left + 1) for left, right in wide]
+    return roundest(left * ends, right / ends) or max(math.isqrt(left * right), left + 1)
 
 
 def _checks(found: Found, low: int, high: int | None) -> list[int]:
     """Loads on either side of which nothing is known near by."""
-    places = [round(low * share) for share in _CHECKS_BELOW]
-    places += [] if high is None else [round(high * share) for share in _CHECKS_ABOVE]
+    places = [_near(low * share) for share in _CHECKS_BELOW]
+    places += [] if high is None else [_near(high * share) for share in _CHECKS_ABOVE]
     known = [one.load for one in found.judged]
     return [
         place

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import ink
+from simnet.study.validate.document import system_of
 from simnet.study.whatif.record import OUTCOMES
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class _Predicted(Protocol):
 def scores(found: Record) -> Figure:
     """Predicted over measured, one line a number, on a logarithmic scale; 1 is right.
 
-    The bar is the 95 % interval. Green numbers lie inside of it, red ones do not. The grey band is
-    10 % to either side. Numbers that were measured as 0 have no ratio and are left out.
+    The bar is the 95 % interval. Green dots lie inside of it, orange crosses do not. The grey band
+    is 10 % to either side. Numbers that were measured as 0 have no ratio and are left out.
     """
     title = (
         f"{sum(one.covered for one in found.last())} of {len(found.last())} numbers lie inside"
@@ -62,39 +63,63 @@ def scores(found: Record) -> Figure:
 
 
 def ratios(last: Sequence[_Predicted], title: str) -> Figure:
-    """The same of any numbers that were predicted and measured, none of them 0."""
-    height = _REST_INCHES + _ROW_INCHES * len(last)
+    """The same of any numbers that were predicted and measured, none of them 0.
+
+    Each system that a document describes has its name above its numbers. An arrow leads to where a
+    dot or the end of a bar is that has no room.
+    """
+    rows = list(_rows(last))
+    height = _REST_INCHES + _ROW_INCHES * len(rows)
     axes = (figure := Figure(figsize=(_WIDTH_INCHES, height), layout="constrained")).subplots()
     axes.axvspan(1 - _RIGHT, 1 + _RIGHT, color="#888888", alpha=0.25, zorder=0)
     axes.axvline(1.0, color=ink(), linewidth=0.8)
-    for place, score in enumerate(last):
-        colour = _INSIDE if score.covered else _OUTSIDE
-        exact = _ratios(score)
-        low, ratio, high = (min(max(one, _LEAST), _MOST) for one in exact)
-        axes.plot([low, high], [place, place], color=colour, linewidth=2.5, alpha=0.5)
-        axes.plot([ratio], [place], "o", color=colour, markersize=4)
-        if ratio in {_LEAST, _MOST}:
-            _annotate_beyond(axes, exact[1], (ratio, place), colour)
+    for place, row in enumerate(rows):
+        if isinstance(row, str):
+            axes.text(_LEAST * 1.02, place, row, fontsize=8, fontweight="bold", va="center")
+        else:
+            _draw(axes, row, place)
     axes.set_xscale("log")
     axes.set_xlim(_LEAST, _MOST)
     ticks = [0.1, 0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_yticks(range(len(last)), [f"{one.id}  {one.key}" for one in last], fontsize=7)
-    axes.set_ylim(len(last) - 0.4, -0.6)
-    axes.set_xlabel("predicted / measured (1: right; grey: within 10 %; bar: 95 % interval)")
+    named = {place: row for place, row in enumerate(rows) if not isinstance(row, str)}
+    axes.set_yticks([*named], [f"{one.id}  {one.key}" for one in named.values()], fontsize=7)
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    said = "1: right; grey: within 10 %; bar: 95 % interval; cross: outside of it"
+    axes.set_xlabel(f"predicted / measured ({said})")
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_title(title, fontsize="medium", loc="left")
     return figure
 
 
-def _annotate_beyond(axes: Axes, exact: float, dot: tuple[float, float], colour: str) -> None:
-    """Write beside a dot at the edge of the picture where it would be."""
-    left = exact < 1
+def _rows(last: Sequence[_Predicted]) -> Iterator[_Predicted | str]:
+    system = ""
+    for one in last:
+        found = system_of(one.id)
+        if found and found != system:
+            yield found
+        system = found
+        yield one
+
+
+def _draw(axes: Axes, one: _Predicted, place: int) -> None:
+    colour, marker = (_INSIDE, "o") if one.covered else (_OUTSIDE, "X")
+    exact = _ratios(one)
+    low, ratio, high = (min(max(number, _LEAST), _MOST) for number in exact)
+    axes.plot([low, high], [place, place], color=colour, linewidth=2.5, alpha=0.5)
+    for beyond, edge, arrow in ((exact[0] < _LEAST, low, "<"), (exact[2] > _MOST, high, ">")):
+        if beyond:
+            axes.plot([edge], [place], arrow, color=colour, markersize=6, clip_on=False)
+    if ratio not in {_LEAST, _MOST}:
+        axes.plot([ratio], [place], marker, color=colour, markersize=4.5)
+        return
+    # the number stands beside the bar and not on it
+    left = ratio == _LEAST
     axes.annotate(
-        f"← {exact:.2g}" if left else f"{exact:.2g} →",
-        dot,
-        (6 if left else -6, 0),
+        f"← {exact[1]:.2g}" if left else f"{exact[1]:.2g} →",
+        (high if left else low, place),
+        (8 if left else -8, 0),
         textcoords="offset points",
         ha="left" if left else "right",
         va="center",

@@ -13,7 +13,7 @@ from simnet.study.screen.document import in_percent
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from simnet.study.screen.document import Screen
+    from simnet.study.screen.document import Screen, Screened
 
 _SHOWN: Final = 15
 _WIDTH_INCHES, _HEIGHT_INCHES, _INCHES_A_ROW = 9.0, 1.4, 0.3
@@ -22,6 +22,8 @@ _BAR, _DOT = "#56b4e9", "#0072b2"
 _WITHIN = "#555555"
 _SHARES_INCHES: Final = 5.0
 _TITLE_COLUMNS: Final = 65
+# of the longest bar
+_THINNEST: Final = 0.015
 
 
 def tornado(found: Screen) -> Figure:
@@ -39,12 +41,15 @@ def tornado(found: Screen) -> Figure:
     axes.axvspan(
         in_percent(-chance), in_percent(chance), color="#888888", alpha=0.3, label="chance"
     )
-    for row, one in enumerate(shown):
-        effect = one.effect(found.metric)
-        low, high = in_percent(effect.low), in_percent(effect.high)
-        axes.barh(row, high - low, 0.6, left=low, color=_BAR)
+    effects = [one.effect(found.metric) for one in shown]
+    ends = [(in_percent(effect.low), in_percent(effect.high)) for effect in effects]
+    least = _THINNEST * max((max(map(abs, pair)) for pair in ends), default=0.0)
+    for row, (low, high) in enumerate(ends):
+        # a change that is always the same has a bar, too
+        wide = max(high - low, least)
+        axes.barh(row, wide, 0.6, left=(low + high - wide) / 2, color=_BAR)
         axes.plot([low, high], [row, row], "|", color=_DOT, markersize=10)
-    axes.set_yticks(range(len(shown)), [one.name for one in shown])
+    axes.set_yticks(range(len(shown)), [_turned(one) for one in shown])
     axes.set_ylim(len(shown) - 0.5, -0.5)
     axes.use_sticky_edges = False  # a bar begins where its value does, not at the frame
     axes.margins(x=0.05)
@@ -58,6 +63,13 @@ def tornado(found: Screen) -> Figure:
     axes.legend(loc="lower right", fontsize="small")
     axes.spines[["top", "right"]].set_visible(False)
     return figure
+
+
+def _turned(one: Screened) -> str:
+    """The name, and from which value to which a knob was turned."""
+    if len(one.values) < 2 or one.values[-1] == "on":  # noqa: PLR2004 - from one to another
+        return one.name
+    return f"{one.name}  {one.values[0]} → {one.values[-1]}"
 
 
 def _shares(found: Screen, axes: Axes) -> None:

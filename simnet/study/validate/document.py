@@ -127,6 +127,7 @@ class Document:
 
     Attributes:
         name: of its package.
+        systems: that were measured, in words, by the first part of the ids of their measurements.
         answers: by the id of the measurement that they answer.
         kinds: of its quantities, see `kinds`, by a pattern of `ID:KEY`; the first that matches.
         configurations: names of what was measured in one go, by a pattern of `ID:KEY`; what matches
@@ -141,6 +142,7 @@ class Document:
     """
 
     name: str
+    systems: Mapping[str, str]
     answers: Mapping[str, Answer]
     kinds: Mapping[str, str]
     configurations: Mapping[str, str] = field(default_factory=dict)
@@ -178,6 +180,12 @@ def answer(name: str, others: Iterable[str] = ()) -> Answer:
     raise InputError(
         f"expected the id of a measurement{nearest(name, [*known, *others])}", key=name
     )
+
+
+def system_of(name: str) -> str:
+    """The system of a measurement, in words; empty where no document says it."""
+    system = name.partition(".")[0]
+    return next((one.systems[system] for one in documents() if system in one.systems), "")
 
 
 def document_of(name: str) -> Document:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import click
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from simnet.cli.output import answer
 from simnet.report.columns import columns
 from simnet.terminal import answer_last, folded
-from tests.cli.conftest import Simnet
 
 Terminal = Callable[[int], None]
 
@@ -98,26 +96,3 @@ def test_the_answer_stands_on_the_last_screen(terminal: Terminal) -> None:
     shown = answer_last(long, "ethtool -C eth0 rx-usecs 5\n")
     assert shown.splitlines()[-1] == "affinity: yes"
     assert answer_last("affinity: yes\n", "ethtool\n").count("affinity: yes") == 1
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("run", "xdp-firewall", "--duration", "2 ms"),
-        ("run", "nvme-980pro", "--duration", "2 ms"),
-        ("explain", "xdp-firewall", "--duration", "2 ms"),
-        ("sweep", "router-connectx5", "--over", "forward.rate=10000,20000", "--duration", "1 ms"),
-        ("validate", "--frozen"),
-        ("show", "xdp-firewall"),
-        ("show", "samsung-980-pro-1tb"),
-    ],
-    ids=" ".join,
-)
-@pytest.mark.compiled
-def test_80_columns_are_enough(
-    simnet: Simnet, terminal: Terminal, command: tuple[str, ...]
-) -> None:
-    terminal(80)
-    shown = simnet(*command)
-    assert shown.status == 0, shown.err
-    assert [line for line in click.unstyle(shown.out).splitlines() if len(line) > 80] == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,27 @@ def test_it_is_a_frame_and_a_plot() -> None:
     ]  # fmt: skip
     assert axes[-1].get_xlabel() == f"{LOAD} ({found.meaning.partition(',')[0]})"
     assert f"{found.low:,.0f} meets the limits" in axes[0].figure.get_suptitle()
+
+
+def test_a_p99_that_falls_where_the_load_grows_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few messages wait for a timer, many for none."""
+
+    def simulate(effective: Effective, **options: Any) -> Result:
+        made = relayed(effective, **options)
+        assert made.messages is not None
+        if effective.kernel.netdev_max_backlog > 60_000:
+            return made
+        slow = tuple((50 * late_us, count) for late_us, count in made.messages.histogram)
+        messages = made.messages.model_copy(update={"histogram": slow})
+        return made.model_copy(update={"messages": messages})
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    (remark,) = [one for one in ask().remarks if one.startswith("p99 falls")]
+    slow, fast = re.findall(r"([\d,]+) us at ", remark)
+    assert int(slow.replace(",", "")) > 4 * int(fast.replace(",", ""))
+    assert remark.endswith("; both meet the limits")
+    monkeypatch.setattr(task, "simulate", relayed)
+    assert not [one for one in ask().remarks if one.startswith("p99 falls")]
 
 
 def test_all_loads_have_the_same_seeds_and_no_run_is_asked_for_twice(runs: list[Effective]) -> None:

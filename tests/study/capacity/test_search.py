@@ -13,7 +13,7 @@ from scipy import stats
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.study.capacity.search import LOOKS, Found, Judged, Measure, Plan, Run, search
+from simnet.study.capacity.search import LOOKS, Found, Judged, Measure, Plan, Run, roundest, search
 from simnet.study.capacity.verdict import Limits, Sample, criteria, verdict
 from tests.kernel.queueing import Customers, Station
 
@@ -115,6 +115,22 @@ def test_without_noise_the_interval_is_narrow_and_holds_the_capacity(
         assert found.narrow
     assert len(found.judged) <= wanted.most_loads
     assert found.exceptions == ()
+    # 0.5 % of a load is told by three digits, and four where the first is a 1
+    tried = {one.load for one in found.judged} - {start}
+    assert max((len(str(load).rstrip("0")) for load in tried), default=1) <= 4
+
+
+@given(st.floats(1, 1e9), st.floats(1.01, 3))
+def test_a_round_load_lies_between_and_is_the_roundest(low: float, share: float) -> None:
+    high = low * share
+    found = roundest(low, high)
+    if found is None:
+        assert math.floor(high) < math.ceil(low)
+        return
+    assert low <= found <= high
+    unit = 10 ** (len(str(found)) - len(str(found).rstrip("0")) + 1)
+    nearest = round(math.sqrt(low * high) / unit) * unit
+    assert not low <= nearest <= high
 
 
 def test_the_ends_of_the_range_are_answers_too() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 from pydantic import model_validator
@@ -16,11 +15,7 @@ from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.capacity.document import SCHEMA, Capacity
-from simnet.study.run.duration_text import latency_text
 from simnet.study.run.machine import machine
-
-# times
-_FALLS: Final = 4
 
 
 def _parts(found: Sequence[tuple[str, Capacity]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
@@ -51,30 +46,14 @@ def _part(name: str, file: str, found: Capacity) -> Part:
         words += ["--max-p99", f"{found.max_p99_us:g} us"]
     sections.append(repeat_section("capacity", found, words, found.tunings, file))
     tone = "good" if found.precise and found.conclusive else "open"
-    remarks = [*found.remarks, *_falling(found)]
     return Part(
         f"How much load does {title} carry?",
         [Verdict(capital(answer_text(found)), f"Limits: {limits_text(found)}.", tone)],
         sections,
         of=machine(known) if known else found.machine,
-        first=[Notes(tuple(remarks), warning=True)] if remarks else [],
+        first=[Notes(found.remarks, warning=True)] if found.remarks else [],
         foot=f"simnet {found.version}: {found.simulations} runs, fingerprint {found.fingerprint}",
     )
-
-
-def _falling(found: Capacity) -> list[str]:
-    """That a larger load has a much smaller p99 than one below it, where there is such a pair."""
-    known = [
-        (one.load, one.carried.latency_us.p99)
-        for one in found.loads
-        if one.verdict == "pass" and one.carried.latency_us.p99
-    ]
-    for (less, high), (more, low) in pairwise(sorted(known)):
-        if high > _FALLS * low:
-            was, now = latency_text(high), latency_text(low)
-            said = f"p99 falls from {was} at {less:,.0f} to {now} at {more:,.0f}"
-            return [f"{said}: a queue that filled once in few runs decides such a p99"]
-    return []
 
 
 class _Whole(Capacity):

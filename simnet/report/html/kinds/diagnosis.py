@@ -84,7 +84,7 @@ def _groups(findings: Sequence[Finding]) -> list[list[Finding]]:
 
 def _verdicts(found: Document, groups: Sequence[Sequence[Finding]]) -> Iterator[Verdict]:
     asks = " and ".join(found.ask)
-    would = f" What would tell most: {asks}, twice, some seconds apart." if asks else ""
+    would = f" Outputs that would tell most: {asks}, twice, some seconds apart." if asks else ""
     if found.verdict == "nothing wrong":
         yield Verdict("Nothing is wrong", "in what these files count.", "good")
     elif not groups:
@@ -93,8 +93,8 @@ def _verdicts(found: Document, groups: Sequence[Sequence[Finding]]) -> Iterator[
         (first, *others), *more = groups
         also = f" and {len(others)} more like it" if others else ""
         where = _OUTSIDE if first.outside else _HERE
-        sure = first.sure.capitalize()
-        reason = f"{sure}, by {first.said}{_places(first)}; it is {where} ({first.place})."
+        reason = f"This is {first.sure}: {first.said}{_places(first)}."
+        reason += f" The place: {first.place}, {where}."
         tone = "open" if first.sure == "possible" else "bad"
         told = f" {_plainly(first.prediction)}" if first.prediction else ""
         weak = would if first.sure == "possible" else ""

@@ -26,7 +26,7 @@ from simnet.report.html.kinds import Kind, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_case, seen
-from simnet.report.whatif import MEANING, change_heading, change_rows
+from simnet.report.whatif import MEANING, change_heading, change_rows, reason
 from simnet.scenario.commands.commands import Commands, commands
 from simnet.study.run.loss import kind_of
 from simnet.study.run.machine import LOADS_SAID
@@ -117,7 +117,7 @@ def whatif_part(
     known = not file or (pair is not None and pair.commands == best.commands)
     first = first_screen(name, card, known=known, worth=best.verdict == "yes")
     if len(names) > 1:
-        rows = tuple((str(o.rank), o.tuning, ANSWERS[o.verdict], o.reason) for o in found.tunings)
+        rows = tuple((str(o.rank), o.tuning, ANSWERS[o.verdict], reason(o)) for o in found.tunings)
         first.insert(0, Table("All tunings, the best first", _RANKED, rows, left=4))
     return Part(
         f"What would {what} do to {title}?",
@@ -181,7 +181,7 @@ def pair_of(base: Case | None, text: str) -> Pair | None:
 
 
 def _changes(name: str, found: WhatIf) -> Section:
-    reasons = "; ".join(f"{one.tuning}: {one.verdict}, {one.reason}" for one in found.tunings)
+    reasons = "; ".join(f"{one.tuning}: {one.verdict}, {reason(one)}" for one in found.tunings)
     caption = "What each tuning changes, with its 95 % interval"
     drawn = picture(f"{name}-intervals", found.plot, caption, reasons)
     tables = [
