@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from simnet.study.validate.document import answers, documents, draws_for
+from simnet.study.validate.document import answers, documents, draws_for, system_of
 from simnet.study.validate.measurements import measurement, measurements, wanted
 from simnet.study.work.cases import Case
 
@@ -44,6 +44,10 @@ def test_an_answer_is_to_what_was_measured_or_is_wanted() -> None:
         for anchor in answer.anchors:
             assert anchor.id in answers(), name
             assert set(anchor.keys) <= set(measurement(anchor.id).value), name
+
+
+def test_every_system_that_was_measured_has_a_name_in_words() -> None:
+    assert [name for name in measurements() if not system_of(name)] == []
 
 
 def test_draws_are_kept_for_the_models_that_they_were_fitted_with() -> None:

@@ -127,9 +127,9 @@ class Document:
 
     Attributes:
         name: of its package.
-        systems: that were measured, in words, by the first part of the ids of their measurements.
         answers: by the id of the measurement that they answer.
         kinds: of its quantities, see `kinds`, by a pattern of `ID:KEY`; the first that matches.
+        systems: that were measured, in words, by the first part of the ids of their measurements.
         configurations: names of what was measured in one go, by a pattern of `ID:KEY`; what matches
             none belongs to its id.
         listings: that a result may be compared with.
@@ -142,9 +142,9 @@ class Document:
     """
 
     name: str
-    systems: Mapping[str, str]
     answers: Mapping[str, Answer]
     kinds: Mapping[str, str]
+    systems: Mapping[str, str] = field(default_factory=dict)
     configurations: Mapping[str, str] = field(default_factory=dict)
     listings: tuple[Listing, ...] = ()
     anchor: Anchored | None = None
