@@ -40,9 +40,6 @@ class AckCompression:
     slack_ps: cython.longlong = 0
     srtt_us: cython.longlong = 0
 
-    def __init__(self, rules: ReceiverRules, *, sack: bool, srtt_us: int) -> None:
-        self.init(rules, sack, srtt_us)
-
     @cython.cfunc
     def init(
         self,
@@ -50,7 +47,7 @@ class AckCompression:
         sack: cython.bint,
         srtt_us: cython.longlong,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.most = rules.compress_most if rules.compresses and sack else 0
         self.max_ps = rules.compress_max_ps
         self.slack_ps = rules.compress_slack_ps

@@ -54,31 +54,6 @@ class ReceiveCosts:
     merged_bytes: cython.longlong = 0
     collapses: cython.longlong = 0
 
-    def __init__(
-        self,
-        costs: Costs,
-        memory: Memory,
-        buffers: Buffers,
-        receiver: TcpReceiver,
-        backlog: SkbQueue,
-        device_node: int,
-        *,
-        checksum_by_cpu: bool,
-        page_bytes: int,
-        spread: Spread,
-    ) -> None:
-        self.init(
-            costs,
-            memory,
-            buffers,
-            receiver,
-            backlog,
-            device_node,
-            checksum_by_cpu,
-            page_bytes,
-            spread,
-        )
-
     @cython.cfunc
     def init(
         self,
@@ -92,7 +67,7 @@ class ReceiveCosts:
         page_bytes: cython.int,
         spread: Spread,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory

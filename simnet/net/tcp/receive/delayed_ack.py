@@ -97,31 +97,6 @@ class DelayedAck:
     delayed_acks: cython.int = 0
     quick_acks: cython.int = 0
 
-    def __init__(
-        self,
-        rules: ReceiverRules,
-        timing: AckTiming,
-        seq: ReceiveSequence,
-        window: ReceiveWindow,
-        compression: AckCompression,
-        *,
-        max_quickacks: int,
-        min_rcvmss: int,
-        option_bytes: int,
-        quickack: bool,
-    ) -> None:
-        self.init(
-            rules,
-            timing,
-            seq,
-            window,
-            compression,
-            max_quickacks,
-            min_rcvmss,
-            option_bytes,
-            quickack,
-        )
-
     @cython.cfunc
     def init(
         self,
@@ -135,7 +110,7 @@ class DelayedAck:
         option_bytes: cython.longlong,
         quickack: cython.bint,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.seq = seq
         self.window = window
         self.held = window.held

@@ -45,9 +45,6 @@ class ReceiveMemory:
     wasted_memory: cython.longlong = 0
     collapsed: cython.longlong = 0
 
-    def __init__(self, rules: ReceiverRules, window: ReceiveWindow, seq: ReceiveSequence) -> None:
-        self.init(rules, window, seq)
-
     @cython.cfunc
     def init(
         self,
@@ -55,7 +52,7 @@ class ReceiveMemory:
         window: ReceiveWindow,
         seq: ReceiveSequence,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.window = window
         self.seq = seq
         self.queue = window.queue

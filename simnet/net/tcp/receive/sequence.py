@@ -34,16 +34,13 @@ class ReceiveSequence:
     rcv_wnd: cython.longlong = 0
     rule_strict_window: cython.bint = False
 
-    def __init__(self, rules: ReceiverRules, rcv_wnd: int) -> None:
-        self.init(rules, rcv_wnd)
-
     @cython.cfunc
     def init(
         self,
         rules: ReceiverRules,
         rcv_wnd: cython.longlong,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.rule_strict_window = rules.strict_window
         self.rcv_wnd = rcv_wnd
         self.start(0)

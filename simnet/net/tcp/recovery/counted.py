@@ -54,11 +54,6 @@ class CountedRecovery(Recovery):
     uses_frto: cython.bint = False
     reduction: cython.int = 0
 
-    def __init__(
-        self, rules: SenderRules, board: Scoreboard, congestion: Congestion, timer: SendTimer
-    ) -> None:
-        self.init(rules, board, congestion, timer)
-
     @cython.cfunc
     def init(
         self,
@@ -67,7 +62,7 @@ class CountedRecovery(Recovery):
         congestion: Congestion,
         timer: SendTimer,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self._start(board, congestion, timer)
         self.tags = CountedTags.__new__(CountedTags)
         self.tags.init(rules, board)

@@ -30,15 +30,12 @@ class Undo:
     marker: cython.longlong = 0
     retrans: cython.longlong = 0
 
-    def __init__(self, seq: SendSequence) -> None:
-        self.init(seq)
-
     @cython.cfunc
     def init(
         self,
         seq: SendSequence,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.seq = seq
         self.marker = NONE
         self.retrans = 0

@@ -49,20 +49,6 @@ class SendCosts:
     core_cache: CacheWays = None
     toucher: Cpu = None
 
-    def __init__(
-        self,
-        costs: Costs,
-        memory: Memory,
-        buffers: Buffers,
-        seq: SendSequence,
-        nic: Port,
-        *,
-        checksum_by_cpu: bool,
-        gso: bool,
-        per_large: int,
-    ) -> None:
-        self.init(costs, memory, buffers, seq, nic, checksum_by_cpu, gso, per_large)
-
     @cython.cfunc
     def init(
         self,
@@ -75,7 +61,7 @@ class SendCosts:
         gso: cython.bint,
         per_large: cython.int,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory

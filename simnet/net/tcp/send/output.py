@@ -88,18 +88,6 @@ class SendOutput:
     retransmissions: cython.longlong = 0
     stalled_jiffies: cython.longlong = 0
 
-    def __init__(
-        self,
-        recovery: Recovery,
-        validation: WindowValidation,
-        rules: SenderRules,
-        *,
-        tso: bool,
-        tso_win_divisor: int,
-        timestamps: bool,
-    ) -> None:
-        self.init(recovery, validation, rules, tso, tso_win_divisor, timestamps)
-
     @cython.cfunc
     def init(
         self,
@@ -110,7 +98,7 @@ class SendOutput:
         tso_win_divisor: cython.int,
         timestamps: cython.bint,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.recovery = recovery
         self.validation = validation
         self.seq = recovery.seq

@@ -55,11 +55,6 @@ class SendTimer:
     resends_head: cython.bint = False
     probing: cython.bint = False
 
-    def __init__(
-        self, board: Scoreboard, rtt: RttEstimator, rto_init: int, *, wants_us: bool
-    ) -> None:
-        self.init(board, rtt, rto_init, wants_us)
-
     @cython.cfunc
     def init(
         self,
@@ -68,7 +63,7 @@ class SendTimer:
         rto_init: cython.longlong,
         wants_us: cython.bint,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.board = board
         self.rtt = rtt
         self.wants_us = wants_us

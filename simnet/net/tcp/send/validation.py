@@ -48,17 +48,6 @@ class WindowValidation:
     max_packets_out: cython.longlong = 0
     usage_seq: cython.longlong = 0
 
-    def __init__(
-        self,
-        recovery: Recovery,
-        rules: SenderRules,
-        *,
-        tso: bool,
-        tso_win_divisor: int,
-        restarts: bool,
-    ) -> None:
-        self.init(recovery, rules, tso, tso_win_divisor, restarts)
-
     @cython.cfunc
     def init(
         self,
@@ -68,7 +57,7 @@ class WindowValidation:
         tso_win_divisor: cython.int,
         restarts: cython.bint,
     ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        """Begin: a connection makes its parts without a call of Python's."""
         self.recovery = recovery
         self.timer = recovery.timer
         self.congestion = recovery.congestion
