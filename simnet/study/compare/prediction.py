@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pydantic import ValidationError
 
+import simnet
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes
 from simnet.scenario.core.library import SCENARIO_FILE, read_scenario, scenario_names
+from simnet.spelling import nearest
 from simnet.study.compare.metrics import predicted
-from simnet.study.compare.tuned import predicted_again, tuned, untuned
 from simnet.study.run.result import Result
 from simnet.study.validate.asking import simulated
 from simnet.study.validate.document import Answer, draws_for
 from simnet.study.validate.members import MEMBER_TIMES, Simulations
+from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA as WHATIF
 from simnet.study.whatif.whatif import WhatIf
-from simnet.study.work.cases import Case, Member, Progress
+from simnet.study.work.cases import Case, Member, Progress, simulate_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 Prediction: TypeAlias = Result | WhatIf
 
@@ -192,3 +195,41 @@ def _same(case: Case, result: Result) -> bool:
     now = Member(case).effective().model_dump(mode="json")
     then: Mapping[str, object] = result.configuration
     return {**now, "run": None} == {**then, "run": None}
+
+
+def tuned(found: WhatIf, tuning: str | None, scenario: str) -> Case:
+    """What is simulated of a tuning.
+
+    Args:
+        found: the what-if.
+        tuning: which one; may be None where there is only one.
+        scenario: its name or file.
+
+    Raises:
+        InputError: it is not one of those that were asked about, or which one is not said.
+    """
+    names = [one.tuning for one in found.tunings]
+    if tuning is None and len(names) > 1:
+        expected = f"which tuning was applied? expected one of {', '.join(sorted(names))}"
+        raise InputError(expected, key="--tuning")
+    name = names[0] if tuning is None else tuning
+    if name not in names:
+        expected = f"the what-if has {', '.join(sorted(names))}{nearest(name, names)}"
+        raise InputError(expected, key=name)
+    return read_tuning(scenario, name).on(untuned(found, scenario))
+
+
+def untuned(found: WhatIf, scenario: str) -> Case:
+    """What is simulated of the system before any tuning."""
+    settings = dict(found.settings)
+    apply = settings.pop("--apply", "")
+    return Case(scenario, tuple(settings.items()), found.base_tunings, tuple(apply.split()))
+
+
+def predicted_again(
+    found: WhatIf, case: Case, *, jobs: int | None, progress: Progress | None
+) -> tuple[Result, str]:
+    """The result of a tuning, and a line that says how it was made."""
+    (result,) = simulate_all([Member(case)], jobs=jobs, progress=progress)
+    version = "" if found.version == simnet.__version__ else f", which version {found.version} made"
+    return result, f"the tuning of the what-if{version} is simulated again as the scenario is now"

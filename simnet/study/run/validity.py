@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
 from simnet.printable import few
+from simnet.scenario.core.subject import subjects
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
-from simnet.scenario.system.delayed_actions import delayed_actions
 
 if TYPE_CHECKING:
     from simnet.host.delayed_action import DelayedAction
@@ -147,3 +148,9 @@ def _waiting(system: System, flows: Sequence[str]) -> str:
 
 def _s(time_ps: int) -> str:
     return f"{seconds_text(time_ps)} s"
+
+
+def delayed_actions(effective: Effective) -> tuple[DelayedAction, ...]:
+    """All of them, the first one first."""
+    found = chain.from_iterable(subject.delayed_actions(effective) for subject in subjects())
+    return tuple(sorted(found, key=lambda one: (one.after_ps, one.name)))

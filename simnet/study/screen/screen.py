@@ -42,8 +42,8 @@ from simnet.study.screen.document import WITHIN, Effect, Screen, Screened, Share
 from simnet.study.screen.factors import Factor, factors
 from simnet.study.screen.paths import Turn, alone, same, turns
 from simnet.study.screen.shares import shares
-from simnet.study.screen.why import why_idle
 from simnet.study.whatif.plan import fingerprint
+from simnet.study.whatif.same import why_same
 from simnet.study.whatif.verdict import ratios
 from simnet.study.work.cases import (
     Case,
@@ -56,6 +56,7 @@ from simnet.study.work.cases import (
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
+    from simnet.study.screen.factors import Factor
     from simnet.study.work.store import Store
 
 PATHS: Final = 3
@@ -300,3 +301,14 @@ def _effect(metric: str, changes: Sequence[float]) -> Effect:
         low=min(percent),
         high=max(percent),
     )
+
+
+def why_idle(base: Case, factor: Factor) -> str:
+    """What is known of why turning a factor changes nothing."""
+    now = Member(base).effective()
+    ends = dict.fromkeys((factor.values[0], factor.values[-1]))
+    others = [value for value in ends if value != factor.usual]
+    turned = [
+        Member(factor.on(base, value)).effective() for value in others if factor.goes(base, value)
+    ]
+    return why_same(now, turned)

@@ -13,8 +13,7 @@ from simnet.report.capacity import capacity
 from simnet.report.sweep import sweep as table
 from simnet.report.text import text
 from simnet.scenario.core.load import load
-from simnet.scenario.system.delayed_actions import delayed_actions
-from simnet.study.run.validity import lengthened, missed
+from simnet.study.run.validity import delayed_actions, lengthened, missed
 from tests.host.parts import MS
 
 X460 = "x460-out-of-box"

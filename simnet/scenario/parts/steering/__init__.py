@@ -7,7 +7,7 @@ from simnet.scenario.core.subject import Subject, late
 SUBJECT = Subject(
     "steering",
     order=100,
-    adds={"kernel": late("steering.kernel:SteeringKernel")},
+    adds={"kernel": late("steering.knobs:SteeringKernel")},
     knobs=late("steering.knobs:STEERING"),
     idle=late("steering.idle:idle"),
     check_host=late("steering.checks:check_steering"),

@@ -26,7 +26,7 @@ SUBJECT = Subject(
             HostDisk,
             key="disks",
             item="disk",
-            form=late("storage.tables:DiskTable"),
+            form=late("storage.load:DiskTable"),
             load=late("storage.load:graft_disks"),
             order=40,
         ),

@@ -1,9 +1,13 @@
-"""Storage of a scenario's file, put into the tree of values: disks, thread groups."""
+"""What a file says of disks and thread groups, and how it is put into the tree of values."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeAlias
 
+from pydantic import BaseModel, Field
+
+from simnet.scenario.core.schema import file_model
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import (
@@ -11,7 +15,6 @@ from simnet.scenario.parts.storage.schema import (
     DiskPartition,
     Iosched,
 )
-from simnet.scenario.parts.storage.tables import QueueTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +23,24 @@ if TYPE_CHECKING:
     from simnet.scenario.core.schema import ModelKind
     from simnet.scenario.core.toml import Document, KeyPath
     from simnet.scenario.core.tree import Path, Tree
-    from simnet.scenario.parts.storage.tables import DiskTable
+
+
+if TYPE_CHECKING:
+    QueueTable: TypeAlias = BaseModel
+    DiskPartitionTable: TypeAlias = BaseModel
+else:
+    QueueTable = file_model(BlockQueue, bare=True)
+    DiskPartitionTable = file_model(DiskPartition, bare=True)
+
+
+class DiskTable(Section):
+    """A disk of a host: a model with partitions, or a virtual one that a partition backs."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z]+$", description="device, as in sdb")]
+    model: Annotated[str, Field(description="disk model, of a real disk")] = ""
+    backing: Annotated[str, Field(description="partition of the peer's, of a virtual disk")] = ""
+    partitions: tuple[DiskPartitionTable, ...] = ()
+    queue: Annotated[QueueTable | None, Field(description="its request queue")] = None
 
 
 class Assembly(Protocol):
