@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     metavar="A..B",
     help="Loads to try; all legal ones by default. The search begins with the scenario's.",
 )
-@click.option("--precision", metavar="RATIO", help="Relative width of the answer; 2 % by default.")
+@click.option("--precision", metavar="RATIO", help="Relative width of the answer; 5 % by default.")
 @tuning_option
 @apply_option
 @set_option

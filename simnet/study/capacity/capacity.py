@@ -40,7 +40,7 @@ from simnet.study.run.run import recorded
 from simnet.study.work.cases import Member, Progress, case_of
 from simnet.study.work.store import Store
 
-PRECISION: Final = "2 %"
+PRECISION: Final = "5 %"
 
 _SHARE: Final = Kind("a share", "ppm", "", "", "0.1 %", ("",), scale=1_000_000)
 _PPM: Final = 1e-6
@@ -142,10 +142,11 @@ def _answer(
     options: Mapping[str, str],
 ) -> Capacity:
     plan = found.plan
-    every = [run for load in sorted(runner.results) for run in runner.results[load]]
+    several = [run for kept in sorted(runner.results) for run in runner.results[kept]]
+    every = list({run.fingerprint: run for run in several}.values())
     doubts = [run.doubt for run in every if run.doubt]
     digest = hashlib.blake2b(" ".join(run.fingerprint for run in every).encode(), digest_size=16)
-    loads = tuple(_tried(one, runner.results[one.load]) for one in found.judged)
+    loads = tuple(_tried(one, runner.results[one.load, one.short]) for one in found.judged)
     return Capacity(
         scenario=every[0].scenario,
         version=simnet.__version__,

@@ -2,13 +2,19 @@
 
 1. From a first load by factors of about two, up while loads pass, down while none does, until the
    largest that passes lies beside one that fails.
-2. Bisection (near geometric means) until the two are as close as was asked for. Where a load
-   between them stays undecided, the gaps on both sides of it are narrowed; the interval is then
-   wider, and says so.
-3. A check that loads below pass and loads above fail, at quarters. Bisection alone would never
+2. Bisection (near geometric means), until a load is near its limits, or the two are close.
+3. A load at the capacity itself could never be judged. So loads on both sides of where a limit
+   seems to be reached are judged, as far apart as was asked for. Where one stays undecided, the
+   gaps on both sides of it are narrowed; the interval is then wider, and says so.
+4. A check that loads below pass and loads above fail, at quarters. Bisection alone would never
    notice if they did not: a moderated interrupt can make a low load slower than a higher one. A
    load above that passes starts the search again from there; a load below that fails is an
    exception to report.
+
+Most loads are far from the capacity, and a few short runs show that. A short run can miss what a
+queue does in the long run: it says pass or fail only where all is within half of its limit, or
+something beyond twice of it, and else where to look. What is judged near its limits, is judged by
+long runs.
 
 Loads have as few digits as the search allows: they are read, compared and typed by people.
 
@@ -26,11 +32,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from simnet.study.capacity.verdict import Criterion, Limits, Sample, Verdict, criteria, verdict
 
-LOOKS: Final = (4, 8, 16, 32)
+GLANCES: Final = (4, 8)
+"""Short replications before the others, after which what is far from its limits is judged."""
+LOOKS: Final = (8, 12, 16, 24, 32)
 """Replications after which a load is judged."""
 CONFIDENCE: Final = 0.95
 
@@ -38,14 +46,30 @@ _BRACKETS: Final = 10
 _BESIDE: Final = 4
 _CHECKS_BELOW: Final = (0.25, 0.5, 0.75)
 _CHECKS_ABOVE: Final = (1.25, 1.5)
+# loads that long runs judge at most, and the part of the error that short ones have
+_MOST_LONG: Final = 12
+_GLANCING: Final = 0.2
 # a load that was judged this close by is check enough
 _CLOSE: Final = 1.1
 # how far from where it is looked for a round load may lie: a factor, and a share of a gap
 _NEAR: Final = 1.05
 _BESIDE_MIDDLE: Final = 0.1
+# by how much more than the limit, or less, something is far from it
+_FAR: Final = 2.0
+# so many times the precision is close
+_LAST_GAP: Final = 2
+# where loads on both sides of the capacity lie in the interval: at most at its ends, and at least
+_ENDS: Final = (0.5, 0.35)
 
-Run: TypeAlias = tuple[int, int]
-"""A load, and the number of the replication, from 0."""
+
+class Run(NamedTuple):
+    """A load, the number of the replication, from 0, and whether it is a short one."""
+
+    load: int
+    number: int
+    short: bool
+
+
 Measure: TypeAlias = Callable[[Sequence[Run]], Mapping[Run, Sample]]
 
 
@@ -60,6 +84,7 @@ class Plan:
         precision: largest relative width of the answer.
         limits: what a load must meet.
         looks: replications after which a load is judged, ascending.
+        glances: short replications before those.
     """
 
     start: int
@@ -68,6 +93,7 @@ class Plan:
     precision: float
     limits: Limits
     looks: tuple[int, ...] = LOOKS
+    glances: tuple[int, ...] = GLANCES
 
     @property
     def most_loads(self) -> int:
@@ -79,22 +105,50 @@ class Plan:
 
     @property
     def tail(self) -> float:
-        """Probability with which a single bound may err; all of them together 5 %."""
-        return (1 - CONFIDENCE) / (self.most_loads * len(self.looks) * self.limits.count)
+        """Probability with which a single bound of long runs may err; all together 4 %."""
+        error = (1 - CONFIDENCE) * (1 - _GLANCING)
+        return error / (_MOST_LONG * len(self.looks) * self.limits.count)
+
+    @property
+    def glancing_tail(self) -> float:
+        """That of short ones; all together 1 %."""
+        looks = self.most_loads * len(self.glances)
+        return (1 - CONFIDENCE) * _GLANCING / (looks * self.limits.count)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A load, what was found of it after so many replications, and whether it meets the limits."""
+    """A load, what was found of it after so many replications, and whether it meets the limits.
+
+    `short`: they were short ones.
+    """
 
     load: int
     runs: int
     criteria: tuple[Criterion, ...]
+    short: bool = False
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it meets the limits."""
-        return verdict(self.criteria)
+        """Whether it meets the limits; short runs say that only of what is far from them."""
+        return verdict(self.criteria) if self.is_far or not self.short else "undecided"
+
+    @property
+    def is_far(self) -> bool:
+        """Whether all is well within its limits, or something far beyond."""
+        limits = [(one, one.limit) for one in self.criteria]
+        beyond = any(one.low > _FAR * limit for one, limit in limits)
+        return beyond or all(one.high <= limit / _FAR for one, limit in limits)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether short runs could not say anything."""
+        return self.short and not self.is_far
+
+    @property
+    def excess(self) -> float:
+        """By how much the worst quantity exceeds its limit, as a logarithm; below 0: by none."""
+        return max(one.excess for one in self.criteria)
 
 
 @dataclass(frozen=True)
@@ -119,9 +173,12 @@ class Found:
 
     @property
     def undecided(self) -> tuple[int, ...]:
-        """Loads between the two of which nothing could be said."""
+        """Loads between the two of which long runs could say nothing."""
         low, high = self.low or 0, self.high or math.inf
-        return tuple(load for load in self._loads("undecided") if low < load < high)
+        long = {one.load for one in self.judged if not one.short}
+        return tuple(
+            load for load in self._loads("undecided") if low < load < high and load in long
+        )
 
     @property
     def exceptions(self) -> tuple[int, ...]:
@@ -149,41 +206,95 @@ def search(
     judged: dict[int, Judged] = {}
     while True:
         found = Found(plan, tuple(judged[load] for load in sorted(judged)))
-        wanted = [load for load in following(found) if load not in judged]
+        wanted = [
+            one
+            for one in dict.fromkeys(following(found))
+            if one.load not in judged or (one.long and judged[one.load].is_near)
+        ]
         wanted = wanted[: plan.most_loads - len(judged)]
+        long = sum(not one.short for one in judged.values()) + sum(one.long for one in wanted)
+        if long > _MOST_LONG:
+            return found
         if not wanted:
             return found
-        for one in _judge(plan, wanted, measure):
+        for one in _judge(plan, wanted, judged, measure):
             judged[one.load] = one
             if on_judged:
                 on_judged(one)
 
 
-def following(found: Found) -> list[int]:
+class Wanted(NamedTuple):
+    """A load to try, and whether long runs do where short ones cannot say."""
+
+    load: int
+    long: bool
+
+
+def following(found: Found) -> list[Wanted]:
     """The loads to try next, which may be tried at the same time; empty at the end."""
     plan = found.plan
     if not found.judged:
-        return [plan.start]
+        return [Wanted(plan.start, long=False)]
     low, high = found.low, found.high
     first, last = found.judged[0].load, found.judged[-1].load
     wanted = []
+    if low is None and found.judged[0].is_near and found.judged[0].excess < 0:
+        return [Wanted(first, long=True)]  # it seems to pass
     if low is None and first > plan.lowest:
         wanted.append(max(_near(first / 2), plan.lowest))
     if high is None and found.judged[-1].verdict != "fail" and last < plan.highest:
         wanted.append(min(_near(last * 2), plan.highest))
-    if wanted or low is None:
-        return wanted
+    if wanted:
+        return [Wanted(load, long=False) for load in wanted]
+    if low is None or high is None:
+        near = [one.load for one in found.judged if one.is_near]
+        if near:
+            return [Wanted(load, long=True) for load in near]
+    if low is None:
+        return []
     between = [] if high is None or found.narrow else _between(found, low, high)
-    return between or _checks(found, low, high)
+    return between or [Wanted(load, long=True) for load in _checks(found, low, high)]
 
 
-def _between(found: Found, low: int, high: int) -> list[int]:
-    """Where the interval can be narrowed: its middle, or the gaps beside what is undecided."""
-    inside = found.undecided
-    gaps = [(low, min(inside)), (max(inside), high)] if inside else [(low, high)]
+def _between(found: Found, low: int, high: int) -> list[Wanted]:
+    """Where the interval can be narrowed.
+
+    That is its middle, the two sides of the capacity, or the gaps beside what is undecided.
+    """
     step = 1 + found.plan.precision
-    wide = [(left, right) for left, right in gaps if right > max(left * step, left + 1)]
-    return [_middle(left, right) for left, right in wide]
+    inside = [one for one in found.judged if low < one.load < high]
+    if found.undecided:
+        gaps = [(low, min(found.undecided)), (max(found.undecided), high)]
+        wide = [(left, right) for left, right in gaps if right > max(left * step, left + 1)]
+        return [Wanted(_middle(left, right), long=True) for left, right in wide]
+    if inside or high <= low * step**_LAST_GAP:
+        return [Wanted(load, long=True) for load in _beside_capacity(found, low, high)]
+    return [Wanted(_middle(low, high), long=False)]
+
+
+def _beside_capacity(found: Found, low: int, high: int) -> list[int]:
+    """Loads on both sides of where a limit seems to be reached."""
+    far, near = ((1 + found.plan.precision) ** part for part in _ENDS)
+    capacity = _capacity([one for one in found.judged if low <= one.load <= high])
+    places = []
+    if low < capacity / far:
+        places.append((capacity / far, capacity / near))
+    if high > capacity * far:
+        places.append((capacity * near, capacity * far))
+    inside = [(max(left, low + 1), min(right, high - 1)) for left, right in places]
+    loads = [roundest(left, right) for left, right in inside if left <= right]
+    return [load for load in loads if load is not None] or [_middle(low, high)]
+
+
+def _capacity(judged: Sequence[Judged]) -> float:
+    """The load at which a limit seems to be reached: by logarithms, between loads beside it."""
+    above = next(
+        (number for number, one in enumerate(judged) if number and one.excess >= 0), len(judged) - 1
+    )
+    left, right = judged[above - 1], judged[above]
+    low, high = min(left.excess, 0.0), max(right.excess, 0.0)
+    share = -low / (high - low) if high > low else 0.5
+    return left.load * math.pow(right.load / left.load, share)
 
 
 def roundest(low: float, high: float) -> int | None:
@@ -221,20 +332,39 @@ def _checks(found: Found, low: int, high: int | None) -> list[int]:
     ]
 
 
-def _judge(plan: Plan, loads: Sequence[int], measure: Measure) -> list[Judged]:
+def _judge(
+    plan: Plan, wanted: Sequence[Wanted], known: Mapping[int, Judged], measure: Measure
+) -> list[Judged]:
     """Replicate each load until it can be judged, or the last look."""
+    judged = {one.load: known[one.load] for one in wanted if one.load in known}
+    unseen = [one.load for one in wanted if one.load not in judged]
+    judged |= _replicated(plan, unseen, measure, short=True)
+    near = [one.load for one in wanted if one.long and judged[one.load].is_near]
+    judged |= _replicated(plan, near, measure, short=False)
+    return [judged[one.load] for one in wanted]
+
+
+def _replicated(
+    plan: Plan, loads: Sequence[int], measure: Measure, *, short: bool
+) -> dict[int, Judged]:
+    """Replicate loads by short or long runs."""
+    counts, tail = (plan.glances, plan.glancing_tail) if short else (plan.looks, plan.tail)
     samples: dict[int, list[Sample]] = {load: [] for load in loads}
     judged: dict[int, Judged] = {}
-    open_loads = list(loads)
-    for count in plan.looks:
-        runs = [(load, n) for load in open_loads for n in range(len(samples[load]), count)]
-        measured = measure(runs)
-        for load, number in runs:
-            samples[load].append(measured[load, number])
-        for load in open_loads:
-            quantities = criteria(samples[load], plan.limits, plan.tail)
-            judged[load] = Judged(load, count, quantities)
-        open_loads = [load for load in open_loads if judged[load].verdict == "undecided"]
-        if not open_loads:
+    left = list(loads)
+    for count in counts:
+        if not left:
             break
-    return [judged[load] for load in loads]
+        runs = [
+            Run(load, number, short=short)
+            for load in left
+            for number in range(len(samples[load]), count)
+        ]
+        measured = measure(runs)
+        for run in runs:
+            samples[run.load].append(measured[run])
+        for load in left:
+            quantities = criteria(samples[load], plan.limits, tail)
+            judged[load] = Judged(load, count, quantities, short)
+        left = [load for load in left if judged[load].verdict == "undecided"]
+    return judged

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
@@ -46,6 +46,9 @@ LATE: Final = "late"
 SHORTFALL: Final = "shortfall"
 LATE_SHARE: Final = 0.01
 """Share of messages that may be later than p99."""
+
+NOTHING: Final = 1e-3
+"""So little of its limit counts what is not seen at all."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Sample:
         offered: messages.
         delivered: messages whose last byte has arrived.
         late: of them, later than the limit.
+        p99_us: latency of 99 of 100; 0 where none is limited or known.
     """
 
     packets: int
@@ -65,6 +69,7 @@ class Sample:
     offered: int
     delivered: int
     late: int
+    p99_us: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,19 @@ class Limits:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One quantity at one load: its mean over replications, its interval and its limit."""
+    """One quantity at one load: its mean over replications, its interval and its limit.
+
+    Attributes:
+        excess: by how much the limit is exceeded, as a logarithm; below 0: by none. No part of a
+            verdict: it says where to look.
+    """
 
     name: str
     mean: float
     low: float
     high: float
     limit: float
+    excess: float
 
     @property
     def verdict(self) -> Verdict:
@@ -116,13 +127,22 @@ def criteria(samples: Sequence[Sample], limits: Limits, tail: float) -> tuple[Cr
     found = []
     if limits.loss is not None:
         lost = _rate([s.dropped for s in samples], [s.packets for s in samples], tail)
-        found.append(Criterion(LOSS, *lost, limits.loss))
+        found.append(_criterion(LOSS, lost, limits.loss))
     if limits.p99_us is not None:
         late = _rate([s.late for s in samples], [s.delivered for s in samples], tail)
-        found.append(Criterion(LATE, *late, LATE_SHARE))
+        criterion = _criterion(LATE, late, LATE_SHARE)
+        p99_us = math.fsum(s.p99_us for s in samples) / len(samples)
+        if p99_us:  # says more than a share that may be nothing
+            criterion = replace(criterion, excess=math.log(p99_us / limits.p99_us))
+        found.append(criterion)
     behind = [(s.offered - s.delivered) / s.offered if s.offered else 0.0 for s in samples]
-    found.append(Criterion(SHORTFALL, *_student(behind, tail), limits.shortfall))
+    found.append(_criterion(SHORTFALL, _student(behind, tail), limits.shortfall))
     return tuple(found)
+
+
+def _criterion(name: str, interval: tuple[float, float, float], limit: float) -> Criterion:
+    mean, low, high = interval
+    return Criterion(name, mean, low, high, limit, math.log(max(mean / limit, NOTHING)))
 
 
 def verdict(found: Sequence[Criterion]) -> Verdict:

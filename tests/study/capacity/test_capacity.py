@@ -127,9 +127,16 @@ def test_all_loads_have_the_same_seeds_and_no_run_is_asked_for_twice(runs: list[
 def test_runs_are_as_long_as_the_limit_needs(runs: list[Effective]) -> None:
     found = ask(max_loss="0.02 %", duration=None, warm_up="0 s")
     scenario_s = runs[0].run.duration_ps / 1e12
-    for one in found.loads:
-        needed_s = 100 / (0.0002 * one.load)
-        assert one.simulated_s == pytest.approx(max(needed_s, scenario_s), rel=0.02)
+    lengths = {}
+    for effective in runs[1:]:
+        needed_s = 100 / (0.0002 * effective.kernel.netdev_max_backlog)
+        lengths[effective.run.duration_ps / 1e12] = max(needed_s, scenario_s), needed_s / 8
+    assert all(
+        min(abs(one / long - 1), abs(one / short - 1)) < 0.02
+        for one, (long, short) in lengths.items()
+    )
+    # close to the capacity they are long, far from it short
+    assert {round(one.simulated_s * 0.0002 * one.load / 100, 1) for one in found.loads} == {0.1, 1}
     assert found.remarks == ()
     hasty = ask(max_loss="0.02 %", duration="100 ms")
     assert "runs of 0.1 s see fewer than 10 losses or late messages" in hasty.remarks[0]

@@ -13,7 +13,17 @@ from scipy import stats
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.study.capacity.search import LOOKS, Found, Judged, Measure, Plan, Run, roundest, search
+from simnet.study.capacity.search import (
+    GLANCES,
+    LOOKS,
+    Found,
+    Judged,
+    Measure,
+    Plan,
+    Run,
+    roundest,
+    search,
+)
 from simnet.study.capacity.verdict import Limits, Sample, criteria, verdict
 from tests.kernel.queueing import Customers, Station
 
@@ -22,6 +32,8 @@ LOSS = Limits(loss=0.001, p99_us=None, shortfall=0.01)
 P99_US = 5_000.0
 P99 = Limits(loss=None, p99_us=P99_US, shortfall=0.01)
 SERVED_PER_S = 10_000
+# short replications have other random numbers here
+_OTHERS = 1_000
 
 
 def plan(start: int = 1_000, limits: Limits = LOSS, **more: object) -> Plan:
@@ -33,9 +45,14 @@ def each(sample: Callable[[int, int], Sample]) -> Measure:
     """Measure by a function of load and replication."""
 
     def measure(runs: Sequence[Run]) -> Mapping[Run, Sample]:
-        return {run: sample(*run) for run in runs}
+        return {run: sample(run.load, run.number + _OTHERS * run.short) for run in runs}
 
     return measure
+
+
+def simulated(judged: Judged) -> int:
+    """Replications of a load, the short ones before the others included."""
+    return judged.runs + (0 if judged.short else GLANCES[-1])
 
 
 def certain(loss: Callable[[int], float]) -> Measure:
@@ -152,7 +169,7 @@ def test_what_passes_again_above_is_found_and_what_fails_below_is_told() -> None
 
 def test_where_nothing_can_be_told_the_interval_is_wide_and_says_so() -> None:
     """Around 1000, runs lose nothing or a lot, by chance."""
-    runs: list[Run] = []
+    runs: list[tuple[int, int]] = []
 
     def sample(load: int, number: int) -> Sample:
         runs.append((load, number))
@@ -167,9 +184,36 @@ def test_where_nothing_can_be_told_the_interval_is_wide_and_says_so() -> None:
     assert found.high >= 1_100
     assert found.undecided
     assert not found.narrow
-    assert all(one.runs == LOOKS[-1] for one in found.judged if one.verdict == "undecided")
+    assert {one.runs for one in found.judged if one.load in found.undecided} == {LOOKS[-1]}
     # later looks add to the runs of earlier ones
-    assert len(runs) == len(set(runs)) == sum(one.runs for one in found.judged)
+    assert len(runs) == len(set(runs)) == sum(simulated(one) for one in found.judged)
+
+
+def test_what_is_far_from_its_limits_is_judged_by_short_runs_and_nothing_else_is() -> None:
+    """Loss grows with the cube of the load, and reaches its limit at 10,000."""
+    loss = certain(lambda load: 0.001 * (load / 10_000) ** 3)
+    found = search(plan(3_000, precision=0.05), loss)
+    assert found.narrow
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low <= 10_000 < found.high
+    assert all(one.is_far == (not 0.5 < (one.load / 10_000) ** 3 < 2) for one in found.judged)
+    # two lie beside the capacity: one at it could not be judged
+    assert [one.load for one in found.judged if not one.short] == [found.low, found.high]
+    assert not any(9_900 < one.load < 10_100 for one in found.judged)
+
+
+def test_a_short_run_that_is_too_good_does_not_make_a_load_pass() -> None:
+    """A queue that has not filled yet loses less than it will."""
+
+    def measure(runs: Sequence[Run]) -> Mapping[Run, Sample]:
+        lost = {run: 600_000 if run.short else 1_100_000 for run in runs}
+        few = {run: lost[run] if run.load > 1_000 else 0 for run in runs}
+        return {run: Sample(10**9, few[run], 10**6, 10**6, 0) for run in runs}
+
+    found = search(plan(1_000, precision=0.05), measure)
+    assert found.low is not None
+    assert found.low <= 1_000
 
 
 def test_too_few_packets_without_loss_prove_nothing() -> None:
@@ -216,5 +260,5 @@ def test_loads_of_a_round_are_measured_together_and_told_as_they_are_judged() ->
     found = search(plan(), measure, said.append)
     assert max(asked) > LOOKS[0]
     assert {one.load for one in said} == {one.load for one in found.judged}
-    assert sum(asked) == sum(one.runs for one in found.judged)
+    assert sum(asked) == sum(simulated(one) for one in found.judged)
     assert isinstance(found, Found)
