@@ -166,6 +166,7 @@ def kill(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux")
 def test_a_sweep_whose_workers_are_killed_gives_the_same_table(tmp_path: Path) -> None:
     killed: set[int] = set()

@@ -35,6 +35,7 @@ def fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly
 def test_what_once_broke_something_ends_as_it_should(tmp_path: Path) -> None:
     assert CORPUS
     file = tmp_path / "corpus.jsonl"

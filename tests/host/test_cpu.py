@@ -15,6 +15,7 @@ from simnet.host.cpu import Cpu, Softirqs
 from simnet.kernel.priority import LAST, NIC, WIRE
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, NS, US, Agenda, Handler, Job, make_machine
+from tests.house.examples import examples
 
 
 def make_cpus(count: int = 1, *, slow_permille: int = 2000) -> tuple[Simulator, list[Cpu], Agenda]:
@@ -196,7 +197,7 @@ class TestSmt:
         sim.run_until(MS)
         assert process.done_ps == [100 * US]
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.integers(1000, 3000),
         st.lists(st.tuples(st.integers(0, 40_000), st.integers(1, 20_000)), max_size=12),
@@ -221,7 +222,7 @@ class TestSmt:
                 assert abs(got - exact) <= changes
         assert done == []
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.integers(1000, 3000),
         st.lists(st.integers(0, 500), min_size=1, max_size=8),
@@ -434,7 +435,7 @@ class TestAccounting:
         times = cpu.times()
         assert (times["system_ps"], times["user_ps"]) == (14 * US, 20 * US)
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.lists(st.tuples(st.integers(0, 900), st.integers(0, 900)), min_size=1, max_size=12),
         st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 300)), max_size=8),

@@ -10,6 +10,7 @@ from simnet.host.accounting import PROCESS_LEVEL, USER
 from simnet.host.idle import IdleStates
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, NS, US, Agenda, Handler, Job, make_machine
+from tests.house.examples import examples
 
 
 def make_states(**more: int) -> IdleStates:
@@ -125,7 +126,7 @@ def typical(intervals: list[int]) -> int:
 @example([100] * 6 + [3000, 4000])
 @example([100] * 5 + [3000] * 3)
 @example([600, 700, 800, 600, 700, 800, 650, 4000])
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_the_typical_idle_time_is_the_kernels(idle_us: list[int]) -> None:
     states = deep()
     after(states, *idle_us)

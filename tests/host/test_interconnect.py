@@ -15,6 +15,7 @@ from simnet.host.cpu import Occupation
 from simnet.host.interconnect import Bandwidths, Included, Interconnect, links_between
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import NS, make_machine
+from tests.house.examples import examples
 
 EPOCH_PS = 10**9
 LINE = 128
@@ -140,7 +141,7 @@ class TestWaits:
         assert interconnect.load_ppm[0] == 949_999  # half-way steps end just below
         assert interconnect.wait_for_memory_ps(0, 0) < 1000 * NS
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(st.lists(st.integers(0, 6_000_000), min_size=2, max_size=2), st.integers(1, 8))
     def test_more_bytes_never_wait_less(self, sizes: list[int], batch: int) -> None:
         waits = []

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
+from tests.house.examples import examples
 
 US, MS = 10**6, 10**9
 CORES = LparCores(16, 2, (1000, 1400), (600, 1000))
@@ -95,7 +96,7 @@ def test_first_threads_of_cores_are_busy_before_second_ones() -> None:
 works = st.lists(st.integers(1, 10**12), min_size=1, max_size=40)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(works, st.integers(0, 10**10))
 def test_all_work_is_done_and_all_time_accounted(given_works: list[int], gap_ps: int) -> None:
     cpu, jobs = together(CORES, given_works, gap_ps)
@@ -107,7 +108,7 @@ def test_all_work_is_done_and_all_time_accounted(given_works: list[int], gap_ps:
     assert cpu.purr_ps() <= sum(cpu.busy_ps())
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(works)
 def test_work_conserving(given_works: list[int]) -> None:
     """The last ends no later than if all ran at the speed of all threads, one after the other."""

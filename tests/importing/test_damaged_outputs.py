@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from simnet.errors import InputError
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import imported
+from tests.house.examples import examples
 from tests.importing.test_topology import (
     CPUINFO,
     HOST,
@@ -42,7 +43,7 @@ HOSTS = [*OUTPUTS, HOST | port("eth0", 4)]
 
 
 @settings(
-    max_examples=20,
+    max_examples=examples(20),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from simnet.errors import InputError
 from simnet.importing.measured.reader import captures, readers
+from tests.house.examples import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,7 +191,7 @@ def test_what_cannot_be_read_gets_one_line(
 REAL = (SAR, MPSTAT_TEXT, MPSTAT, SADF, IOSTAT, IPERF3, STREAM, RR, MUTILATE, INTERRUPTS, SOFTNET)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.sampled_from(REAL), st.data())
 def test_what_strangers_changed_is_read_or_refused(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))

@@ -20,6 +20,7 @@ from simnet.importing.files import archive as archive_module
 from simnet.importing.files.archive import ArchiveFiles
 from simnet.importing.files.folder import FolderFiles
 from simnet.importing.source import read_source
+from tests.house.examples import examples
 from tests.importing.trees import archive, folder, sysfs
 
 if TYPE_CHECKING:
@@ -197,7 +198,9 @@ def test_what_is_not_there_is_one_line() -> None:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     place=st.integers(0, 3000), data=st.binary(min_size=1, max_size=40), cut=st.integers(0, 4000)

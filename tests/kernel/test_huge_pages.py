@@ -53,6 +53,7 @@ def test_objects_are_made_where_huge_pages_may_be() -> None:
     assert int(printed(script)[0]) >= 1
 
 
+@pytest.mark.nightly
 def test_memory_that_is_free_again_is_used_again() -> None:
     script = """
 many = objects(1_000_000)
@@ -65,6 +66,7 @@ print(resident_mb() - most)
     assert float(printed(script)[0]) < 30
 
 
+@pytest.mark.nightly
 def test_of_much_that_is_free_most_is_given_back() -> None:
     script = """
 at_first = resident_mb()

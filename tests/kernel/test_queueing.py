@@ -67,6 +67,7 @@ class TestOneServer:
         station = simulate("m_m_1", customers(load, exponential("m_m_1")))
         assert_mean(station.classes[0].sojourn_ps, 1 / (1 - load))
 
+    @pytest.mark.nightly
     def test_m_d_1(self) -> None:
         load = 0.7
         station = simulate("m_d_1", customers(load, constant))
@@ -94,6 +95,7 @@ class TestManyServersAndLimits:
         station = simulate("m_m_c", customers(offered, exponential("m_m_c")), servers=servers)
         assert_mean(station.classes[0].sojourn_ps, 1 + delayed / (servers - offered))
 
+    @pytest.mark.nightly
     def test_m_m_1_k_loses_what_it_should(self) -> None:
         load, capacity = 0.9, 6
         blocked = (1 - load) * load**capacity / (1 - load ** (capacity + 1))
@@ -140,6 +142,7 @@ class TestPriorities(Priorities):
         station = simulate("non_preemptive", *self.classes("non_preemptive"))
         self.assert_non_preemptive(station.classes)
 
+    @pytest.mark.nightly
     def test_preemptive_resume(self) -> None:
         station = simulate("preemptive", *self.classes("preemptive"), preemptive=True)
         self.assert_preemptive_resume(station.classes)

@@ -30,7 +30,7 @@ _BATCH = 150
 def main() -> int:
     """Draw, try and tell; return 1 if too few are noticed."""
     options = _options()
-    os.environ.update(SIMNET_ENGINE="interpreted", SIMNET_CACHE_DIR="")
+    os.environ.update(SIMNET_ENGINE="interpreted", SIMNET_CACHE_DIR="", HYPOTHESIS_PROFILE="night")
     options.out.mkdir(parents=True, exist_ok=True)
     reasons = equivalents(options.equivalent)
     sample = draw(options.modules, options.sample, options.seed)

@@ -18,6 +18,7 @@ from simnet.host.irqbalance.version_10 import Irqbalance10
 from simnet.kernel.simulator import Simulator
 from tests.host.irqbalance.daemons import masks, sources
 from tests.host.parts import make_machine
+from tests.house.examples import examples
 
 Place = tuple[int, ...]
 # level of a class: 1 a node, 2 a package, 3 a cache, 4 a CPU
@@ -192,7 +193,7 @@ rounds = st.lists(
     rounds,
     st.sampled_from([None, None, 0, 1, 2]),
 )
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_every_affinity_is_the_daemons(
     shape: tuple[int, ...],
     devices: list[tuple[str, int]],

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.host.parts import NS, US, Agenda
+from tests.house.examples import examples
 from tests.net.nic.connectx import Bench, Poller, Spinner
 
 
@@ -193,7 +194,7 @@ class TestLaws:
         timeout_us=st.sampled_from([0, 20, 200]),
         suspend_us=st.sampled_from([0, 700]),
     )
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_every_frame_is_handed_up_and_none_waits_beyond_the_timeouts(
         self,
         *,

@@ -16,6 +16,7 @@ from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, US, Agenda, Handler, make_costs, make_machine
+from tests.house.examples import examples
 
 
 class Device(Napi):
@@ -175,7 +176,7 @@ class TestPollList:
         # raised meanwhile, so __do_softirq looks once more and finds an empty list
         assert host.softirqs.rounds == 2
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.lists(
             st.tuples(

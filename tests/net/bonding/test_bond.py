@@ -11,6 +11,7 @@ from simnet.net.link.skb import Header, new_skb
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver
 from tests.host.parts import MS, NS, US
+from tests.house.examples import examples
 from tests.net.bonding.bonds import BOND_MAC, BondLab, client_ip
 from tests.net.parts import make_socket
 
@@ -371,7 +372,7 @@ class TestAddresses:
         assert lab.bond.station.outlet is lab.bond.slaves[1].egress
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.sampled_from(MODES),
     st.lists(st.tuples(st.integers(0, 3), st.integers(1, 5)), max_size=12),

@@ -13,6 +13,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.infiniband.reorder_window import LARGEST_WINDOW, MessageNumbers, ReorderWindow
 from simnet.net.link.skb import Skb
 from tests.host.parts import MS, US
+from tests.house.examples import examples
 from tests.net.parts import Sink, frame
 
 NUMBERS = 1 << 16
@@ -269,7 +270,7 @@ def started(window: int, first: int, *, drain_after_slide: bool) -> Bench:
 FIRST = st.sampled_from([0, 5, NUMBERS - 7, NUMBERS + 3])
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(order=arrivals(), window=WINDOWS, first=FIRST, drain=st.booleans())
 @example(order=[1, 2, 3, 4, 5], window=2, first=0, drain=False)
 def test_it_does_what_the_algorithm_says(
@@ -284,7 +285,7 @@ def test_it_does_what_the_algorithm_says(
         assert bench.window.held == len(reference.slots)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(arrivals(), WINDOWS, FIRST)
 def test_nothing_is_lost_stranded_or_handed_up_twice(
     order: list[int], window: int, first: int
@@ -298,14 +299,14 @@ def test_nothing_is_lost_stranded_or_handed_up_twice(
     assert bench.window.held == 0
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(arrivals(), FIRST)
 def test_no_window_changes_nothing(order: list[int], first: int) -> None:
     bench = started(0, first, drain_after_slide=True)
     assert [bench.arrive(first + number, number) for number in order] == [[n] for n in order]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(order=arrivals(), window=WINDOWS, first=FIRST, drain=st.booleans())
 def test_order_is_kept_inside_the_window(
     *, order: list[int], window: int, first: int, drain: bool
@@ -325,7 +326,7 @@ def test_order_is_kept_inside_the_window(
         assert bench.window.out_of_order_after == 0
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(order=arrivals(), window=WINDOWS, drain=st.booleans())
 def test_every_packet_is_counted_once(*, order: list[int], window: int, drain: bool) -> None:
     bench = Bench(window, drain_after_slide=drain)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from simnet.net.nic.dim import CQE, EQE, RX_PROFILES, TX_PROFILES, Dim
 from tests.host.parts import US
+from tests.house.examples import examples
 
 START, MEASURING, APPLY = range(3)
 ON_TOP, TIRED, RIGHT, LEFT = range(4)
@@ -116,7 +117,7 @@ spells = st.lists(
 
 
 @given(spells, st.integers(0, 4), st.sampled_from([(0, 0, 0), (65_500, 2**32 - 99, 2**32 - 9)]))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_decisions_near_a_tenth_are_the_kernels(
     measured: list[tuple[int, int, int, int]], profile: int, begin: tuple[int, int, int]
 ) -> None:
@@ -138,7 +139,7 @@ def test_decisions_near_a_tenth_are_the_kernels(
 
 
 @given(st.integers(0, 4), st.lists(rates, min_size=120, max_size=240))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_walks_of_equal_measurements_are_the_kernels(profile: int, bursts: list[int]) -> None:
     """Each lasts 100 us and has 64 events, so there is a decision at each second sample."""
     dim, kernel = Dim(profile), Kernel(profile)

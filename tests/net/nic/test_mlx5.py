@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from simnet.net.nic.completion_queue import CompletionQueue
 from tests.host.parts import NS, US, Agenda
+from tests.house.examples import examples
 from tests.net.nic.connectx import Bench
 from tests.net.parts import frame
 
@@ -225,7 +226,7 @@ class TestLaws:
         timeout_us=st.sampled_from([0, 5, 50]),
         missed=st.booleans(),
     )
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(  # noqa: PLR0913
         self,
         *,

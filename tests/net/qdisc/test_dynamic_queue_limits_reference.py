@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
+from tests.house.examples import examples
 
 UINT_MAX = 0xFFFFFFFF
 HOLD = 10
@@ -85,7 +86,7 @@ STEPS = st.lists(
 JUST_ALL = [([15, 15], 0, 1), ([5], 30, 1), ([5], 5, 1), ([15], 5, 1), ([], 20, 1)]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(STEPS, st.sampled_from([0, 3000]), st.sampled_from([4500, MOST_BYTES]))
 @example(JUST_ALL, 0, MOST_BYTES)
 @example([([15] * 4, 60, 1), *[([10], 10, 1)] * 15], 0, MOST_BYTES)

@@ -37,7 +37,14 @@ def made(
     return sim, far, generator
 
 
-@pytest.mark.parametrize("rate", [1_000, 10_020_000, 33_333_333])
+@pytest.mark.parametrize(
+    "rate",
+    [
+        1_000,
+        10_020_000,
+        pytest.param(33_333_333, marks=pytest.mark.nightly),
+    ],
+)
 def test_frames_come_evenly_at_the_rate(rate: int) -> None:
     sim, far, generator = made(rate)
     sim.run_until(30 * MS)

@@ -13,6 +13,7 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
 from simnet.net.steering.arfs import Arfs, ArfsDriver
 from simnet.net.steering.flow_rules import FlowRule, FlowRules, flow_of
 from tests.host.parts import MS, US, Handler
+from tests.house.examples import examples
 from tests.net.parts import frame
 from tests.net.steering.steered import Flow, Host
 
@@ -260,7 +261,7 @@ class TestOrder:
         assert port.received == [1, 0, 1, 0]
         assert [(cpu, seq) for _, cpu, seq in flow.log] == [(2, 0), (2, 1)]
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60), deadline=None)
     @given(
         st.sampled_from([MLX5, ICE, OLD_ICE]),
         st.lists(

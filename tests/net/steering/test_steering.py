@@ -13,6 +13,7 @@ from simnet.errors import InputError
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering.version import SteeringRules, rounded_entries, steering_rules
 from tests.host.parts import MS, US, Handler
+from tests.house.examples import examples
 from tests.net.parts import make_socket, segment
 from tests.net.steering.steered import RHEL61, UPSTREAM, Flow, Host
 
@@ -88,7 +89,7 @@ def spread(rules: SteeringRules, flows: int, cpus: tuple[int, ...], seed: int) -
 
 
 class TestMap:
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     @given(
         st.integers(1, 32).flatmap(lambda shift: st.tuples(st.integers(1, shift), st.just(shift))),
         st.sets(st.integers(0, 7), min_size=1),

@@ -12,6 +12,7 @@ from simnet.net.tcp.recovery.recovery import CWR as REDUCED
 from simnet.net.tcp.recovery.recovery import OPEN, RECOVERY
 from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT, Ecn
 from simnet.net.tcp.send.sender import TcpSender
+from tests.house.examples import examples
 from tests.net.tcp.recovery.test_rack import Connection
 from tests.net.tcp.recovery.test_recovery import LATEST, ack, started
 from tests.net.tcp.send.test_sender import MSS
@@ -79,7 +80,7 @@ class TestMarks:
         assert ecn.leaving(True) == ECT | CWR  # noqa: FBT003
         assert ecn.leaving(True) == ECT  # noqa: FBT003
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(st.lists(st.sampled_from([0, ECT, CE, ECT | CWR, CE | CWR])))
     def test_an_echo_means_a_mark_since_the_last_answer(self, arriving: list[int]) -> None:
         ecn = Ecn()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from simnet.net.tcp.endpoint import BulkSource, Sink, TcpEndpoint
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from tests.host.parts import MS, US
+from tests.house.examples import examples
 
 SECOND = 1000 * MS
 VERSIONS = ("2.6.9", "2.6.18", "2.6.32", "3.2", "6.18")
@@ -54,7 +55,7 @@ def test_what_one_end_sends_the_other_counts() -> None:
 
 
 @given(paths, ends, st.integers(1, 150_000), st.integers(0, 1000))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_every_byte_arrives_once_and_in_order(
     path: PathOptions, tcp: TcpOptions, total: int, seed: int
 ) -> None:

@@ -10,6 +10,7 @@ from simnet.storage.block.anticipation import FINISHED, OFF, WAIT_NEXT, WAIT_REQ
 from simnet.storage.block.anticipatory import Anticipatory
 from simnet.storage.block.process_history import ProcessHistory, SeekHistory
 from simnet.storage.block.request import Bio, IoContext, Request
+from tests.house.examples import examples
 from tests.storage.parts import MS, Bench
 
 HZ = 1000
@@ -47,7 +48,7 @@ def wait_for(elevator: Anticipatory, process: ProcessHistory, since_ms: int = 0)
 
 
 class TestHistory:
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(st.lists(st.integers(0, 5000), min_size=1, max_size=40))
     def test_think_times_decay_by_an_eighth(self, times: list[int]) -> None:
         process = ProcessHistory()
@@ -59,7 +60,7 @@ class TestHistory:
             assert process.ttime_mean == (total + 128) // samples
         assert (process.ttime_samples, process.ttime_total) == (samples, total)
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(st.lists(st.integers(0, 1 << 30), min_size=1, max_size=40))
     def test_a_long_seek_is_cut_the_more_the_more_are_known(self, distances: list[int]) -> None:
         process = SeekHistory()

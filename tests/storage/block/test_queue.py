@@ -12,6 +12,7 @@ from simnet.storage.block.diskstats import DiskStats, iostat
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request
 from simnet.storage.block.sort_list import MergeHash
 from simnet.storage.block.switch import ELEVATORS
+from tests.house.examples import examples
 from tests.storage.parts import MS, US, Bench
 
 SCHEDULERS = tuple(ELEVATORS)
@@ -287,7 +288,7 @@ LOADS = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     LOADS,
     st.sampled_from(SCHEDULERS),

@@ -14,6 +14,7 @@ from simnet.scenario.parts.disks.build import disk_model, make_disk
 from simnet.storage.disk.disk import Disk
 from simnet.storage.disk.flash import FlashDisk
 from simnet.storage.disk.model import DiskModel
+from tests.house.examples import examples
 from tests.storage.parts import ROUND, SECTOR, US, Driver
 
 # a sector crosses the bus in 1 us; pages of 8 sectors
@@ -83,7 +84,7 @@ def test_a_read_waits_for_its_channel_to_program() -> None:
     assert drive((0, 8, True), (0, 8, False)).log[1] == (1018 + 100 + 8, 0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.integers(0, 7900), st.integers(1, 64), st.integers(0, 10**10), st.booleans()),

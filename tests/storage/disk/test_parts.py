@@ -17,6 +17,7 @@ from simnet.storage.disk.geometry import Geometry, SeekCurve
 from simnet.storage.disk.mechanism import Mechanism
 from simnet.storage.disk.model import DiskModel
 from simnet.storage.disk.surface import Place, ReadAhead, Surface
+from tests.house.examples import examples
 from tests.storage.disk.test_flash import MODEL
 from tests.storage.parts import MS, ROUND, SECTOR, US, Driver, round_disk
 
@@ -83,7 +84,7 @@ class TestKeptRanges:
         assert not kept.going
         assert not kept.hold(0, 10)
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.lists(
             st.tuples(
@@ -320,7 +321,7 @@ def test_a_seek_takes_what_the_curve_says() -> None:
         assert SURFACE.move_ps(-distance, switch=True, settle_ps=US) == expected + US
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.floats(0, 1, exclude_max=True))
 def test_a_sector_is_where_the_geometry_says(share: float) -> None:
     sector = int(share * LARGE.sectors)
@@ -330,7 +331,7 @@ def test_a_sector_is_where_the_geometry_says(share: float) -> None:
     assert found.angle_ps == place.angle_ps
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     heads=st.integers(1, 3),
     zones=st.integers(1, 4),

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.storage.scale.tokens import EVERYTHING, TokenManager
+from tests.house.examples import examples
 
 
 def test_the_first_is_given_the_whole_file_and_asks_no_more() -> None:
@@ -116,7 +117,7 @@ class Model:
 
 
 @given(requests)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_each_grant_is_as_wide_as_others_allow(asked: list[tuple[int, int, int, bool]]) -> None:
     tokens, model = TokenManager(100), Model()
     for node, first, length, write in asked:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.nic.intel.dynamic_itr import DynamicItr, RingContainer
+from tests.house.examples import examples
 
 LATENCY, MASK, MIN_USECS, MAX_USECS = 0x8000, 0x1FFE, 2, 0x7E
 # I40E_LINK_SPEED_*: what i40e_itr_divisor returns over I40E_ITR_ADAPTIVE_MIN_INC
@@ -118,7 +119,7 @@ intervals = st.lists(
     st.sampled_from([2, 50, 124, 126]),
     st.sampled_from([2, 50, 124, 126]),
 )
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_every_register_is_the_drivers(
     found: list[tuple[tuple[int, int, int], tuple[int, int, int], int]],
     link_mbps: int,

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.nic.intel.igb_itr import IgbItr
+from tests.house.examples import examples
 
 START, BULK, LOW, LOWEST = 648, 980, 196, 56
 
@@ -126,7 +127,7 @@ polls = st.lists(
     ("speed", "igc"), [(100, False), (1000, False), (2500, False), (100, True), (2500, True)]
 )
 @given(polls=polls)
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_each_poll_leaves_the_throttle_of_the_driver(
     *, setting: int, vectors: int, speed: int, igc: bool, polls: list[tuple[int, int, int, int]]
 ) -> None:
@@ -157,7 +158,7 @@ octets = st.sampled_from(
 
 
 @given(looks=st.lists(st.tuples(few, octets), min_size=1, max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_at_its_limits_one_vector_is_judged_as_by_the_driver(looks: list[tuple[int, int]]) -> None:
     itr = IgbItr(1, alone=True, link_mbps=1000)
     driver = Vector(1, 1)

@@ -14,6 +14,7 @@ from simnet.net.nic.intel.ixgbe import Ixgbe
 from simnet.net.nic.intel.ixgbe_itr import itr_rules
 from simnet.net.steering.flow_rules import FlowRules
 from tests.host.parts import NS, US, Agenda
+from tests.house.examples import examples
 from tests.net.nic.connectx import Bench
 from tests.net.parts import Sink, frame
 
@@ -109,7 +110,7 @@ gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=6
     work_us=st.integers(0, 12),
     defer=st.integers(0, 3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
     *,
     gaps: list[int],

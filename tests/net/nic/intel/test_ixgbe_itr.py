@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.nic.intel.ixgbe_itr import IxgbeItr, itr_rules
+from tests.house.examples import examples
 
 LATENCY, MIN_USECS, MAX_USECS = 0x80, 10, 126
 SLOW = (10, 1000, 2500)
@@ -105,7 +106,7 @@ intervals = st.lists(
     st.sampled_from([1000, 2500, 5000, 10_000]),
     st.sampled_from(["4.12", "4.14", "4.15", "5.3", "5.4", "6.9"]),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_throttles_are_those_of_the_driver(
     taken: list[tuple[tuple[int, int, int], tuple[int, int, int], int]], link: int, version: str
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from simnet.net.nic.realtek.r8169 import R8169
 from tests.host.parts import NS, US, Agenda
+from tests.house.examples import examples
 from tests.net.nic.connectx import Bench
 
 
@@ -99,7 +100,7 @@ gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=6
     work_us=st.integers(0, 12),
     defer=st.integers(0, 3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
     *, gaps: list[int], sends: list[int], weight: int, work_us: int, defer: int
 ) -> None:

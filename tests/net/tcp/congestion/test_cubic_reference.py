@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from simnet.net.tcp.congestion.cubic import Cubic
 from simnet.net.tcp.rules.sender_version import sender_rules
+from tests.house.examples import examples
 from tests.net.parts import make_congestion
 
 HZ = {"2.6.18": 250, "2.6.32": 1000, "4.4": 1000, "6.18": 250}
@@ -194,7 +195,7 @@ steps = st.lists(
 
 @pytest.mark.parametrize("version", HZ)
 @given(st.sampled_from([1, 10, 16, 40, 300, 2000]), st.integers(1, 5000), steps)
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_each_window_is_the_kernels(
     version: str, cwnd: int, begin: int, found: list[tuple[str, int, int, int, int]]
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.congestion.cubic import Cubic, cube_root
 from simnet.net.tcp.rules.sender_version import sender_rules
+from tests.house.examples import examples
 from tests.net.parts import make_congestion
 
 NEW, OLD = sender_rules("2.6.18"), sender_rules("2.6.9")
@@ -109,7 +110,7 @@ def reduce(window: Congestion, cwnd: int | None = None) -> None:
     window.restart_count()
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     name=st.sampled_from(["bic", "reno"]),
     cwnd=st.integers(1, 10),
@@ -306,7 +307,7 @@ def grown(version: str, losses: list[int], seconds: float, rtt_ms: int = 100) ->
 
 
 class TestCubic:
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(st.integers(0, 1 << 60))
     def test_cube_root(self, value: int) -> None:
         root = cube_root(value)

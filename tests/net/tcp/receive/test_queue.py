@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
+from tests.house.examples import examples
 
 
 class TestSizes:
@@ -260,7 +261,7 @@ class TestReplace:
         assert queue.memory == 260
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(st.sampled_from("abcrt"), st.sampled_from([1, 2, 5]), st.integers(0, 9)),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
 from simnet.net.tcp.receive.reassembly import Reassembly
+from tests.house.examples import examples
 
 Span = tuple[int, int]
 
@@ -295,7 +296,7 @@ class TestNoMemory:
         assert held.option(4) == ([] if forget else [(12, 15), (40, 50), (10, 30)])
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(st.tuples(st.integers(1, 40), st.integers(1, 9), st.booleans()), max_size=40),
     st.booleans(),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from tests.host.parts import MS
+from tests.house.examples import examples
 from tests.net.parts import make_receiver
 
 MSS = 1448
@@ -359,7 +360,7 @@ class TestWindow:
         receiver = settle(make(window_scaling=False, moderate_rcvbuf=False))
         assert receiver.seq.rcv_wnd == (65_535 - MSS) // MSS * MSS
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.lists(
             st.tuples(st.integers(1, 3000), st.booleans(), st.booleans(), st.integers(0, 5000)),

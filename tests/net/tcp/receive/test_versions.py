@@ -12,6 +12,7 @@ from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from tests.host.parts import MS, US
+from tests.house.examples import examples
 from tests.net.parts import make_receiver
 
 MSS = 1000
@@ -275,7 +276,7 @@ class TestWindow:
         # a probe is answered
         assert receiver.segment(receiver.seq.rcv_nxt, receiver.seq.rcv_nxt + 1, False, False, 0)  # noqa: FBT003
 
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(
         st.lists(st.tuples(st.integers(0, 12), st.integers(1, 4), st.integers(0, 3)), max_size=60),
         st.sampled_from(["2.6.18", "2.6.32", "3.10", "4.18", "6.18"]),

@@ -13,6 +13,7 @@ from simnet.net.tcp.recovery.recovery import RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import US
+from tests.house.examples import examples
 from tests.net.tcp.send.test_sender import MSS, make, numbers
 
 LOST_ONCE, ON_ITS_WAY_AGAIN, SACKED = 4, 2, 1
@@ -62,7 +63,7 @@ acks = st.lists(
 @given(st.integers(8, 40), st.integers(1, 12), acks)
 @example(20, 1, [(0, 1, 0)] * 16 + [(1, 1, 0)] * 8)
 @example(30, 9, [(0, 2, 0)] * 8 + [(1, 0, 1)] * 12)
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_each_window_in_recovery_is_the_kernels(
     version: str,
     segments: int,

@@ -18,6 +18,7 @@ from simnet.net.tcp.recovery.counted_tags import CountedTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 from simnet.net.tcp.send.sequence import SendSequence
+from tests.house.examples import examples
 from tests.house.trees import ROOT
 
 MSS = 1000
@@ -304,7 +305,7 @@ TWICE = [
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(STEPS)
 @example(LOSSES)
 @example(REORDERED)
@@ -374,7 +375,7 @@ CHANGES = st.tuples(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(CHANGES, max_size=80))
 @example([("append", 0, False), ("append", 0, False), ("lose", 1, False), ("resent", 1, False)])
 def test_counts_are_those_of_tags_after_each_change(changes: list[tuple[str, int, bool]]) -> None:

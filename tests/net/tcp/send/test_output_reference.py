@@ -17,6 +17,7 @@ from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.recovery.recovery import OPEN
 from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.host.parts import US
+from tests.house.examples import examples
 from tests.net.tcp.send.test_sender import CPU, MSS, make
 
 GSO_MAX_SIZE = 65_536
@@ -164,7 +165,7 @@ LITTLE: list[tuple[Any, ...]] = [
 
 @pytest.mark.parametrize("version", ["2.6.18", "2.6.32"])
 @pytest.mark.parametrize("tso", [False, True])
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(steps=STEPS, nodelay=st.booleans(), cwnd=st.sampled_from([2, 10, 30]))
 @example(steps=GROWN, nodelay=False, cwnd=3)
 @example(steps=IDLE, nodelay=False, cwnd=10)

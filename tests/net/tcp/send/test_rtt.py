@@ -11,6 +11,7 @@ from simnet.net.tcp.congestion.cubic import Cubic
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.rtt import RttEstimator
 from tests.host.parts import MS
+from tests.house.examples import examples
 from tests.net.parts import make_congestion, make_sender
 from tests.net.tcp.send.test_sender import CPU, MSS
 
@@ -57,7 +58,7 @@ class KernelEstimator:
         return min(-(-rto_us // JIFFY_US), MAX_JIFFIES)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(
@@ -115,7 +116,7 @@ GAPS = st.one_of(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.integers(1, 9), GAPS), min_size=1, max_size=30))
 @example([(1, 0), (5, 75 * 10**6), (6, 1), (7, 75 * 10**6), (8, 150 * 10**6), (9, 1)])
 @example([(1, 0), (5, 75 * 10**6 + 1), (6, 75 * 10**6), (7, 150 * 10**6), (8, 75 * 10**6)])

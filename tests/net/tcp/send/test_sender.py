@@ -19,6 +19,7 @@ from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import US, make_machine
+from tests.house.examples import examples
 from tests.net.parts import Sink, make_congestion, make_sender
 
 MSS = 1000
@@ -394,7 +395,7 @@ class KernelEstimator:
 
 
 class TestTimeout:
-    @settings(max_examples=200)
+    @settings(max_examples=examples(200))
     @given(st.lists(st.integers(0, 400), min_size=1, max_size=50))
     def test_rto_is_the_kernels(self, samples: list[int]) -> None:
         sender = make(cwnd=1)
@@ -604,7 +605,7 @@ class TestFastRetransmit:
         assert sender.recovery.state == OPEN
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(
