@@ -151,6 +151,7 @@ def test_module_that_does_not_import_cython_is_not_compiled(miniature: Tree) -> 
     assert done.stdout.startswith("1 <_frozen_importlib_external.SourceFileLoader")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("length", "first", "cause"),
     [

@@ -138,6 +138,7 @@ def test_a_result_has_jobs_and_what_passed(result: Result) -> None:
     assert len(result.to_frame("jobs")) == 22
 
 
+@pytest.mark.nightly
 def test_the_same_seed_gives_the_same_result(result: Result) -> None:
     assert simnet.run(SCENARIO, settings=SHORT).fingerprint == result.fingerprint
 

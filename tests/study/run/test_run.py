@@ -101,7 +101,9 @@ def test_a_run_by_precision_finds_its_warm_up(result: Result) -> None:
     assert not result.half_width_percent
 
 
-@pytest.mark.parametrize("test", ["netserver", "bidirectional"])
+@pytest.mark.parametrize(
+    "test", ["netserver", pytest.param("bidirectional", marks=pytest.mark.nightly)]
+)
 def test_a_finished_system_is_freed(test: str) -> None:
     def alive() -> int:
         gc.collect()

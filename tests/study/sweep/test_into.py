@@ -76,7 +76,14 @@ def test_only_what_has_no_whole_file_is_simulated(folder: Path) -> None:
     assert last.stat().st_mtime_ns == kept
 
 
-@pytest.mark.parametrize("other", [{"duration": "2 ms"}, {"warm_up": "1 ms"}, {"tunings": "none"}])
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"duration": "2 ms"},
+        pytest.param({"warm_up": "1 ms"}, marks=pytest.mark.nightly),
+        pytest.param({"tunings": "none"}, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_folder_of_another_sweep_is_refused(folder: Path, other: dict[str, str]) -> None:
     rows(folder)
     with pytest.raises(InputError, match="has rows of another sweep"):

@@ -182,7 +182,9 @@ class TestLooks:
             wrong |= np.abs(t) > stats.t.ppf(1 - look.error / 2, look.pairs - 1)
         assert 0.04 < wrong.mean() < 0.0505
 
-    @pytest.mark.parametrize("load", ["bulk", "requests", "offered"])
+    @pytest.mark.parametrize(
+        "load", ["bulk", pytest.param("requests", marks=pytest.mark.nightly), "offered"]
+    )
     def test_of_a_hundred_verdicts_on_equal_systems_at_most_five_see_a_difference(
         self, load: str
     ) -> None:
