@@ -109,8 +109,9 @@ def distribution_of(version: str, distribution: str) -> str:
         if told is not None:
             return "ubuntu" if (int(told[1]), int(told[2])) >= _FIRST_WITH_NETPLAN else "debian"
         return "ubuntu" if release_of(version) >= _KERNEL_WITH_NETPLAN else "debian"
-    if "debian" in distribution.lower():
-        return "debian"
+    for named in ("debian", "openwrt"):
+        if named in distribution.lower():
+            return named
     return "systemd" if release_of(version) >= _FIRST_OF_TEN_WEEKS else ""
 
 

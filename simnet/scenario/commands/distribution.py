@@ -4,7 +4,8 @@ Sources: SUSE Linux Enterprise Server 10 (init script ``irq_balancer``, ``boot.s
 ``/etc/modprobe.conf.local``, insserv(8)); Red Hat Enterprise Linux 4 to 6 (chkconfig(8),
 ``/etc/modprobe.conf``, from 6 on ``/etc/modprobe.d``); Debian before 8 (update-rc.d(8)); systemd
 (sysctl.d(5), systemd.service(5)), which Red Hat Enterprise Linux has since 7, SUSE Linux Enterprise
-Server since 12, Debian since 8, Ubuntu since 15.04.
+Server since 12, Debian since 8, Ubuntu since 15.04; OpenWrt (rc.common of its base-files,
+``/etc/modules.conf`` of kmodloader in ubox, ``/etc/sysctl.conf``, which an upgrade keeps).
 """
 
 from __future__ import annotations
@@ -63,6 +64,16 @@ stop)
 {stop}
 ;;
 esac"""
+_RC_SCRIPT: Final = """\
+#!/bin/sh /etc/rc.common
+# settings that simnet recommends
+START=99
+start() {{
+{start}
+}}
+stop() {{
+{stop}
+}}"""
 _UNIT: Final = """\
 [Unit]
 Description=settings that simnet recommends
@@ -92,7 +103,9 @@ class Distribution:
         enable: commands that run it at boot.
         disable: commands that undo that.
         own_files: whether ``sysctl_file`` and ``modprobe_file`` are ours alone.
+        form: of that script, with ``{start}`` and ``{stop}``.
         unit: unit file of systemd; empty without systemd.
+        today: it comes with ip(8), and not with ifconfig(8).
         network: what configures ports there, see `simnet.scenario.commands.network_files`; empty
             where that keeps nothing here.
         keeps_ethtool: whether that keeps what ethtool sets, too.
@@ -108,14 +121,11 @@ class Distribution:
     sysctl_boot: str = ""
     script: str = f"/etc/init.d/{OWN_NAME}"
     own_files: bool = False
+    form: str = _INIT_SCRIPT
     unit: str = ""
+    today: bool = False
     network: str = ""
     keeps_ethtool: bool = False
-
-    @property
-    def today(self) -> bool:
-        """Whether it comes with ip(8), and not with ifconfig(8)."""
-        return bool(self.unit)
 
     def keep_lines(self, file: str, lines: Sequence[str]) -> list[str]:
         """Return the commands that add lines to a configuration file."""
@@ -138,8 +148,7 @@ class Distribution:
         if not start:
             return []
         indented = {"start": "\n".join(start), "stop": "\n".join(stop)}
-        form = _SCRIPT if self.unit else _INIT_SCRIPT
-        content = form.format(name=OWN_NAME, **indented).splitlines()
+        content = self.form.format(name=OWN_NAME, **indented).splitlines()
         lines = [f"cat > {self.script} <<'END'", *content, "END", f"chmod 755 {self.script}"]
         if self.unit:
             unit = _UNIT.format(script=self.script).splitlines()
@@ -193,7 +202,20 @@ _SYSTEMD: Final = Distribution(
     enable=f"systemctl enable {OWN_NAME}.service",
     disable=f"systemctl disable {OWN_NAME}.service",
     own_files=True,
+    form=_SCRIPT,
     unit=f"/etc/systemd/system/{OWN_NAME}.service",
+    today=True,
+)
+_OPENWRT: Final = Distribution(
+    irqbalance="/etc/init.d/irqbalance {verb}",
+    at_boot="/etc/init.d/irqbalance {state}",
+    states=("enable", "disable"),
+    sysctl_file="/etc/sysctl.conf",
+    modprobe_file="/etc/modules.conf",
+    enable=f"/etc/init.d/{OWN_NAME} enable",
+    disable=f"/etc/init.d/{OWN_NAME} disable",
+    form=_RC_SCRIPT,
+    today=True,
 )
 _BY_NAME: Final = {
     "sles": _SLES,
@@ -201,6 +223,7 @@ _BY_NAME: Final = {
     "debian": _DEBIAN,
     "ubuntu": _DEBIAN,
     "systemd": _SYSTEMD,
+    "openwrt": _OPENWRT,
 }
 _NETWORKS: Final = {
     "rhel": "nmcli",
@@ -208,7 +231,7 @@ _NETWORKS: Final = {
     "ubuntu": "netplan",
     "sles": "wicked",
 }
-STYLES: Final = (_SLES, _RHEL, _SYSTEMD)
+STYLES: Final = (_SLES, _RHEL, _SYSTEMD, _OPENWRT)
 """Those whose commands differ."""
 
 

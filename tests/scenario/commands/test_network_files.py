@@ -43,6 +43,20 @@ def on(tmp_path: Path, kernel: str, file: str, name: str) -> Commands:
     return typed(tmp_path, PASTE.format(kernel=kernel, file=file, name=name) + RINGS, SETTINGS)
 
 
+def test_a_router_has_scripts_of_its_own_kind(tmp_path: Path) -> None:
+    release = 'NAME="OpenWrt"\nVERSION="24.10.0"\nPRETTY_NAME="OpenWrt 24.10.0"'
+    settings = {**SETTINGS, "irqbalance": "on", "net.core.rmem_max": "4194304"}
+    paste = PASTE.format(kernel="6.6.73", file="os-release", name=release) + RINGS
+    found = typed(tmp_path, paste, settings)
+    assert "ip link set dev eth0 mtu 9000" in found.apply
+    assert "#!/bin/sh /etc/rc.common" in found.keep
+    assert "/etc/init.d/simnet-tuning enable" in found.keep
+    assert "cat >> /etc/sysctl.conf <<'END'" in found.keep
+    assert "/etc/init.d/simnet-tuning disable" in found.drop
+    everything = (*found.apply, *found.keep, *found.drop, *found.undo)
+    assert not any("systemctl" in line or "chkconfig" in line for line in everything)
+
+
 IFCFG: Final = "/etc/sysconfig/network-scripts/ifcfg-eth0"
 CONNECTION: Final = 'nmcli connection modify "$(nmcli -g GENERAL.CONNECTION device show eth0)"'
 

@@ -257,7 +257,7 @@ class Kernel(Section):
         str, Field(pattern=r"^\d+(\.\d+){1,3}$", description="upstream version, as in 2.6.16")
     ]
     distribution: Annotated[
-        Literal["", "sles", "rhel", "debian", "ubuntu", "systemd"],
+        Literal["", "sles", "rhel", "debian", "ubuntu", "systemd", "openwrt"],
         Field(
             description="whose services and files keep settings: debian has"
             " /etc/network/interfaces, as Ubuntu before 17.10; systemd: of any that has it;"
