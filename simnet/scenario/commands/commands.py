@@ -32,6 +32,9 @@ _FRESH: Final = {
     "sockets": "# acts on sockets that are opened afterwards: restart the programs (ss -tulnp)",
 }
 _PEER: Final = "peer:"
+_NAMELESS: Final = "the host"
+# the name of a machine that has none: the file of its model
+_FILE: Final = ".toml"
 
 
 @dataclass(frozen=True)
@@ -152,10 +155,12 @@ def commands(base: Effective, tuned: Effective) -> list[Commands]:
     found = []
     together = [one for subject in subjects() for one in subject.typed(base, tuned)]
     if own or any(one.last or one.last_undo for one in together):
-        found.append(_for_host(tuned.host, tuned.host.name, own, together))
+        name = tuned.host.name
+        where = _NAMELESS if name.endswith(_FILE) else name
+        found.append(_for_host(tuned.host, where, own, together))
     if theirs:
-        names = ", ".join(sorted({peer.name for peer in tuned.peers}))
-        where = f"{EACH_PEER} ({names})"
+        names = ", ".join(sorted({one.name for one in tuned.peers if not one.name.endswith(_FILE)}))
+        where = f"{EACH_PEER} ({names})" if names else EACH_PEER
         found.append(_for_host(tuned.peers[0], where, theirs))
     return found
 

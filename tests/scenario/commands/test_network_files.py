@@ -57,6 +57,15 @@ def test_a_router_has_scripts_of_its_own_kind(tmp_path: Path) -> None:
     assert not any("systemctl" in line or "chkconfig" in line for line in everything)
 
 
+def test_machines_without_a_name_are_called_what_they_are(tmp_path: Path) -> None:
+    host = folder(tmp_path / "host", {"p.txt": "$ ethtool -i eth0\ndriver: ice\n"})
+    import_host(host, workload="stream").write(tmp_path / "out")
+    place = str(tmp_path / "out" / "scenario.toml")
+    settings = {f"{who}ifconfig eth0 mtu": "9000" for who in ("", "peer:")}
+    found = commands(load(place), load(place, settings=settings))
+    assert [one.where for one in found] == ["the host", "each peer"]
+
+
 IFCFG: Final = "/etc/sysconfig/network-scripts/ifcfg-eth0"
 CONNECTION: Final = 'nmcli connection modify "$(nmcli -g GENERAL.CONNECTION device show eth0)"'
 
