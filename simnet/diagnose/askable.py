@@ -9,16 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.described import described
 from simnet.diagnose.prediction import Prediction
 from simnet.errors import InputError
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Member, case_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from simnet.diagnose.described import Described
+    from simnet.diagnose.described import Described, Host
     from simnet.diagnose.diagnosis import Diagnosis, Finding
 
 _NO_LOAD: Final = "unsimulated"
@@ -26,29 +25,28 @@ _NO_LOAD: Final = "unsimulated"
 _SERVER: Final = "models/server.toml"
 
 
-def askable(found: Diagnosis, sources: Sequence[str]) -> Diagnosis:
+def askable(found: Diagnosis, described: Described) -> Diagnosis:
     """Return a diagnosis that offers to ask only what `simnet whatif` can answer.
 
     Args:
         found: the diagnosis.
-        sources: what it was made of; empty for this machine.
+        described: what it was made of.
     """
     asked = [action.whatif for one in found.findings for action in one.hit.actions if action.whatif]
     if not asked:
         return found
     try:
-        with described(sources) as of:
-            refused = _refused(asked, of)
+        refused = _refused(asked, described.host)
     except InputError as error:
         refused = dict.fromkeys(asked, error.message)
     return replace(found, findings=tuple(_without(one, refused) for one in found.findings))
 
 
-def _refused(asked: Iterable[str], of: Described) -> dict[str, str]:
+def _refused(asked: Iterable[str], host: Host) -> dict[str, str]:
     """Return why some of what may be asked cannot be, by what was asked."""
-    base = case_of(of.scenario, None, (), ())
+    base = case_of(host.scenario, None, (), ())
     if Member(base).effective().workload.test == _NO_LOAD:
-        return dict.fromkeys(asked, f"{of.host.role} is not simulated with its load")
+        return dict.fromkeys(asked, f"{host.imported.role} is not simulated with its load")
     found = {}
     for text in dict.fromkeys(asked):
         try:

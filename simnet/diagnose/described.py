@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,27 +12,41 @@ from simnet.importing.import_host import import_host
 from simnet.scenario.core.library import SCENARIO_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from simnet.importing.writing.folder_out import Imported
 
 
-class Described(NamedTuple):
+class Host(NamedTuple):
     """What was imported, and where its scenario is."""
 
-    host: Imported
+    imported: Imported
     scenario: Path
 
 
-@contextmanager
-def described(sources: Sequence[str]) -> Iterator[Described]:
-    """Import sources, or this machine if there are none, into a folder that goes away afterwards.
+class Described(AbstractContextManager["Described"]):
+    """What some sources describe, imported when it is first asked for; it goes away at the end.
 
-    Raises:
-        InputError: nothing can be made of them.
+    Args:
+        sources: files, folders or archives; empty for this machine.
     """
-    host = import_host(list(sources) or None)
-    with tempfile.TemporaryDirectory(prefix="simnet-diagnose-") as place:
+
+    def __init__(self, sources: Sequence[str]) -> None:
+        self.sources = sources
+        self._folders = ExitStack()
+
+    @cached_property
+    def host(self) -> Host:
+        """Return the host.
+
+        Raises:
+            InputError: nothing can be made of the sources.
+        """
+        imported = import_host(list(self.sources) or None)
+        place = self._folders.enter_context(tempfile.TemporaryDirectory(prefix="simnet-diagnose-"))
         folder = Path(place) / "host"
-        host.write(folder)
-        yield Described(host, folder / SCENARIO_FILE)
+        imported.write(folder)
+        return Host(imported, folder / SCENARIO_FILE)
+
+    def __exit__(self, *exception: object) -> None:
+        self._folders.close()

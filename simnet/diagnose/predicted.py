@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.diagnose.described import described
 from simnet.diagnose.prediction import Moves, Prediction
 from simnet.errors import InputError
 from simnet.study.run.measures import LOSS
@@ -20,6 +19,7 @@ from simnet.study.whatif.whatif import whatif
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import Diagnosis, Finding
     from simnet.study.whatif.whatif import Judged, WhatIf
     from simnet.study.work.cases import Progress
@@ -36,7 +36,7 @@ _WOULD_TELL: Final = "sar -n DEV, two samples of ethtool -S or the output of a t
 
 def predicted(
     found: Diagnosis,
-    sources: Sequence[str],
+    described: Described,
     *,
     progress: Progress | None = None,
     jobs: int | None = None,
@@ -45,14 +45,14 @@ def predicted(
 
     Args:
         found: the diagnosis.
-        sources: what it was made of; empty for this machine.
+        described: what it was made of.
         progress: is called with how many simulations are done, and of how many.
         jobs: simulations at a time.
     """
     asked = [one for one in found.findings if not one.rule.outside and _cure(one)][:_MOST]
     if not asked:
         return found
-    answers = _answers(asked, sources, progress, jobs)
+    answers = _answers(asked, described, progress, jobs)
     findings = tuple(
         replace(one, prediction=answers.get(_cure(one))) if one in asked else one
         for one in found.findings
@@ -66,17 +66,17 @@ def _cure(one: Finding) -> str:
 
 
 def _answers(
-    asked: Sequence[Finding], sources: Sequence[str], progress: Progress | None, jobs: int | None
+    asked: Sequence[Finding], described: Described, progress: Progress | None, jobs: int | None
 ) -> dict[str, Prediction]:
     cures = list(dict.fromkeys(_cure(one) for one in asked))
     try:
-        with described(sources) as (host, scenario):
-            if not host.load:
-                said = [one for one in host.notes if one.startswith(_WORKLOAD)]
-                why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
-                return {cure: Prediction(whatif=cure, why=why) for cure in cures}
-            given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
-            answer = whatif(scenario, cures, progress=progress, **given)
+        host, scenario = described.host
+        if not host.load:
+            said = [one for one in host.notes if one.startswith(_WORKLOAD)]
+            why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
+            return {cure: Prediction(whatif=cure, why=why) for cure in cures}
+        given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
+        answer = whatif(scenario, cures, progress=progress, **given)
     except InputError as error:
         return {cure: Prediction(whatif=cure, why=error.message) for cure in cures}
     loses = {_cure(one) for one in asked if one.rule.place in _LOSES}

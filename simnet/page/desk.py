@@ -83,10 +83,12 @@ class Desk:
 def diagnose(desk: Desk, told: Any, asker: Asker) -> None:
     """Where it hurts, by what was pasted."""
     from simnet.diagnose.askable import askable
+    from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import diagnose as by_files
 
     sources = [str(desk.pasted(_text(told)))]
-    found = askable(by_files(sources), sources)
+    with Described(sources) as described:
+        found = askable(by_files(sources), described)
     # where it is kept is nobody's to type: it goes away with the page
     _say(replace(found, sources=(_PASTED,)), asker)
 
@@ -94,9 +96,11 @@ def diagnose(desk: Desk, told: Any, asker: Asker) -> None:
 def live(_desk: Desk, _told: Any, asker: Asker) -> None:
     """Where this machine hurts."""
     from simnet.diagnose.askable import askable
+    from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import diagnose_live
 
-    _say(askable(diagnose_live(), ()), asker)
+    with Described(()) as described:
+        _say(askable(diagnose_live(), described), asker)
 
 
 def host(desk: Desk, told: Any, asker: Asker) -> None:

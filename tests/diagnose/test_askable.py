@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.diagnose.askable import askable
+from simnet.diagnose.described import Described
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.report.diagnosis import diagnosis
 
@@ -25,7 +26,8 @@ def offered(found: Diagnosis) -> list[str]:
 def asked(tmp_path: Path, text: str) -> tuple[Diagnosis, str]:
     file = tmp_path / "post.txt"
     file.write_text(text, "utf-8")
-    found = askable(diagnose([str(file)]), [str(file)])
+    with Described([str(file)]) as described:
+        found = askable(diagnose([str(file)]), described)
     return found, "\n".join(diagnosis(found, [str(file)]).splitlines())
 
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from click.testing import CliRunner
 
 from simnet.cli.commands.diagnose import diagnose_command
+from simnet.diagnose import described as module
+from simnet.diagnose.described import Described
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.diagnose.predicted import predicted
+from simnet.importing.import_host import import_host
 from simnet.report.diagnosis import diagnosis
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from simnet.diagnose.prediction import Prediction
+    from simnet.importing.writing.folder_out import Imported
 
 INTERRUPTS = """$ grep eth0 /proc/interrupts
  41:  912345678          0   PCI-MSI 524288-edge      eth0-TxRx-0
@@ -41,7 +46,8 @@ CARD = "$ ethtool -i eth0\ndriver: igb\n"
 def answered(tmp_path: Path, *texts: str) -> tuple[Diagnosis, Prediction]:
     paste = tmp_path / "paste.txt"
     paste.write_text("".join(texts), encoding="utf-8")
-    found = predicted(diagnose([str(paste)]), [str(paste)], jobs=1)
+    with Described([str(paste)]) as described:
+        found = predicted(diagnose([str(paste)]), described, jobs=1)
     first = found.findings[0].prediction
     assert first is not None
     return found, first
@@ -90,3 +96,17 @@ def test_the_command_asks_only_when_told_to(tmp_path: Path) -> None:
     assert [one["prediction"] for one in json.loads(without.stdout)["findings"]] == [None]
     first = json.loads(asked.stdout)["findings"][0]["prediction"]
     assert first["why"].startswith("streams to the host are assumed")
+
+
+def test_the_files_are_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paste = tmp_path / "paste.txt"
+    paste.write_text(CPUS + INTERRUPTS + CARD + PORTS.format(rx=20_000, size=2000), "utf-8")
+    asked: list[list[str] | None] = []
+
+    def counted(sources: list[str] | None) -> Imported:
+        asked.append(sources)
+        return import_host(sources)
+
+    monkeypatch.setattr(module, "import_host", counted)
+    CliRunner().invoke(diagnose_command, [str(paste), "--predict", "--jobs", "1"])
+    assert asked == [[str(paste)]]

@@ -51,16 +51,18 @@ def diagnose_command(
     if bool(sources) == live:
         raise click.UsageError("expected a SOURCE, or --live")
     from simnet.diagnose.askable import askable
+    from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import diagnose, diagnose_live
     from simnet.report.diagnosis import diagnosis
 
-    found = askable(diagnose_live() if live else diagnose(sources), sources)
-    if predict:
-        from simnet.diagnose.predicted import predicted
-        from simnet.report.progress import progress
+    with Described(sources) as described:
+        found = askable(diagnose_live() if live else diagnose(sources), described)
+        if predict:
+            from simnet.diagnose.predicted import predicted
+            from simnet.report.progress import progress
 
-        with progress("simulating") as callback:
-            found = predicted(found, sources, progress=callback, jobs=jobs)
+            with progress("simulating") as callback:
+                found = predicted(found, described, progress=callback, jobs=jobs)
     if card is not None:
         from simnet.report.card.card import diagnosed
 
