@@ -57,7 +57,7 @@ def test_a_script_in_it_cannot_run(seen: Seen, report: Path, tmp_path: Path) -> 
     seen.errors.clear()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize("kind", list(saved_documents()))
 def test_nothing_is_wider_than_the_window_or_written_too_small(
