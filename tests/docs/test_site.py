@@ -19,7 +19,7 @@ from tests.house.trees import ROOT, run
 
 pytest.importorskip("mkdocs")
 
-pytestmark = [pytest.mark.packaging, pytest.mark.compiled]
+pytestmark = [pytest.mark.packaging, pytest.mark.compiled, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")
