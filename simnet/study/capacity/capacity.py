@@ -189,7 +189,7 @@ def _remarks(found: Found) -> list[str]:
         remarks.append(f"not monotone: {loads} exceeds a limit although a larger load meets all")
     if found.low == found.plan.highest:
         remarks.append("the largest load that was allowed meets the limits: there may be more")
-    elif len(found.judged) >= found.plan.most_loads:
+    elif found.ended:
         remarks.append(f"the search ended after {len(found.judged)} loads")
     if found.undecided:
         loads = ", ".join(f"{load:,}" for load in found.undecided)

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple, TypeAlias
 
@@ -47,7 +47,7 @@ _BESIDE: Final = 4
 _CHECKS_BELOW: Final = (0.25, 0.5, 0.75)
 _CHECKS_ABOVE: Final = (1.25, 1.5)
 # loads that long runs judge at most, and the part of the error that short ones have
-_MOST_LONG: Final = 12
+_MOST_LONG: Final = 16
 _GLANCING: Final = 0.2
 # a load that was judged this close by is check enough
 _CLOSE: Final = 1.1
@@ -153,10 +153,11 @@ class Judged:
 
 @dataclass(frozen=True)
 class Found:
-    """All loads that were tried, ascending."""
+    """All loads that were tried, ascending; `ended`: there would be more, but for their number."""
 
     plan: Plan
     judged: tuple[Judged, ...]
+    ended: bool = False
 
     def _loads(self, wanted: Verdict) -> list[int]:
         return [one.load for one in self.judged if one.verdict == wanted]
@@ -175,10 +176,8 @@ class Found:
     def undecided(self) -> tuple[int, ...]:
         """Loads between the two of which long runs could say nothing."""
         low, high = self.low or 0, self.high or math.inf
-        long = {one.load for one in self.judged if not one.short}
-        return tuple(
-            load for load in self._loads("undecided") if low < load < high and load in long
-        )
+        long = [one for one in self.judged if not one.short and one.verdict == "undecided"]
+        return tuple(one.load for one in long if low < one.load < high)
 
     @property
     def exceptions(self) -> tuple[int, ...]:
@@ -211,12 +210,11 @@ def search(
             for one in dict.fromkeys(following(found))
             if one.load not in judged or (one.long and judged[one.load].is_near)
         ]
-        wanted = wanted[: plan.most_loads - len(judged)]
-        long = sum(not one.short for one in judged.values()) + sum(one.long for one in wanted)
-        if long > _MOST_LONG:
-            return found
         if not wanted:
             return found
+        long = sum(not one.short for one in judged.values()) + sum(one.long for one in wanted)
+        if len(judged) + len(wanted) > plan.most_loads or long > _MOST_LONG:
+            return replace(found, ended=True)
         for one in _judge(plan, wanted, judged, measure):
             judged[one.load] = one
             if on_judged:
@@ -232,28 +230,33 @@ class Wanted(NamedTuple):
 
 def following(found: Found) -> list[Wanted]:
     """The loads to try next, which may be tried at the same time; empty at the end."""
-    plan = found.plan
     if not found.judged:
-        return [Wanted(plan.start, long=False)]
+        return [Wanted(found.plan.start, long=False)]
     low, high = found.low, found.high
-    first, last = found.judged[0].load, found.judged[-1].load
-    wanted = []
-    if low is None and found.judged[0].is_near and found.judged[0].excess < 0:
-        return [Wanted(first, long=True)]  # it seems to pass
-    if low is None and first > plan.lowest:
-        wanted.append(max(_near(first / 2), plan.lowest))
-    if high is None and found.judged[-1].verdict != "fail" and last < plan.highest:
-        wanted.append(min(_near(last * 2), plan.highest))
-    if wanted:
-        return [Wanted(load, long=False) for load in wanted]
     if low is None or high is None:
-        near = [one.load for one in found.judged if one.is_near]
-        if near:
-            return [Wanted(load, long=True) for load in near]
-    if low is None:
-        return []
+        outside = _outside(found)
+        if outside or low is None:
+            return outside
     between = [] if high is None or found.narrow else _between(found, low, high)
     return between or [Wanted(load, long=True) for load in _checks(found, low, high)]
+
+
+def _outside(found: Found) -> list[Wanted]:
+    """Where a load may be found that passes, or one above that fails."""
+    plan, first, last = found.plan, found.judged[0], found.judged[-1]
+    wanted = []
+    if found.low is None and first.is_near and first.excess < 0:
+        return [Wanted(first.load, long=True)]  # it seems to pass
+    if found.high is None and len(found.judged) > 1 and last.is_near and found.judged[-2].is_near:
+        return [Wanted(last.load, long=True)]  # twice the load is no farther from the limit
+    if found.low is None and first.load > plan.lowest:
+        wanted.append(max(_near(first.load / 2), plan.lowest))
+    if found.high is None and last.verdict != "fail" and last.load < plan.highest:
+        wanted.append(min(_near(last.load * 2), plan.highest))
+    near = [] if wanted else [one.load for one in found.judged if one.is_near]
+    return [Wanted(load, long=False) for load in wanted] + [
+        Wanted(load, long=True) for load in near
+    ]
 
 
 def _between(found: Found, low: int, high: int) -> list[Wanted]:
