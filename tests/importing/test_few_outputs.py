@@ -411,3 +411,11 @@ def test_the_peer_has_none_of_the_hosts_faults(tmp_path: Path) -> None:
     assert [port.queue_affinity for port in same.peers[0].ports] == served
     with pytest.raises(InputError, match="unknown peer"):
         import_host(tmp_path / "host", peer="none")
+
+
+def test_a_guest_without_virtio_is_said_to_be_one(tmp_path: Path) -> None:
+    files = {
+        "lscpu.txt": "CPU(s): 4\nHypervisor vendor: Xen\n",
+        "ethtool-i-eth0.txt": "driver: ena\nbus-info: 0000:00:05.0\n",
+    }
+    assert any("lscpu.txt: a guest of Xen" in note for note in taken(tmp_path, files).notes)

@@ -529,6 +529,10 @@ def _remarks(host: ReadHost, chosen: Sequence[ReadNic], far_end: str) -> list[No
         nearest = nearest_kernel(str(kernel.value), named)
         said = f"Linux {plain(str(kernel.value), 80)}: rules and constants of {nearest}"
         found.append(Note(said, Rank.KERNEL))
+    below = host.facts.get("hypervisor")
+    if below is not None and chosen:
+        said = f"{below.source}: a guest of {plain(str(below.value), 40)}: what a hypervisor takes"
+        found.append(Note(f"{said} is not simulated for this port", Rank.RULES))
     found += [Note(one) for one in host.notes]
     there = {nic.name for nic in host.nics}
     found += [line for nic in chosen if nic.name in there for line in neutral.remarks(nic)]
