@@ -61,6 +61,8 @@ _COMMANDS: Final = frozenset(
 )
 # what is printed by these is read with the line that names the device
 _WITH_PROMPT: Final = frozenset({"lsattr", "no", "mmlsconfig"})
+# what is printed by these before the command that counts is a line or nothing
+_FIRST: Final = re.compile(r"(?:(?:date|clear|hostname|sleep \d{1,4}) ?(?:;|&&) ?)+")
 _BEFORE: Final = frozenset({"sudo", "doas", "time", "watch", "nice", "env", "LC_ALL=C", "LANG=C"})
 # what these print are values alone, in the order of the names
 _SYSCTL: Final = re.compile(r"(?:/\S*/)?sysctl -n ((?:[\w./-]{1,80} ?){1,16})")
@@ -159,7 +161,7 @@ def _head(line: str) -> tuple[str, str | None] | None:
 
 def _typed(text: str) -> str:
     """Return a command without what only says how it is run; empty if nothing is left."""
-    words = text.strip().lstrip("#$>% ").split()
+    words = _FIRST.sub("", text.strip().lstrip("#$>% ")).split()
     while words and words[0] in _BEFORE:
         words = words[1:]
     return " ".join(words)

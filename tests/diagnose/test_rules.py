@@ -10,7 +10,7 @@ import pytest
 from simnet.diagnose.evidence import gathered
 from simnet.diagnose.page import Page
 from simnet.diagnose.rule import PLACES, Hit, Rule, rules
-from tests.diagnose.table import RULES
+from tests.diagnose.table import RULES, nstat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -205,6 +205,37 @@ def test_a_socket_with_few_of_the_drops_is_not_the_one() -> None:
     weights = [hits(EVERY["socket-queue"], text.format(count))[0].weight for count in (500, 90_000)]
     assert weights == [62, 30]
     assert hits(EVERY["udp-buffer"], text.format(90_000))[0].weight > weights[1]
+
+
+@pytest.mark.parametrize(
+    ("waiting", "ping", "found"), [(612, 899.5, 1), (12, 899.5, 0), (612, 12.5, 0)]
+)
+def test_packets_that_wait_here_make_a_ping_long(waiting: int, ping: float, found: int) -> None:
+    text = (
+        "qdisc pfifo_fast 0: dev ppp0 root refcnt 2 bands 3\n Sent 81 bytes 8123 pkt (dropped 0,"
+        f" overlimits 0 requeues 0)\n backlog 812341b {waiting}p requeues 0\n"
+        "--- 192.0.2.1 ping statistics ---\n"
+        f"round-trip min/avg/max = 10.1/{ping}/913.0 ms\n"
+    )
+    assert len(hits(EVERY["standing-queue"], text)) == found
+
+
+def test_one_queue_outweighs_the_cpu_that_it_fills() -> None:
+    text = "NIC statistics:\n" + "".join(
+        f"     rx-{queue}.packets: {8_123_412 if queue == 2 else 812}\n" for queue in range(8)
+    )
+    full = (
+        "Average:       2    0.00    0.00    0.00    0.00    0.00  100.00    0.00    0.00    0.00"
+    )
+    alone, beside = text, f"{text}{full}    0.00\n"
+    rule = EVERY["rss-one-queue"]
+    assert hits(rule, beside)[0].weight > hits(EVERY["softirq-full"], beside)[0].weight
+    assert hits(rule, alone)[0].weight < hits(rule, beside)[0].weight
+
+
+def test_packets_that_may_not_be_cut_are_why_they_are_sent_again() -> None:
+    text = nstat("IpFragFails 81234", "TcpOutSegs 912341", "TcpRetransSegs 41234")
+    assert hits(EVERY["fragmenting"], text)[0].weight > hits(EVERY["retransmits"], text)[0].weight
 
 
 ROUTER = (

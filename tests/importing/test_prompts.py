@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         ("ethtool -S eth0", "ethtool -S eth0"),
         ("  sudo ethtool eth0", "ethtool eth0"),
         ("netstat -su", "netstat -su"),
+        ("$ date; ethtool -S eth0", "ethtool -S eth0"),
+        ("# sleep 60 && ethtool -S eth0", "ethtool -S eth0"),
     ],
 )
 def test_a_prompt_without_a_user_or_no_prompt_at_all(line: str, command: str) -> None:

@@ -23,6 +23,7 @@ _SENT: Final = re.compile(
     r"\s*Sent \d+ bytes (?P<sent>\d+) pkts? \(dropped (?P<dropped>\d+), overlimits (?P<over>\d+)"
     r"(?: requeues (?P<requeues>\d+))?"
 )
+_WAITING: Final = re.compile(r"\s*backlog \d+[KMG]?b (?P<packets>\d+)p\b")
 _NETEM: Final = re.compile(r"\b(?P<what>loss|delay|corrupt) (?P<value>[\d.]+\S*)")
 _CGROUP: Final = re.compile(
     r"\s*(?:cpu\.stat:)?(nr_periods|nr_throttled|throttled_(?:usec|time)) (\d+)"
@@ -49,6 +50,9 @@ def read(page: Page) -> Iterator[Fact]:
             for name in ("sent", "dropped", "over", "requeues"):
                 if sent[name]:
                     yield Fact("qdisc", subject, name, number(sent[name]), page.name, at)
+        elif subject and (waiting := _WAITING.match(line)):
+            packets = waiting["packets"]
+            yield Fact("qdisc", subject, "waiting", number(packets), page.name, at)
         elif group := _CGROUP.fullmatch(line):
             yield Fact(
                 "cgroup", page.name.rpartition("/")[0], group[1], number(group[2]), page.name, at

@@ -31,6 +31,8 @@ _LOST: Final = 1000
 _NO_BUFFER: Final = rf"(?:{NO_BUFFER})(?:\.nic)?"
 _SWITCHED: Final = r"(?P<subject>[A-Za-z]\w{1,14}): Data path switched (?:to|from) VF"
 _LONGEST: Final = 110
+# percent of a CPU
+_FULL: Final = 90
 
 
 def _timeouts(evidence: Evidence) -> Iterator[Found]:
@@ -177,7 +179,12 @@ def _hash(evidence: Evidence) -> Iterator[Found]:
         said = f"{one.fact.name} has {percent(one.share)} of the packets of {one.queues} queues"
         if one.share >= NEARLY_ALL:
             action = handed_to(one.port, one.queue or 0, every_cpu(evidence))
-            yield Hit(one.port, (one.fact,), said, 55, "likely", (action,))
+            soft = max(evidence.of("cpu", "soft"), key=lambda fact: fact.value, default=None)
+            if soft is not None and soft.subject != "all" and soft.value >= _FULL:
+                said += f"; %soft {soft.shown} on {soft.subject}"
+                yield Hit(one.port, (one.fact, soft), said, 70, "likely", (action,))
+            else:
+                yield Hit(one.port, (one.fact,), said, 55, "likely", (action,))
         else:
             yield Clear(one.fact, said)
 

@@ -299,7 +299,7 @@ RULES: Final = (
         "A packet is larger than the MTU and must not be fragmented: MTUs differ on the way.",
         "Same MTU everywhere; let ICMP through; clamp the MSS on tunnels.",
         "RFC 1191, RFC 4821",
-        ratio("IpFragFails", "IpOutRequests", fewest=100, sure="possible"),
+        ratio("IpFragFails", "IpOutRequests|TcpOutSegs", fewest=100, sure="possible"),
     ),
     Rule(
         "no-route",
