@@ -41,7 +41,7 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
             return
     summary = evidence.outputs.one("ss -s")
     if summary is not None and (established := _ESTABLISHED.search(summary.text)):
-        yield "connections", float(established[1]), summary.name
+        yield "established", float(established[1]), summary.name
 
 
 def lists(evidence: Evidence) -> list[Output]:

@@ -65,7 +65,7 @@ def _observed(host: ReadHost) -> Iterator[Unused]:
     for name, use in host.uses.items():
         found.setdefault((_NUMBER.sub("N", name), use.source), []).append(use.value)
     for (name, source), values in found.items():
-        if name == "connections":
+        if name == "connections" or (name == "established" and host.rates):
             continue
         value = f"{values[0]:,.6g}"
         if len(values) > 1:

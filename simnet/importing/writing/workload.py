@@ -145,12 +145,25 @@ def load_of(
     if rates is None and host.tests:
         return _repeated(host.tests[0], place)
     if rates is None:
-        note = "workload: streams to the host are assumed, as nothing says what it carries"
-        if host.rates:
-            note = "workload: streams to the host are assumed; its ports carried next to nothing"
-        said = (Note(note, Rank.LOAD),)
-        return Load(WORKLOADS["stream"](place), _TEST_OF["stream"], notes=said)
+        return _assumed(host, place)
     return _observed(host, rates, place)
+
+
+def _assumed(host: ReadHost, place: _Place) -> Load:
+    """Return streams to the host, as many as connections that were seen to carry data."""
+    seen = host.uses.get("connections")
+    count = round(seen.value) if seen is not None and not host.rates else 0
+    note = "workload: streams to the host are assumed, as nothing says what it carries"
+    if host.rates:
+        note = "workload: streams to the host are assumed; its ports carried next to nothing"
+    elif seen is not None and count:
+        note = (
+            f"workload: {seen.source} shows {count:,} connection{'s' * (count > 1)} with data:"
+            f" {min(count, _MOST_STREAMS)} to the host, as fast as they can, are assumed, as"
+            " nothing says what they carry"
+        )
+    text = _stream(place, connections=min(max(count, 1), _MOST_STREAMS))
+    return Load(text, _TEST_OF["stream"], notes=(Note(note, Rank.LOAD),))
 
 
 def _role_of(host: ReadHost, carried: Sequence[Rates]) -> Role | None:
@@ -235,7 +248,7 @@ def _cut(simulated: int, seen: int) -> str:
 
 
 def _observed(host: ReadHost, rates: Rates, place: _Place) -> Load:
-    connections = host.uses.get("connections")
+    connections = host.uses.get("connections", host.uses.get("established"))
     count = round(connections.value) if connections is not None else 0
     bulk = (rates.rx_size >= _FULL_BYTES, rates.tx_size >= _FULL_BYTES)
     said = _said(rates)

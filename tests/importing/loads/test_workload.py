@@ -183,3 +183,9 @@ def test_what_mpstat_printed(tmp_path: Path) -> None:
     found = read(tmp_path, {"sos_commands/sar/mpstat_-P_ALL_-o_JSON_1_1": json.dumps(text)})
     uses = found.summary()["observed"]["uses"]
     assert uses == {f"cpu.{cpu}.{one}": value for cpu in ("all", "3") for one, value in share}
+
+
+def test_connections_with_data_are_streams_where_no_rate_is_known(tmp_path: Path) -> None:
+    found = read(tmp_path, {"sos_commands/networking/ss_-tin": SOCKETS})
+    assert "shows 2 connections with data: 2 to the host" in derivation(found)
+    assert loaded(tmp_path, found).workload.connections == 2
