@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
-from tests.docs.blocks import read
+from simnet.cli import _simnet
+from tests.docs.blocks import blocks, read
 from tests.docs.session import Session, wanted
 from tests.house.trees import ROOT
 
@@ -28,3 +32,23 @@ def test_what_it_shows_works(path: Path, tmp_path: Path) -> None:
                 f"{step.output.place}: not what is printed now. When that is right:"
                 " python -m tests.docs.refresh"
             )
+
+
+def shown_only(path: Path) -> Iterator[list[str]]:
+    """The commands of simnet in blocks that nothing runs: they take hours, or other machines."""
+    outputs = {step.output.first for step in read(path) if step.output}
+    for block in blocks(path, path.read_text("utf-8")):
+        if block.language != "text" or block.first in outputs:
+            continue
+        for line in block.text.replace("\\\n", " ").splitlines():
+            if line.startswith("simnet "):
+                yield shlex.split(line, comments=True)[1:]
+
+
+def test_a_command_that_is_only_shown_has_legal_options() -> None:
+    asked = [words for path in DOCUMENTS for words in shown_only(path)]
+    assert asked
+    for name, *words in asked:
+        command = _simnet.get_command(click.Context(_simnet), name)
+        assert command is not None, name
+        command.make_context(name, words).close()

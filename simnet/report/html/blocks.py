@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -10,6 +11,8 @@ from markupsafe import Markup
 
 _MOST_ROWS = 200
 _MOST_PRINTED = 40
+# of a way, in a row
+_MOST_STAGES = 5
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,12 @@ class Stages:
     form: ClassVar[str] = "stages"
     caption: str
     stages: tuple[Stage, ...]
+
+    @property
+    def columns(self) -> int:
+        """So many stand in a row, that rows are equally long."""
+        rows = math.ceil(len(self.stages) / _MOST_STAGES) or 1
+        return math.ceil(len(self.stages) / rows)
 
 
 Block: TypeAlias = Notes | Facts | Table | Picture | Typed | Stages

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from simnet.printable import few
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
 from simnet.study.run.duration_text import late as late_of
@@ -22,7 +23,15 @@ _MOST_STAGES: Final = 9
 _FEW: Final = 4
 _LINK: Final = "link"
 # what a kind of resources is called where it stands among others
-_STAGES: Final = {_LINK: "link between nodes", "cpu": "CPU", "peer cpu": "CPU of a peer"}
+_STAGES: Final = {
+    "switch": "wire: switch",
+    "peer port": "wire: port of a peer",
+    "port": "wire: port",
+    "I/O bus": "bus: between port and memory",
+    _LINK: "memory: link between nodes",
+    "cpu": "CPU",
+    "peer cpu": "CPU of a peer",
+}
 _PERCENT: Final = 100
 
 
@@ -95,7 +104,7 @@ def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
         for kind in ordered
     ]
     rows = [
-        (", ".join(limit.flows) or "all flows", case, limit.sentence)
+        (_flows(limit.flows, len(one.limits)), case, limit.sentence)
         for case, one in found.items()
         for limit in one.limits
     ]
@@ -118,6 +127,13 @@ def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
         Table("Utilisation of every resource", heading, _utilisations(found), folded=True),
     ]
     return Section("The path, and how full it is", blocks)
+
+
+def _flows(names: Sequence[str], limits: int) -> str:
+    """Which flows a limit is of, where there are so many limits."""
+    if limits > 1 and names:
+        return few(names)
+    return f"all {len(names):,} flows" if len(names) > _FEW else ", ".join(names) or "all flows"
 
 
 def _fullest(case: str, kind: str, found: Explanation) -> Use:

@@ -10,7 +10,7 @@ import matplotlib as mpl
 from simnet.printable import titled
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
 
@@ -27,6 +27,8 @@ _LINEAR_PERCENT: Final = 20.0
 _TICKS: Final = (-100, -50, -20, 0, 20, 50, 100, 200, 500, 1000, 10_000, 100_000)
 
 _COLUMNS: Final = 100
+# of an axis: the least from one tick to the next
+_APART: Final = 0.06
 
 
 def about(
@@ -57,7 +59,18 @@ def fitted(axes: Axes) -> str:
         return "%"
     axes.set_xscale("symlog", linthresh=_LINEAR_PERCENT)
     low, high = axes.get_xlim()
-    axes.set_xticks([tick for tick in _TICKS if low <= tick <= high])
+    axes.set_xticks(_apart(axes, [tick for tick in _TICKS if low <= tick <= high]))
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.minorticks_off()
     return f"%, log scale beyond {_LINEAR_PERCENT:g} %"
+
+
+def _apart(axes: Axes, ticks: Sequence[int]) -> list[int]:
+    """Those that have room beside each other, from 0 on to both sides."""
+    place = axes.transData - axes.transAxes
+    found: list[int] = []
+    for tick in sorted(ticks, key=abs):
+        across = place.transform((tick, 0))[0]
+        if all(abs(across - place.transform((one, 0))[0]) >= _APART for one in found):
+            found.append(tick)
+    return sorted(found)

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from simnet.study.figures.style import BETTER, UNSURE, WORSE, about, fitted
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import CPU_PER_BYTE, LOSS, MEDIAN, METRICS, RATE, REAL_TIME, TAIL
-from simnet.study.whatif.verdict import MARGIN_PERCENT
+from simnet.study.whatif.verdict import MARGIN_PERCENT, percent_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def intervals(found: WhatIf, axes: Axes | None = None) -> Figure:
             axes.plot([hull.low, hull.high], [row, row], color=colour, linewidth=2)
             axes.plot([change.percent], [row], "o", color=colour)
             axes.annotate(
-                f"{change.percent:+.1f} %", (1, row), (6, 0),
+                percent_text(change), (1, row), (6, 0),
                 xycoords=("axes fraction", "data"), textcoords="offset points",
                 va="center", fontsize="small", color=colour,
             )  # fmt: skip

@@ -35,7 +35,8 @@ def _parts(found: Sequence[tuple[str, Recommendation]], simulate: bool) -> list[
 def _part(name: str, file: str, found: Recommendation, *, simulate: bool) -> Part:
     title = titled(found.scenario, found.base_tunings, sorted(found.settings.items()))
     base = known_case(found.scenario, found.base_tunings, found.settings)
-    changes = " + ".join(one.change for one in found.steps) or "nothing"
+    changes = " + ".join(one.change for one in found.steps)
+    answer = f"{changes}: {found.verdict}" if changes else "Nothing is confirmed"
     sections = [_changes(name, found)]
     first: list[Block] = []
     reason = found.reason
@@ -67,7 +68,7 @@ def _part(name: str, file: str, found: Recommendation, *, simulate: bool) -> Par
     sections.append(repeat_section("recommend", found, words, found.base_tunings, file))
     return Part(
         f"What to change on {title} for {goal_label(found)}?",
-        [Verdict(f"{changes}: {found.verdict}", reason, TONES[found.verdict])],
+        [Verdict(answer, reason, TONES[found.verdict])],
         sections,
         of=card.of,
         first=first,
