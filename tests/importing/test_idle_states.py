@@ -61,6 +61,20 @@ def test_tuned_may_forbid_it(profile: str, *, deep: bool, tmp_path: Path) -> Non
     assert (cpu.deep_idle_exit_ps > 0) == deep
 
 
+@pytest.mark.parametrize(
+    ("option", "states"), [("=1 mitigations=off", "1"), ("=0", "9"), ("", "9")]
+)
+def test_the_command_line_may_forbid_it(option: str, states: str, tmp_path: Path) -> None:
+    line = f"$ cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz ro intel_idle.max_cstate{option}\n"
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "paste.txt").write_text(f"$ lscpu\n{_CPUS.format(GOLD)}{line}", "utf-8")
+    found = import_host(tmp_path / "in", workload="rr")
+    found.write(tmp_path / "out")
+    kernel = load(tmp_path / "out" / "scenario.toml").host.kernel
+    assert kernel.model_dump()["intel_max_cstate"] == states
+    assert any(one.name == "intel_idle.max_cstate" for one in found.host.told) == bool(option)
+
+
 def test_a_guest_has_none(tmp_path: Path) -> None:
     scenario = made(tmp_path, GOLD, more="Hypervisor vendor: VMware\n")
     assert load(scenario).host.cpu.deep_idle_exit_ps == 0
