@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
+from simnet.study.validate.document import system_of
 from simnet.study.validate.record import Record, record
 from simnet.study.whatif.record import ChangeRecord, record_of_changes
 from tests.house.trees import ROOT
@@ -61,7 +62,7 @@ def _numbers(found: Record) -> Iterator[str]:
         ("system", "numbers", "median error", "in 95 %", "newest prediction frozen"),
         [
             (
-                name,
+                _named(name),
                 len(of.last()),
                 f"{100 * of.median_error:.1f} %",
                 f"{100 * of.coverage:.0f} %",
@@ -70,6 +71,12 @@ def _numbers(found: Record) -> Iterator[str]:
             for name, of, when in [*rows, ("all", found, max(dates.values()))]
         ],
     )
+
+
+def _named(system: str) -> str:
+    """A system by the first part of its ids, and in words."""
+    words = system_of(system)
+    return f"{system}: {words}" if words else system
 
 
 def _dates(found: Record) -> dict[str, str]:
@@ -103,7 +110,8 @@ def _changes(found: ChangeRecord) -> Iterator[str]:
         ("system", "changes", "right", "nothing said", "wrong", "in 95 %"),
         [
             (
-                name, len(of.changes), *(of.count(one) for one in ("right", "abstained", "wrong")),
+                _named(name), len(of.changes),
+                *(of.count(one) for one in ("right", "abstained", "wrong")),
                 f"{100 * of.coverage:.0f} %",
             )
             for name, of in [*rows, ("all", found), ("not seen before", found.unseen)]

@@ -154,6 +154,30 @@ class TestHeat:
         assert cpu_heat({"a": result, "b": result, "c": result}, figure) is figure
         assert [axes.axison for axes in figure.axes] == [True, True, True, False, True]
 
+    def test_numbers_that_would_be_too_small_are_left_out(self, result: Result) -> None:
+        one = result.cpus[0]
+        many = tuple(one.model_copy(update={"id": number}) for number in range(1024))
+        panel, _ = cpu_heat({"many": result.model_copy(update={"cpus": many})}).axes
+        assert list(panel.texts) == []
+        assert len(panel.get_yticklabels()) == 64
+        few, _ = cpu_heat({"few": result.model_copy(update={"cpus": many[:32]})}).axes
+        assert {text.get_fontsize() for text in few.texts} == {10}
+
+    def test_few_cpus_are_no_giants(self, result: Result) -> None:
+        panel, _ = cpu_heat({"two": result.model_copy(update={"cpus": result.cpus[:2]})}).axes
+        assert panel.get_xlim() == (-0.5, 7.5)
+
+
+def test_ticks_of_a_long_axis_have_room_beside_each_other() -> None:
+    axes = Figure(figsize=(6, 2)).subplots()
+    axes.set_xlim(-100, 1e6)
+    assert "log scale" in fitted(axes)
+    ticks = [float(tick) for tick in axes.get_xticks()]
+    assert 0 in ticks
+    assert {-100, -50} - set(ticks)
+    places = (axes.transData - axes.transAxes).transform([(tick, 0) for tick in ticks])[:, 0]
+    assert np.diff(places).min() >= 0.06
+
 
 class TestMachine:
     def test_graph_has_every_part_at_its_node(self) -> None:
