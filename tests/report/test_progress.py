@@ -28,6 +28,16 @@ def test_a_terminal_shows_how_many_simulations_are_done() -> None:
     assert "2/3" in shown(terminal=True)
 
 
+def test_a_bar_is_of_one_phase_also_where_all_are_counted_together() -> None:
+    stream = io.StringIO()
+    with progress("simulating", Console(file=stream, force_terminal=True, width=100)) as advance:
+        advance(4, 4, "120,000")
+        advance(5, 8, "60,000")
+    assert "simulating 60,000" in stream.getvalue()
+    assert "1/4" in stream.getvalue()
+    assert "5/8" not in stream.getvalue()
+
+
 def test_a_pipe_stays_silent() -> None:
     assert shown(terminal=False) == ""
 
