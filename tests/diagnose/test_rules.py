@@ -220,6 +220,17 @@ def test_packets_that_wait_here_make_a_ping_long(waiting: int, ping: float, foun
     assert len(hits(EVERY["standing-queue"], text)) == found
 
 
+@pytest.mark.parametrize("summary", ["", "round-trip min/avg/max = 812.3/875.5/913.0 ms\n"])
+def test_replies_whose_summary_is_left_out_are_a_ping(summary: str) -> None:
+    replies = "".join(
+        f"64 bytes from 192.0.2.1: seq={n} ttl=57 time={ms} ms\n"
+        for n, ms in enumerate((812, 901, 913))
+    )
+    text = f"{replies}--- 192.0.2.1 ping statistics ---\n{summary}"
+    found = gathered([Page("ping", text)]).of("echo", "mean 56", "192.0.2.1")
+    assert [round(fact.value, 1) for fact in found] == [875.5 if summary else 875.3]
+
+
 def test_one_queue_outweighs_the_cpu_that_it_fills() -> None:
     text = "NIC statistics:\n" + "".join(
         f"     rx-{queue}.packets: {8_123_412 if queue == 2 else 812}\n" for queue in range(8)

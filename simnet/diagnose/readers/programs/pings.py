@@ -30,15 +30,41 @@ _WAY: Final = re.compile(
     r"/(?P<most>[\d.]{1,12})\S* ms.*"
 )
 
+_REPLY: Final = re.compile(
+    r"\s*\d{1,5} bytes from (?P<to>[^\s:]{1,80}).*\btime[=<](?P<ms>[\d.]{1,12}) ?ms\s*"
+)
+_FEWEST: Final = 3
+
 OUTPUTS: Final = {"echo": "ping"}
-SIGN: Final = re.compile(r"ping statistics ---|^\s*PING \S+ \(")
+SIGN: Final = re.compile(r"ping statistics ---|^\s*PING \S+ \(|bytes from \S+ (?:icmp_)?seq=")
 
 
 def read(page: Page) -> Iterator[Fact]:
     """Yield loss in percent and mean in ms of each run, by target; the name is the size in bytes.
 
-    A size that is not known is 56, as ping sends it.
+    A size that is not known is 56, as ping sends it. Replies whose summary is left out are a run.
     """
+    yield from _runs(page)
+    yield from _cut(page)
+
+
+def _cut(page: Page) -> Iterator[Fact]:
+    """Yield the mean of replies without a line of their mean behind them, by target."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for at, line in enumerate(page.lines, 1):
+        if reply := _REPLY.fullmatch(line):
+            found.setdefault(reply["to"], []).append((at, number(reply["ms"])))
+        elif _WAY.fullmatch(line):
+            found = {}
+    for target, replies in found.items():
+        if len(replies) >= _FEWEST:
+            mean = sum(ms for _, ms in replies) / len(replies)
+            text = f"{mean:.3f} ms"
+            yield Fact("echo", target, "mean 56", mean, page.name, replies[-1][0], text)
+
+
+def _runs(page: Page) -> Iterator[Fact]:
+    """Yield what the summaries say."""
     target, size = "", "56"
     for at, line in enumerate(page.lines, 1):
         if begins := _BEGINS.fullmatch(line):
