@@ -44,7 +44,7 @@ def commands() -> str:
 
 def python() -> str:
     """What the package offers."""
-    text = ["# Python", "", "What `import simnet` offers.", ""]
+    text = ["# Python", "", "The names that `import simnet` has.", ""]
     for name in simnet.__all__:
         text += [f"::: simnet.{name}", ""]
     return "\n".join(text)
@@ -55,7 +55,7 @@ def knobs() -> str:
     text = [
         "# Knobs",
         "",
-        "What can be turned, by the name that an administrator types: in `--set`, in a tuning and",
+        "Each knob has the name that an administrator types: in `--set`, in a tuning and",
         "in place of one, as in `simnet whatif web-25g 'ethtool -C eth0 rx-usecs=40'`. `{port}`,",
         "`{irq}` and the like stand for a port, an interrupt, and so on; `*` is all queues.",
         "`simnet show SCENARIO` says which values a host has.",
@@ -161,7 +161,7 @@ def cards() -> str:
         rows.append((f"`{one.name()}`", _text(what), own))
     heading = ("driver", "what it is", "its knobs")
     return "\n".join(
-        ["# Drivers", "", "What [cards](../cards.md) tells at length.", "", *_table(heading, rows)]
+        ["# Drivers", "", "[Cards](../cards.md) tells more of each.", "", *_table(heading, rows)]
     )
 
 
@@ -181,7 +181,7 @@ def messages() -> str:
     text = [
         "# Messages",
         "",
-        f"What is said where something is wrong, with `{OPEN}` for what differs from case to case.",
+        f"Each message where something is wrong, with `{OPEN}` for what differs from case to case.",
         "In front of it stand the file with its line, or the option, and the key at fault.",
         "A message says what was expected: that is what to write instead.",
         "",
@@ -201,7 +201,7 @@ def results() -> str:
     text = [
         "# Fields of a result",
         "",
-        "What `simnet run --json` prints and `--out FILE.json` keeps,",
+        "`simnet run --json` prints and `--out FILE.json` keeps these,",
         f"as `{found['properties']['schema']['const']}`.",
         "",
         _FILTER,
