@@ -46,8 +46,8 @@ def test_the_first_screen_has_place_evidence_and_how_sure(tmp_path: Path) -> Non
     assert "<h1>Where does it hurt, by paste.txt?</h1>" in text
     assert "<strong>Packets are lost before the receive ring of eth0</strong>" in text
     assert (
-        "Certain, by rx_missed_errors 812,345 of 9,123,456 rx packets, 8.9 % (paste.txt:5); it is"
-        " in this host (ring)." in text
+        "This is certain: rx_missed_errors 812,345 of 9,123,456 rx packets, 8.9 % (paste.txt:5)."
+        " The place: ring, in this host." in text
     )
     for said in ("ethtool -G eth0 rx 4096", "ethtool -G eth0 rx 512", "ruled out", "no file tells"):
         assert said in text
@@ -68,7 +68,7 @@ def test_what_was_not_understood_is_said_and_stays_text(tmp_path: Path) -> None:
     ("text", "status", "said"),
     [
         (RULES["ring-full"].quiet, 0, "Nothing is wrong"),
-        ("driver: i40e\n", 3, "What would tell most: ethtool -S PORT and nstat -az"),
+        ("driver: i40e\n", 3, "Outputs that would tell most: ethtool -S PORT and nstat -az"),
         (RULES["cloud-bandwidth-in"].fires, 1, "outside of what this host can set"),
         ("\n".join(pair.fires for pair in RULES.values()), 1, "What else was found"),
     ],
