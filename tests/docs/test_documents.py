@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,15 @@ def test_what_it_shows_works(path: Path, tmp_path: Path) -> None:
                 f"{step.output.place}: not what is printed now. When that is right:"
                 " python -m tests.docs.refresh"
             )
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_the_subject_of_a_sentence_is_a_thing(path: Path) -> None:
+    """And not a clause: `What is lost ...`; a question may begin so, and so may a heading."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", path.read_text("utf-8"))
+    text = re.sub(r"(?m)^[|#].*$", "", text)
+    begin = r"(?:\A|\n\n|^(?:- |\d+\. )|[.!?:]\s+)"
+    assert re.findall(rf"(?m){begin}(What\s[^.?!]*[.!])", text) == []
 
 
 def shown_only(path: Path) -> Iterator[list[str]]:

@@ -249,7 +249,8 @@ def _sentence(limit: Limit) -> str:
         trip = limit.round_trip_us
         time = f", {wait.limit / 1000:,.1f} kB in {trip:,.0f} us" if trip else ""
         share = _percent(wait.share)
-        return f"nothing is full: the {wait.reason} is, {share} of the time{time}; {rest}"
+        waited = f"flows wait for the {wait.reason} {share} of the time{time}"
+        return f"nothing is full: {waited}; {rest}"
     if limit.verdict == "application" and limit.held_by == "application":
         return f"nothing is full: the application has nothing under way most of the time; {rest}"
     shares = ", ".join(f"{one.reason} {_percent(one.share)}" for one in limit.waits)
@@ -262,7 +263,8 @@ def _next(limit: Limit) -> str:
         return "no other resource is known"
     times = ""
     if limit.at_most:
-        times = f" (then at most {limit.at_most:.2f} times the throughput, at this work a byte)"
+        most = f"then at most {limit.at_most:.2f} times the throughput"
+        times = f" ({most}, if a byte costs as much as now)"
     return f"next {limit.next} at {_percent(limit.next_utilisation)}{times}"
 
 

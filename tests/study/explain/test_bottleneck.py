@@ -89,7 +89,7 @@ def test_a_window_is_named_where_nothing_is_full() -> None:
     assert found.at_most == pytest.approx(2)
     # Little's law: 16 kB at 1 GB/s
     assert found.round_trip_us == pytest.approx(16)
-    assert "the send buffer is, 90 % of the time, 16.0 kB in 16 us" in found.sentence
+    assert "flows wait for the send buffer 90 % of the time, 16.0 kB in 16 us" in found.sentence
 
 
 def test_a_full_resource_comes_before_the_window_behind_it() -> None:

@@ -82,7 +82,8 @@ def _verdict(found: Explanation, sort: str, group: Sequence[Limit]) -> Verdict:
         names = list(dict.fromkeys(_sort(found, one.next or "") for one in group))
         parts.append(f"next comes: {few(names)}, {_between(nexts)} used")
     if gains := [one.at_most - 1 for one in group if one.at_most is not None]:
-        parts.append(f"at most {_between(gains)} more throughput then, at this work a byte")
+        most = f"at most {_between(gains)} more throughput then"
+        parts.append(f"{most}, if a byte costs as much as now")
     return Verdict(f"{rate}; {flows} held back by {held}", f"{capital('; '.join(parts))}.", tone)
 
 
