@@ -53,6 +53,12 @@ WIFI = """Connected to 02:11:22:33:44:55 (on wlp2s0)
 \tsignal: {} dBm
 \trx bitrate: 19.5 MBit/s MCS 2
 """
+FIELDS = """$ ethtool -n eth4 rx-flow-hash udp4
+UDP over IPV4 flows use these fields for computing Hash flow key:
+IP SA
+IP DA
+{}
+"""
 POOLS = """# pool packets-arrived sockets-enqueued threads-woken threads-timedout
 0 1000000 {} 700000 0
 """
@@ -522,6 +528,9 @@ RULES: Final[dict[str, Pair]] = {
     ),
     "idle-states": Pair("[read]\niodepth=1\nrw=read\n", "[read]\niodepth=32\nrw=read\n"),
     "hot": log("CPU0: Core temperature above threshold, cpu clock throttled", times=4),
+    "hash-of-addresses": Pair(
+        FIELDS.format(""), FIELDS.format("L4 bytes 0 & 1 [TCP/UDP src port]\n")
+    ),
     "low-voltage": log("hwmon hwmon1: Undervoltage detected!", times=3),
     "nfsd-threads": Pair(POOLS.format(300_000), POOLS.format(3)),
     "lockup": log("watchdog: BUG: soft lockup - CPU#3 stuck for 22s!"),

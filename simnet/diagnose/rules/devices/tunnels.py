@@ -119,7 +119,10 @@ def _handed_on(evidence: Evidence, crowd: _Crowd) -> tuple[Action, ...]:
 
 
 _OPEN: Final = "GRE|IPIP|PPPoE"
-_HIDES: Final = ("rss-one-queue", "one-busy-queue", "softirq-full", "irq-one-cpu", "one-vector")
+_HIDES: Final = (
+    *("rss-one-queue", "hash-of-addresses", "one-busy-queue", "softirq-full", "irq-one-cpu"),
+    "one-vector",
+)
 RULES: Final = (
     Rule(
         "tunnel-one-queue",

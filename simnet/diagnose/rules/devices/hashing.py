@@ -1,0 +1,53 @@
+"""Cards that spread flows by addresses alone: all between two hosts is one queue's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from simnet.diagnose.actions import named
+from simnet.diagnose.families import percent
+from simnet.diagnose.queues import NEARLY_ALL, fullest_queues
+from simnet.diagnose.rule import Action, Hit, Rule
+from simnet.printable import typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.rule import Found
+
+_PORTS: Final = "L4 bytes"
+
+
+def _addresses(evidence: Evidence) -> Iterator[Found]:
+    full = {one.port: one for one in fullest_queues(evidence, least=2) if one.share >= NEARLY_ALL}
+    for fact in evidence.of("hash"):
+        if _PORTS in fact.text or "IP SA" not in fact.text:
+            continue
+        said = f"flows of {fact.name} are spread by {fact.text}"
+        typed_as = ("ethtool", "-N", named(fact.subject), "rx-flow-hash", fact.name)
+        actions = (Action(typed(*typed_as, "sdfn"), typed(*typed_as, "sd")),)
+        one = full.get(fact.subject)
+        if one is None:
+            yield Hit(fact.subject, (fact,), said, 24, "possible", actions)
+        else:
+            said += f"; {one.fact.name} has {percent(one.share)} of the packets"
+            yield Hit(fact.subject, (one.fact, fact), said, 74, "likely", actions)
+
+
+RULES: Final = (
+    Rule(
+        "hash-of-addresses",
+        "card",
+        "The card spreads flows of {subject} by addresses alone",
+        "ethtool -n PORT rx-flow-hash udp4 (tcp4, udp6, tcp6)",
+        "fields without ports; likely where one queue has 90 % of the packets",
+        "All flows between two hosts have one hash and come by one queue, as of tunnels (VXLAN,"
+        " GTP-U), DNS or media between two ends. Many drivers have it so for UDP, for fragments.",
+        "Let ports count (sdfn), unless datagrams are fragmented: their parts would come by"
+        " different queues. Where the card refuses it, RPS.",
+        "man ethtool, rx-flow-hash; Linux Documentation/networking/scaling.rst, RSS",
+        _addresses,
+        hides=("rss-one-queue",),
+    ),
+)
