@@ -31,6 +31,7 @@ _FRESH: Final = {
     # a socket that a listener accepts is a copy of it
     "sockets": "# acts on sockets that are opened afterwards: restart the programs (ss -tulnp)",
 }
+_RESTARTS: Final = "# the port may restart for it: a session over it stands still for seconds then"
 _PEER: Final = "peer:"
 _NAMELESS: Final = "the host"
 # the name of a machine that has none: the file of its model
@@ -131,6 +132,7 @@ class _Lines:
     keep: list[str] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
     ports: list[PortSetting] = field(default_factory=list)
+    before: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
 
     def add(self, apply: str, undo: str, *, in_script: bool = False) -> None:
@@ -198,8 +200,8 @@ def _for_host(
     )
     return Commands(
         where=printable(where),
-        apply=_safe(*first, *looped(lines.apply), *lines.after, *last),
-        undo=_safe(*last_undo, *looped(lines.undo[::-1]), *lines.after, *first_undo),
+        apply=_safe(*lines.before, *first, *looped(lines.apply), *lines.after, *last),
+        undo=_safe(*lines.before, *last_undo, *looped(lines.undo[::-1]), *lines.after, *first_undo),
         keep=_safe(*keep),
         drop=_safe(*drop),
     )
@@ -225,6 +227,8 @@ def _add(lines: _Lines, one: ChangedKnob, style: Distribution, host: Host) -> No
         managed = keeps(style, knob.name)
         in_script = not sysctl and not managed and knob.keep is None
         lines.add(_typed(one, one.value, style), undo, in_script=in_script)
+        if knob.restarts and _RESTARTS not in lines.before:
+            lines.before.append(_RESTARTS)
         remark = _FRESH.get(knob.fresh)
         if remark is not None and remark not in lines.after:
             lines.after.append(remark)

@@ -205,6 +205,7 @@ class Knob:
             script has to set it at each boot, or a file of sysctls.
         by_hand: no command sets it.
         fresh: what has to begin after it was set; empty where it acts at once.
+        restarts: the port may go down and up again for it.
         undone: what it does can be undone.
         together: its subject says what is typed for it and others, see `Subject.typed`.
         also: further attributes of the NIC that it sets to the same value.
@@ -235,6 +236,7 @@ class Knob:
     keep: str | None = None
     by_hand: bool = False
     fresh: Literal["", "connections", "sockets"] = ""
+    restarts: bool = False
     undone: bool = True
     together: bool = False
     also: tuple[str, ...] = ()

@@ -23,6 +23,7 @@ RINGS: Final = (
     "$ ethtool -g eth0\nRing parameters for eth0:\nPre-set maximums:\nRX: 4096\nTX: 4096\n"
     "Current hardware settings:\nRX: 512\nTX: 512\n"
 )
+RESTARTS: Final = "# the port may restart for it: a session over it stands still for seconds then"
 SETTINGS: Final = {"ifconfig eth0 mtu": "9000", "ethtool -G eth0 rx": "1024"}
 
 
@@ -79,7 +80,7 @@ CONNECTION: Final = 'nmcli connection modify "$(nmcli -g GENERAL.CONNECTION devi
 )
 def test_old_red_hat_has_ifcfg_and_init_scripts(tmp_path: Path, kernel: str, name: str) -> None:
     found = on(tmp_path, kernel, "redhat-release", name)
-    assert found.apply[0] == "ifconfig eth0 mtu 9000"
+    assert found.apply[:2] == (RESTARTS, "ifconfig eth0 mtu 9000")
     assert f"echo MTU=9000 >> {IFCFG}" in found.keep
     assert "chkconfig --add simnet-tuning" in found.keep
     assert f"sed -i '/^MTU=9000$/d' {IFCFG}" in found.drop
@@ -89,7 +90,8 @@ def test_old_red_hat_has_ifcfg_and_init_scripts(tmp_path: Path, kernel: str, nam
 def test_red_hat_7_keeps_the_mtu_by_nmcli_and_the_ring_by_a_unit(tmp_path: Path) -> None:
     release = "CentOS Linux release 7.9.2009 (Core)"
     found = on(tmp_path, "3.10.0-1160.el7.x86_64", "redhat-release", release)
-    assert found.apply[0] == "ip link set dev eth0 mtu 9000"
+    assert found.apply[:2] == (RESTARTS, "ip link set dev eth0 mtu 9000")
+    assert found.undo[0] == RESTARTS
     assert f"{CONNECTION} 802-3-ethernet.mtu 9000" in found.keep
     assert "systemctl enable simnet-tuning.service" in found.keep
     assert "ethtool -G eth0 rx 1024" in found.keep
@@ -144,7 +146,7 @@ def test_an_old_driver_does_not_end_an_import(tmp_path: Path) -> None:
 def test_debian_before_systemd(tmp_path: Path) -> None:
     found = on(tmp_path, "3.2.0-4-amd64", "os-release", DEBIAN.format("7 (wheezy)"))
     assert "update-rc.d simnet-tuning defaults" in found.keep
-    assert found.apply[0] == "ifconfig eth0 mtu 9000"
+    assert found.apply[:2] == (RESTARTS, "ifconfig eth0 mtu 9000")
 
 
 BOND: Final = (
@@ -240,7 +242,7 @@ WICKED: Final = "/etc/sysconfig/network/ifcfg-eth0"
 
 def test_sles_with_wicked_has_its_own_ifcfg(tmp_path: Path) -> None:
     found = on(tmp_path, "5.14.21-150500.55.19-default", "os-release", SLES.format("15 SP5"))
-    assert found.apply[0] == "ip link set dev eth0 mtu 9000"
+    assert found.apply[:2] == (RESTARTS, "ip link set dev eth0 mtu 9000")
     assert f"echo \"MTU='9000'\" >> {WICKED}" in found.keep
     assert f"sed -i \"/^MTU='9000'$/d\" {WICKED}" in found.drop
     assert any("ethtool -G eth0 rx 1024" in line for line in found.keep)

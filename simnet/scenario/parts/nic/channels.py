@@ -73,6 +73,7 @@ COMBINED: Final = Knob(
     "ethtool -L {port} combined {value}",
     also=("tx_queues",),
     stage=Stage.QUEUES,
+    restarts=True,
 )
 RSS_KNOBS: Final = (
     ethtool(

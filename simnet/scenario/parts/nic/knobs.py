@@ -144,6 +144,7 @@ ETHTOOL: Final = (
         "nic",
         "rx_buffers_posted",
         "ethtool -G {port} rx {value}",
+        restarts=True,
     ),
     Knob(
         "ethtool -G {port} tx",
@@ -152,6 +153,7 @@ ETHTOOL: Final = (
         "nic",
         "tx_ring",
         "ethtool -G {port} tx {value}",
+        restarts=True,
     ),
     Knob(
         "ethtool -K {port} tso",
@@ -192,6 +194,7 @@ ETHTOOL: Final = (
             f"ethtool -L {{port}} {way} {{value}}",
             since="3.0",
             stage=Stage.QUEUES,
+            restarts=True,
         )
         for way, doc in (("rx", "receive queues"), ("tx", "transmit queues"))
     ),
@@ -204,6 +207,7 @@ ETHTOOL: Final = (
         "ifconfig {port} mtu {value}",
         today="ip link set dev {port} mtu {value}",
         unit="B",
+        restarts=True,
     ),
     Knob(
         "/sys/class/net/{port}/weight",
