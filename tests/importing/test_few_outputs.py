@@ -308,6 +308,29 @@ def test_each_file_is_listed(tmp_path: Path) -> None:
     assert any("job.ini shows fio" in note for note in found.notes)
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            '{"sysstat": {"hosts": [{"nodename": "a", "sysdata-version": 2, "statis',
+            "JSON that breaks",
+        ),
+        ('[{"ifindex": 1, "ifname": "eth0", "mtu": 15', "JSON that breaks"),
+        (
+            '<?xml version="1.0"?>\n<topology version="2.0">\n<object type="Machine"',
+            "XML that breaks",
+        ),
+    ],
+)
+def test_a_document_that_breaks_off_is_said_to(tmp_path: Path, text: str, why: str) -> None:
+    found = taken(tmp_path, {"nproc.txt": "$ nproc\n4\n", "cut.txt": text})
+    (cut,) = (one for one in found.files() if one["file"] == "cut.txt")
+    assert cut["state"] == "not understood"
+    assert why in cut["why"]
+    several = taken(tmp_path / "several", {"all.txt": f"$ nproc\n4\n$ cat document\n{text}\n"})
+    assert [one["state"] for one in several.parts()] == ["read", "not understood"]
+
+
 def test_a_part_with_a_file_is_read_as_the_file_is(tmp_path: Path) -> None:
     text = "$ uname -r\n6.1.0\n$ cat /etc/os-release\nPRETTY_NAME=Debian 12\n$ nproc\n4\n"
     found = taken(tmp_path, {"p.txt": text})

@@ -6,6 +6,7 @@ import fnmatch
 import re
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.files.broken import why_broken
 from simnet.importing.kind import kinds
 from simnet.importing.writing.models import plain
 
@@ -55,6 +56,8 @@ def files_of(
             found.append((file, READ, what))
         elif not what:
             found.append((file, NOT_UNDERSTOOD, _UNKNOWN))
+        elif broken := _broken(host, file):
+            found.append((file, NOT_UNDERSTOOD, f"{what}: {broken}"))
         else:
             idle = next((kinds()[kind].idle for kind, _ in seen if kinds()[kind].idle), _OTHERS)
             why = "see above" if _any(file, places, refused) else idle
@@ -100,9 +103,12 @@ def parts_of(
         if part.file not in several:
             continue
         names, rows = used.get(part.name, []), left.get(part.name, [])
+        broken = "" if names else _broken(host, part.name)
         why = "; ".join(dict.fromkeys(f"{row['name']}: {row['why']}" for row in rows))
         if names or part.name in others:
             state = READ
+        elif broken:
+            state, why = NOT_UNDERSTOOD, broken
         else:
             state = READ_NOT_USED
             idle = kinds()[part.kind].idle or _OTHERS
@@ -110,6 +116,12 @@ def parts_of(
         listed = ", ".join(dict.fromkeys(names))
         found.append((part.name, _title(part.kind, part.interface), state, listed, why))
     return [dict(zip(PARTS, one, strict=True)) for one in found[:_MOST]]
+
+
+def _broken(host: ReadHost, file: str) -> str:
+    """Return why nothing of a document in a file can be read; empty if it is whole, or none."""
+    texts = (piece.text for piece in host.loose.pieces if file in {piece.file, piece.name})
+    return next(filter(None, map(why_broken, texts)), "")
 
 
 def _words(source: str) -> list[str]:
