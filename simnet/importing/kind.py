@@ -14,6 +14,8 @@ NOT_MODELLED: Final = "no simulation depends on it"
 """Why a setting, or a file of settings, is not used."""
 HAPPENED: Final = "what happened, and no setting"
 """Why a file that counts events is not used."""
+CAPTURED: Final = "packets are captured, and no protocol receives them"
+"""Why what a program that captures packets prints is not used."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
+from simnet.importing.kind import CAPTURED, HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.roles import CAPTURE, DISKS, Role
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
 _NO_OUTPUT: Final = "commands are not executed"
 _POLLED: Final = "a program polls the card in place of the kernel"
-_CAPTURED: Final = "packets are captured, and no protocol receives them"
 _NO_GROUP: Final = "no group of processes is limited here"
 # name, pattern of a line, why it is not used
 _KNOWN: Final = (
@@ -39,8 +38,8 @@ _KNOWN: Final = (
     ("tc -s qdisc", r"qdisc \w+ [0-9a-f]+: ", NOT_MODELLED),
     ("bridge link", r"\d{1,6}: \S+ [^\n]{0,90}\bmaster \S+ state [bdfl]", NOT_MODELLED),
     ("ping", r"\d+ bytes from \S+ icmp_seq=|rtt min/avg/max", HAPPENED),
-    ("tcpdump", r"\d+ packets (?:captured|received by filter)$", _CAPTURED),
-    ("suricata", r"capture\.kernel_(?:packets|drops) ", _CAPTURED),
+    ("tcpdump", r"\d+ packets (?:captured|received by filter)$", CAPTURED),
+    ("suricata", r"capture\.kernel_(?:packets|drops) ", CAPTURED),
     ("testpmd", r" *#+ NIC statistics for port \d+ ", _POLLED),
     ("iperf", r"\[ *\d+\] local \S+ port \d+ connected with ", "it does not say who sent"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.kind import Kind
+from simnet.importing.kind import CAPTURED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.roles import CAPTURE, Role
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
 
 _INFO: Final = "pf_ring info"
-_WHY: Final = "packets are captured, and no protocol receives them"
 _FIELD: Final = re.compile(
     r"^(Name|Family|[RT]X Queues|Num [RT]X Slots): +(\S.{0,60})$", re.MULTILINE
 )
@@ -57,8 +56,8 @@ def _roles(evidence: Evidence) -> Iterator[Role]:
 
 PARSER: Final = Parser(
     kinds=(
-        Kind(_INFO, line=r"Polling Mode: +NAPI|Name: +\S+\s*\nIndex: +\d", idle=_WHY),
-        Kind("pfcount", r"Absolute Stats: \[", line=r"Absolute Stats: \[", idle=_WHY),
+        Kind(_INFO, line=r"Polling Mode: +NAPI|Name: +\S+\s*\nIndex: +\d", idle=CAPTURED),
+        Kind("pfcount", r"Absolute Stats: \[", line=r"Absolute Stats: \[", idle=CAPTURED),
     ),
     roles=_roles,
 )

@@ -142,11 +142,11 @@ def _answer(
     options: Mapping[str, str],
 ) -> Capacity:
     plan = found.plan
-    several = [run for kept in sorted(runner.results) for run in runner.results[kept]]
-    every = list({run.fingerprint: run for run in several}.values())
+    order = sorted(runner.results, key=lambda run: (run.load, run.short, run.number))
+    every = [runner.results[run] for run in order]
     doubts = [run.doubt for run in every if run.doubt]
     digest = hashlib.blake2b(" ".join(run.fingerprint for run in every).encode(), digest_size=16)
-    loads = tuple(_tried(one, runner.results[one.load, one.short]) for one in found.judged)
+    loads = tuple(_tried(one, runner.replications(one)) for one in found.judged)
     return Capacity(
         scenario=every[0].scenario,
         version=simnet.__version__,

@@ -22,7 +22,7 @@ from simnet.printable import few
 from simnet.scenario.core.load import present
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import UnitError
-from simnet.study.capacity.search import Plan, Run
+from simnet.study.capacity.search import Judged, Plan, Run
 from simnet.study.capacity.verdict import LATE_SHARE, Limits, Sample
 from simnet.study.run.loss import Messages
 from simnet.study.run.result import Result
@@ -114,9 +114,8 @@ class Runner:
     ) -> None:
         self.runs = runs
         self.remarks: list[str] = []
-        self.results: dict[tuple[int, bool], list[Measured]] = {}
+        self.results: dict[Run, Measured] = {}
         self.done = 0
-        self._known: dict[Member, Measured] = {}
         self._setting = setting
         self._how = {"jobs": jobs, "scheduler": scheduler, "store": store}
         self._progress = progress
@@ -156,17 +155,21 @@ class Runner:
 
     def measure(self, runs: Sequence[Run]) -> Mapping[Run, Sample]:
         """The samples of replications of loads."""
-        members = {run: self._member(run) for run in runs}
+        asked = {run: self._as_simulated(run) for run in runs}
+        members = {one: self._member(one) for one in asked.values() if one not in self.results}
         loads = few([f"{load:,}" for load in dict.fromkeys(run.load for run in runs)])
-        # short runs are the others where it was said how long runs are
-        unknown = [
-            member for member in dict.fromkeys(members.values()) if member not in self._known
-        ]
-        self._known |= self._simulated(unknown, f"{self._setting.name} {loads}")
-        for run in runs:
-            kept = self.results.setdefault((run.load, run.short), [])
-            kept.append(self._known[members[run]])
-        return {run: self._known[member].sample for run, member in members.items()}
+        found = self._simulated(list(members.values()), f"{self._setting.name} {loads}")
+        self.results |= {run: found[member] for run, member in members.items()}
+        return {run: self.results[one].sample for run, one in asked.items()}
+
+    def replications(self, judged: Judged) -> list[Measured]:
+        """What a load was judged by."""
+        runs = (Run(judged.load, number, judged.short) for number in range(judged.runs))
+        return [self.results[self._as_simulated(run)] for run in runs]
+
+    def _as_simulated(self, run: Run) -> Run:
+        """Short runs are as long as the others where it was said how long runs are."""
+        return run if self.runs.duration is None else run._replace(short=False)
 
     def _member(self, run: Run) -> Member:
         case = self._setting.case(self.runs.case, run.load)

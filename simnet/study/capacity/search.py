@@ -136,9 +136,8 @@ class Judged:
     @property
     def is_far(self) -> bool:
         """Whether all is well within its limits, or something far beyond."""
-        limits = [(one, one.limit) for one in self.criteria]
-        beyond = any(one.low > _FAR * limit for one, limit in limits)
-        return beyond or all(one.high <= limit / _FAR for one, limit in limits)
+        beyond = any(one.low > _FAR * one.limit for one in self.criteria)
+        return beyond or all(one.high <= one.limit / _FAR for one in self.criteria)
 
     @property
     def is_near(self) -> bool:

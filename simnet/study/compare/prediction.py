@@ -130,9 +130,7 @@ def _scenario_of(found: WhatIf, scenario: str | Path | None, beside: Path) -> st
 
 def case_of(result: Result, scenario: str) -> Case:
     """What was simulated, of a scenario."""
-    settings = dict(result.settings)
-    apply = settings.pop("--apply", "")
-    return Case(scenario, tuple(settings.items()), result.tunings, tuple(apply.split()))
+    return _case(scenario, result.settings, result.tunings)
 
 
 def drawn(
@@ -221,9 +219,14 @@ def tuned(found: WhatIf, tuning: str | None, scenario: str) -> Case:
 
 def untuned(found: WhatIf, scenario: str) -> Case:
     """What is simulated of the system before any tuning."""
-    settings = dict(found.settings)
+    return _case(scenario, found.settings, found.base_tunings)
+
+
+def _case(scenario: str, recorded: Mapping[str, str], tunings: tuple[str, ...]) -> Case:
+    """The simulation that a record of its settings is of."""
+    settings = dict(recorded)
     apply = settings.pop("--apply", "")
-    return Case(scenario, tuple(settings.items()), found.base_tunings, tuple(apply.split()))
+    return Case(scenario, tuple(settings.items()), tunings, tuple(apply.split()))
 
 
 def predicted_again(
