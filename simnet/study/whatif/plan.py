@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -224,13 +224,7 @@ class Plan:
         shortest = replace(self, per_s=math.inf)
         times = shortest.times(shortest.looks[0])
         work = [self._paired(case, times)[0] for case in cases[:2]]
-
-        def report(done: int, total: int, _phase: str = "") -> None:
-            progress(done, total, "a first pair")
-
-        known.update(
-            zip(work, simulate_all(work, jobs=jobs, progress=report, store=store), strict=True)
-        )
+        _simulate(work, known, "a first pair", jobs=jobs, progress=progress, store=store)
         return replace(self, per_s=_messages_per_s(known[work[0]]))
 
     def simulate(
@@ -244,28 +238,18 @@ class Plan:
         store: Store | None,
     ) -> Found:
         """Simulate for one look what is not `known`, which gets all results; the base is a case."""
-
-        def simulated(work: Sequence[Member], phase: str) -> None:
-            def report(done: int, total: int, _phase: str = "") -> None:
-                progress(done, total, phase)
-
-            mixed = _mixed(work)
-            done = simulate_all(mixed, jobs=jobs, progress=report, store=store) if work else []
-            found = dict(zip(mixed, done, strict=True))
-            known.update((member, found[member]) for member in work)
-
+        simulated = partial(_simulate, jobs=jobs, progress=progress, store=store)
         times = self.times(look)
         paired = {case: self._paired(case, times)[: look.pairs] for case in cases}
         drawn = {case: self._drawn(case, times)[: self._most(look)] for case in cases}
         anchor = anchor_of(self.base) if self.members and look.last else None
         at_anchor = self._drawn(anchor.case, times) if anchor else []
         work = [m for parts in (paired, drawn) for members in parts.values() for m in members]
-        work = [member for member in (*work, *at_anchor) if member not in known]
-        simulated(work, look.said)
+        simulated((*work, *at_anchor), known, look.said)
         if self.duration is None:
             drawn = self._lengthened(drawn, known, self.times(replace(look, short=False)))
-            work = [one for members in drawn.values() for one in members if one not in known]
-            simulated(work, f"{look.said}, longer")
+            work = [one for members in drawn.values() for one in members]
+            simulated(work, known, f"{look.said}, longer")
         return Found(
             {case: [known[member] for member in members] for case, members in paired.items()},
             {case: [known[member] for member in members] for case, members in drawn.items()},
@@ -422,6 +406,28 @@ def _messages_per_s(result: Result) -> float:
         return result.messages.delivered_per_s
     asked = sum(flow.transactions_per_s or 0 for flow in result.flows)
     return asked or sum(port.rx_packets_per_s + port.tx_packets_per_s for port in result.ports)
+
+
+def _simulate(
+    asked: Iterable[Member],
+    known: dict[Member, Result],
+    phase: str,
+    *,
+    jobs: int | None,
+    progress: Progress,
+    store: Store | None,
+) -> None:
+    """Simulate what is not `known`, which gets the results."""
+
+    def report(done: int, total: int, _phase: str = "") -> None:
+        progress(done, total, phase)
+
+    work = [member for member in asked if member not in known]
+    if work:
+        mixed = _mixed(work)
+        done = simulate_all(mixed, jobs=jobs, progress=report, store=store)
+        found = dict(zip(mixed, done, strict=True))
+        known.update((member, found[member]) for member in work)
 
 
 def _mixed(work: Sequence[Member]) -> list[Member]:

@@ -239,12 +239,14 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     known: dict[Member, Result] = {}
     judged: dict[str, Judged] = {}
     left = alternatives
-    cases = [base, *(one.case for one in left if _differs(plain, one))]
-    plan = plan.tried(cases, known, jobs=jobs, progress=reported, store=store)
+
+    def asked() -> list[Case]:
+        return [base, *(one.case for one in left if _differs(plain, one))]
+
+    plan = plan.tried(asked(), known, jobs=jobs, progress=reported, store=store)
     all_looks = iter(plan.looks)
     while True:
-        look = next(all_looks)
-        cases = [base, *(one.case for one in left if _differs(plain, one))]
+        look, cases = next(all_looks), asked()
         found = plan.simulate(cases, look, known, jobs=jobs, progress=reported, store=store)
         if plan.is_quick and not all(
             settled(found.paired[base], found.paired[case]) for case in cases[1:]
