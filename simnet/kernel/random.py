@@ -96,8 +96,7 @@ class RandomStream:
         if count < 1:
             message = f"{self.path}: no number is below {count}"
             raise ValueError(message)
-        # The 2**64 values of `bits` do not divide evenly: the first few are drawn again.
-        uneven = (_LARGEST_RAW - cython.cast(cython.ulonglong, count) + 1) % count
+        uneven = _uneven(count)
         bits = self.raw()
         while bits < uneven:
             bits = self.raw()
@@ -175,13 +174,17 @@ def first_raw(seed: Any, path: str) -> cython.ulonglong:
     return (high >> turned | high << (64 - turned & 63)) & _LARGEST_RAW
 
 
-@cython.overflowcheck(False)  # likewise
 def first_below(seed: Any, path: str, count: cython.longlong) -> cython.longlong:
     """Return the first number of a stream below `count`, as ``stream(seed, path).below(count)``."""
     bits: cython.ulonglong = first_raw(seed, path)
-    if count < 1 or bits < (_LARGEST_RAW - cython.cast(cython.ulonglong, count) + 1) % count:
+    if count < 1 or bits < _uneven(count):
         return stream(seed, path).below(count)
     return bits % count
+
+
+def _uneven(count: cython.longlong) -> cython.ulonglong:
+    """How many of 2**64 values are drawn again, as they do not divide evenly into `count`."""
+    return (_LARGEST_RAW - cython.cast(cython.ulonglong, count) + 1) % count
 
 
 @cython.overflowcheck(False)  # likewise

@@ -171,7 +171,7 @@ class _Builder(Ground):
             role = "netperf" if flow.receives else "netserver"
             path = f"flow.{flow.name}.{role}"
             own = self.effective.host.ports[flow.port]
-            asks = flow.asks or self.exchange.asks
+            asks = self._asks(flow)
             other = self._sockets(host, end, peer, nic, own, asks=asks).make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
@@ -304,10 +304,13 @@ class _Builder(Ground):
         host, port = self.effective.host, flow.port
         role = "netserver" if flow.receives else "netperf"
         far = self.effective.peers[flow.peer].ports[flow.peer_port]
-        asks = flow.asks or self.exchange.asks
         near, nic = host.ports[port], self.ports[port]
-        sockets = self._sockets(host, near, self.machine, nic, far, asks=asks)
+        sockets = self._sockets(host, near, self.machine, nic, far, asks=self._asks(flow))
         return sockets.make(f"flow.{flow.name}.{role}.socket")
+
+    def _asks(self, flow: Flow) -> bool:
+        """Whether its bytes are requests and answers."""
+        return flow.asks or self.exchange.asks
 
     def _sockets(
         self,
