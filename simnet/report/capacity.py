@@ -53,8 +53,7 @@ def answer_text(found: Capacity) -> str:
 
 
 def _unit(found: Capacity) -> str:
-    what = found.unit or found.meaning.partition(",")[0]
-    return " ".join(part for part in (what, f"({found.setting})") if part)
+    return " ".join(part for part in (found.counted, f"({found.setting})") if part)
 
 
 def limits_text(found: Capacity) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SCHEMA: Literal["simnet.capacity/1"] = "simnet.capacity/1"
+_CONDITION: Final = re.compile(r"[,;(]| that ")
 
 
 class PortLoad(Row):
@@ -91,6 +93,11 @@ class Capacity(Study):
         description="0: found; 1: no load meets the limits; 3: not precise, or not conclusive"
     )
     loads: tuple[TriedLoad, ...] = Field(description="every load that was tried, ascending")
+
+    @property
+    def counted(self) -> str:
+        """What loads are numbers of: a unit, or what the setting means without its conditions."""
+        return self.unit or _CONDITION.split(self.meaning)[0].strip()
 
     @property
     def carried(self) -> LoadResults | None:

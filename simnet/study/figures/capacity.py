@@ -32,8 +32,8 @@ def curves(found: Capacity) -> Figure:
     figure = Figure(figsize=size, layout="constrained")
     for axes, name in zip(figure.subplots(len(names), squeeze=False)[:, 0], names, strict=True):
         _draw(axes, found, name)
-    what = found.unit or found.meaning.partition(",")[0]
-    figure.axes[-1].set_xlabel(f"{found.setting} ({what})" if what else found.setting)
+    label = f"{found.setting} ({found.counted})" if found.counted else found.setting
+    figure.axes[-1].set_xlabel(label)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside right upper", fontsize="small")
     title = about(found.scenario, found.tunings, found.settings, _answer(found))

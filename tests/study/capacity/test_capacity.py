@@ -219,3 +219,25 @@ def test_a_load_that_waits_for_answers_is_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(task, "simulate", simulated)
     with pytest.raises(InputError, match=r"no open-loop load, .* sends as fast as it is answered"):
         ask()
+
+
+@pytest.mark.usefixtures("runs")
+@pytest.mark.parametrize(
+    ("unit", "meaning", "counted"),
+    [
+        (
+            "",
+            "requests a second that the clients try to make (-q); 0: as many as",
+            "requests a second",
+        ),
+        ("", "datagrams a second of each flow; 0: by bit_rate", "datagrams a second of each flow"),
+        ("", "messages a second, both directions together", "messages a second"),
+        ("Mbit/s", "of the link", "Mbit/s"),
+    ],
+)
+def test_an_answer_says_what_is_counted_without_its_conditions(
+    unit: str, meaning: str, counted: str
+) -> None:
+    found = ask().model_copy(update={"unit": unit, "meaning": meaning})
+    assert found.counted == counted
+    assert f"{counted} ({LOAD})" in text(found)
