@@ -16,6 +16,7 @@ NAMES = [
     "ess",
     "forward",
     "ipoib",
+    "live",
     "memcached",
     "nvme",
     "power5",

@@ -71,7 +71,7 @@ def main() -> int:
             found = {
                 "kernel": platform.release(),
                 "held": [_held(host, peer, size, asked) for size in _SIZES for asked in _BUFFERS],
-                "loads": [_load(host, peer, *load) for load in _LOADS],
+                "loads": [loaded(host, peer, *load) for load in _LOADS],
                 "backlog": [_backlog(host, peer, most) for most in _BACKLOGS],
             }
     except OSError as error:
@@ -176,17 +176,21 @@ def _held(host: str, peer: str, size: int, asked: int) -> dict[str, int]:
     }
 
 
-def _load(host: str, peer: str, rate: int, service_us: int, asked: int) -> dict[str, int]:
+def loaded(
+    host: str, peer: str, rate: int, service_us: int, asked: int, *, burst: int = 1
+) -> dict[str, int]:
     """A worker on one CPU, a sender on the other; again if something disturbed either."""
     found: dict[str, int] = {}
     for _ in range(_ATTEMPTS):
-        found = _loaded(host, peer, rate, service_us, asked)
+        found = _once(host, peer, rate, service_us, asked, burst=burst)
         if found["late_us"] < _LATE_US:
             break
     return found
 
 
-def _loaded(host: str, peer: str, rate: int, service_us: int, asked: int) -> dict[str, int]:
+def _once(
+    host: str, peer: str, rate: int, service_us: int, asked: int, *, burst: int
+) -> dict[str, int]:
     with inside(host):
         receiver, before = _receiver(asked), counters()
     dropped = softnet_dropped()
@@ -196,7 +200,7 @@ def _loaded(host: str, peer: str, rate: int, service_us: int, asked: int) -> dic
     child = os.fork()
     if child == 0:
         _alone(min(os.sched_getaffinity(0)))
-        os.write(into, str(_send(sender, rate, int(rate * _SECONDS))).encode())
+        os.write(into, str(_send(sender, rate, int(rate * _SECONDS), burst)).encode())
         os._exit(0)
     allowed = os.sched_getaffinity(0)
     _alone(max(allowed))
@@ -231,14 +235,15 @@ def _alone(cpu: int) -> None:
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
 
 
-def _send(sender: socket.socket, rate: int, count: int) -> int:
-    """Send at a rate; return by how much it was late at most, in us."""
+def _send(sender: socket.socket, rate: int, count: int, burst: int) -> int:
+    """Send bursts at a rate; return by how much one was late at most, in us."""
     data, start, late = bytes(_LOAD_BYTES), time.perf_counter(), 0.0
     for number in range(count):
-        due = start + number / rate
-        while (now := time.perf_counter()) < due:
-            pass
-        late = max(late, now - due)
+        if number % burst == 0:
+            due = start + number / rate
+            while (now := time.perf_counter()) < due:
+                pass
+            late = max(late, now - due)
         sender.send(data)
     return round(late * 1e6)
 
