@@ -28,6 +28,7 @@ from simnet.study.sweep.sweep import Sweep
 from simnet.study.validate.record import record as frozen
 from simnet.study.whatif.record import record_of_changes
 from simnet.study.whatif.whatif import WhatIf
+from tests.docs.evidence import published
 from tests.docs.pictures import crisp
 from tests.house.trees import ROOT
 
@@ -131,7 +132,7 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "cpus": ("result:cpu_bars", lambda: (_placed(_X460),)),
     "explain": ("explain:utilisations", lambda: (_explanation(),)),
     "heat": ("heat:cpu_heat", lambda: (_pair(),)),
-    "how-far-off": ("record:scores", lambda: (frozen(),)),
+    "how-far-off": ("record:scores", lambda: (published(frozen()),)),
     "ladder": ("ladder:ladder", lambda: (_conversation(),)),
     "latency": ("latency:later_curves", lambda: (_late(),)),
     "machine": ("machine:topology", lambda: (_placed(_X460).configuration,)),
