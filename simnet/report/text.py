@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from simnet.host.cpulist import cpulist_text
@@ -110,11 +111,22 @@ def _ports(result: Result) -> str:
 
 
 def _way(result: Result) -> str:
-    """What was lost between the hosts, in each direction."""
+    """What became of the frames between the hosts, in each direction."""
     if not result.netem:
         return ""
+    more = [
+        (field, getter)
+        for field, getter in (
+            ("reordered", attrgetter("reordered")),
+            ("copies", attrgetter("duplicated")),
+        )
+        if any(map(getter, result.netem))
+    ]
     return columns(
-        ("way between the hosts", "frames", "lost", "over limit", "lost %"),
+        (
+            *("way between the hosts", "frames", "lost", "over limit", "lost %"),
+            *(field for field, _ in more),
+        ),
         [
             (
                 one.name,
@@ -122,6 +134,7 @@ def _way(result: Result) -> str:
                 str(one.lost),
                 str(one.dropped),
                 "-" if one.lost_percent is None else f"{one.lost_percent:.4f}",
+                *(str(getter(one)) for _, getter in more),
             )
             for one in result.netem
         ],

@@ -84,6 +84,18 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         {"netem.delay": "1 ms", "netem.gemodel_p": "0.1 %", "netem.gemodel_r": "20 %"},
         ms=40,
     ),
+    "wan-transfer, jitter, copies and a way back of its own": Configuration(
+        "wan-transfer",
+        {
+            "netem.rate": "0 bit/s",
+            "netem.delay": "1 ms",
+            "netem.jitter": "10 us",
+            "netem.duplicate": "1 %",
+            "netem.reorder": "0.1 %",
+            "netem_to_system.delay": "2 ms",
+        },
+        ms=40,
+    ),
     "web-25g, four queues, RPS and RFS": Configuration(
         "web-25g",
         {"connections": "40", "think": "0 ns", "ethtool -L eth0 combined": "4"},

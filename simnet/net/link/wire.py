@@ -4,11 +4,13 @@ A frame enters the switch when its last bit has arrived, waits `latency`, queues
 earlier frames of the egress port and is serialised again. The path has one source, so arrival
 times are arithmetic: frames are put into the destination's `incoming` queue with their
 arrival time as soon as they are sent. In per-frame mode, the reference, each arrival is an
-event instead; results are the same to the last bit.
+event instead; results are the same to the last bit. It is an event, too, where a way lets frames
+overtake others.
 """
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from typing import Any
 
 import cython
@@ -19,7 +21,7 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.netem import LOST, Netem
-from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.link.skb import Skb, SkbQueue, copy_skb
 
 
 @cython.final
@@ -159,6 +161,7 @@ class SwitchedPath(Path):
     netem: Public[Netem] = None
     per_frame: cython.bint = False
     flight: SkbQueue = None
+    overtaking: list[Any] = None
     byte_ps: cython.longlong = 0
     propagation_ps: cython.longlong = 0
     latency_ps: cython.longlong = 0
@@ -181,6 +184,7 @@ class SwitchedPath(Path):
         self.destination = destination
         self.per_frame = per_frame
         self.flight = SkbQueue()
+        self.overtaking = []
         self.byte_ps = 8 * 10**12 // rate_bps
         self.propagation_ps = propagation_ps
         self.latency_ps = latency_ps
@@ -195,12 +199,21 @@ class SwitchedPath(Path):
         start = self.egress_free_ps
         if self.netem is not None:
             start = self.netem.leaves_ps(start, skb.wire_bytes)
+            if self.netem.copy_ps != LOST:
+                self._carry(copy_skb(skb), self.netem.copy_ps)
             if start == LOST:
                 return 0
+        return self._carry(skb, start)
+
+    def _carry(self, skb: Skb, start: cython.longlong) -> cython.int:
+        """A frame leaves for the destination at `start`."""
         skb.arrival_ps = start + self.arrival_ps
         self.frames += 1
         self.bytes += skb.wire_bytes
-        if self.per_frame:
+        if self.netem is not None and not self.netem.orders:
+            heappush(self.overtaking, (skb.arrival_ps, self.frames, skb))
+            self.sim.at(skb.arrival_ps, self, 0, 0, 0)
+        elif self.per_frame:
             self.flight.append(skb)
             self.sim.at(skb.arrival_ps, self, 0, 0, 0)
         else:
@@ -214,6 +227,9 @@ class SwitchedPath(Path):
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """A frame has arrived (per-frame mode)."""
-        self.destination.incoming.append(self.flight.pop())
+        """A frame has arrived (per-frame mode, or one may have overtaken others)."""
+        if self.flight.count > 0:
+            self.destination.incoming.append(self.flight.pop())
+        else:
+            self.destination.incoming.append(heappop(self.overtaking)[2])
         self.destination.frames_added()

@@ -60,6 +60,7 @@ def test_every_frame_is_delivered_or_counted_and_none_overtakes(
         "way", stream(1, "way"), delay_ps=delay, rate_bps=rate, limit=limit, loss_ppb=loss,
         begin_ppb=begin, end_ppb=PPB // 3, bad_ppb=PPB // 2, good_ppb=PPB // 100,
     )  # fmt: skip
+    assert way.orders
     found = _sent(way, gaps)
     left = [(came, leaves) for came, leaves in found if leaves != LOST]
     assert len(left) + way.lost + way.dropped == way.sent == len(gaps)
@@ -107,3 +108,78 @@ def test_nothing_is_served_of_a_frame_that_has_not_come() -> None:
         500,
         1000,
     ]
+
+
+def test_jitter_is_even_around_the_delay_and_no_frame_leaves_before_it_came() -> None:
+    way = Netem("way", stream(7, "way"), delay_ps=5 * MS, jitter_ps=2 * MS)
+    late = [left - came for came, left in _sent(way, [MS] * FRAMES)]
+    assert not way.orders
+    assert (min(late) // (MS // 100), max(late) // (MS // 100)) == (300, 699)
+    assert sum(late) / FRAMES == pytest.approx(5 * MS, rel=0.01)
+    # a quarter of the range holds a quarter of the frames
+    assert sum(each < 4 * MS for each in late) / FRAMES == pytest.approx(0.25, rel=0.05)
+    early = Netem("way", stream(7, "way"), delay_ps=MS, jitter_ps=3 * MS)
+    at_once = [left == came for came, left in _sent(early, [MS] * FRAMES)]
+    # 2 of 6 ms are before the frame's own time
+    assert sum(at_once) / FRAMES == pytest.approx(1 / 3, rel=0.05)
+
+
+def test_jitter_before_a_bottleneck_changes_no_order() -> None:
+    way = Netem("way", stream(7, "way"), delay_ps=5 * MS, jitter_ps=4 * MS, rate_bps=100_000_000)
+    left = [each for _, each in _sent(way, [MS // 8] * 1000)]
+    assert way.orders
+    assert left == sorted(left)
+
+
+def test_the_last_of_each_gap_leaves_before_all_that_wait() -> None:
+    # `reorder 100% gap 5` of tc-netem(8): the 5th, the 10th and so on are sent at once
+    way = Netem("way", stream(7, "way"), delay_ps=10 * MS, reorder_ppb=PPB, gap=5)
+    late = [left - came for came, left in _sent(way, [MS] * 20)]
+    assert late == ([10 * MS] * 4 + [0]) * 4
+    assert way.reordered == 4
+    assert not way.orders
+
+
+def test_frames_are_reordered_by_the_share_of_those_that_may() -> None:
+    # each may: a share of p; with a gap of 5 four wait and then each has its chance
+    share = 0.25
+    for gap, law in ((1, share), (5, 1 / (4 + 1 / share))):
+        way = Netem("way", stream(9, "way"), delay_ps=MS, reorder_ppb=int(share * PPB), gap=gap)
+        _sent(way, [1] * FRAMES)
+        assert way.reordered / FRAMES == pytest.approx(law, rel=0.05)
+
+
+def test_a_copy_enters_before_its_original_and_is_not_copied() -> None:
+    way = Netem("way", stream(7, "way"), rate_bps=10_000_000, duplicate_ppb=PPB)
+    left = way.leaves_ps(0, 1250 + UNCOUNTED_BYTES)
+    assert (way.copy_ps, left) == (MS, 2 * MS)
+    assert (way.sent, way.duplicated, way.bytes) == (1, 1, 2500)
+
+
+def test_what_is_copied_and_lost_comes_once() -> None:
+    way = Netem("way", stream(7, "way"), duplicate_ppb=PPB, loss_ppb=PPB)
+    assert way.leaves_ps(0, 1000) == 0
+    assert (way.copy_ps, way.lost, way.duplicated) == (LOST, 0, 0)
+
+
+@given(
+    st.lists(st.integers(0, 2 * MS), min_size=1, max_size=60),
+    st.integers(0, 9),
+    st.sampled_from([0, PPB // 3]),
+    st.sampled_from([0, PPB // 3, PPB]),
+    st.sampled_from([0, PPB // 3, PPB]),
+)
+def test_frames_and_copies_are_delivered_or_counted(
+    gaps: list[int], limit: int, loss: int, duplicate: int, reorder: int
+) -> None:
+    way = Netem(
+        "way", stream(1, "way"), delay_ps=5 * MS, jitter_ps=5 * MS, limit=limit, loss_ppb=loss,
+        duplicate_ppb=duplicate, reorder_ppb=reorder, gap=2,
+    )  # fmt: skip
+    now, arrived = 0, 0
+    for gap in gaps:
+        now += gap
+        left = [way.leaves_ps(now, 1000), way.copy_ps]
+        arrived += sum(each != LOST for each in left)
+        assert all(each == LOST or now <= each <= now + 10 * MS for each in left)
+    assert arrived + way.lost + way.dropped == way.sent + way.duplicated

@@ -16,6 +16,15 @@ SUBJECT = Subject(
             always=True,
             order=155,
         ),
+        Part(
+            "netem_to_system",
+            Netem,
+            key="netem_to_system",
+            doc="what lies on the way to the system alone, in place of netem's values, once any is"
+            " set here",
+            always=True,
+            order=156,
+        ),
     ),
     idle=late("netem.idle:idle"),
     delayed_actions=late("netem.build:delayed_actions"),

@@ -9,13 +9,14 @@ from simnet.host.delayed_action import DelayedAction
 from simnet.kernel.random import stream
 from simnet.net.link.netem import Netem
 from simnet.net.link.wire import SwitchedPath
-from simnet.scenario.parts.netem.columns import counts_of
+from simnet.scenario.parts.netem.columns import counts_of, more_of
 from simnet.scenario.system.resource import carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.netem.schema import Netem as Section
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
 
@@ -28,37 +29,48 @@ _FIRST_BYTES: Final = 10 * 1448
 _ROUNDS: Final = 4
 
 
-def lay(ground: Ground, *sources: Any) -> None:
-    """Let what ports and links send pass the way.
+def lay(ground: Ground, near: Any, far: Any) -> None:
+    """Let what a port of the system and one of a peer send pass the way.
 
     Args:
         ground: what the system is made from.
-        sources: each with the path that it sends by, `path_out`.
+        near: has the path that it sends by, `path_out`.
+        far: has the same.
     """
-    way = ground.effective.netem
+    back = ground.effective.netem_to_system
+    both = ground.effective.netem
+    _lay(ground, near.path_out, both)
+    _lay(ground, far.path_out, back if back.there else both)
+
+
+def _lay(ground: Ground, path: Any, way: Section) -> None:
+    """Let what passes a path pass the way."""
     if not way.there:
         return
+    if not isinstance(path, SwitchedPath):
+        raise TypeError(f"{path}: no path through a switch")
     ways: list[Netem] = ground.kept.setdefault(_KEPT, [])
     if not ways:
         ground.counters[_KEPT] = lambda: counts_of(ways)
+        ground.observed[_KEPT] = lambda: more_of(ways)
         ground.resources.append(lambda: _resources(ground, ways))
-    for source in sources:
-        path = source.path_out
-        if not isinstance(path, SwitchedPath):
-            raise TypeError(f"{path}: no path through a switch")
-        path.netem = Netem(
-            path.path,
-            stream(ground.seed, f"{path.path}.netem") if way.random else None,
-            delay_ps=way.delay_ps,
-            rate_bps=way.rate_bps,
-            limit=way.limit,
-            loss_ppb=way.loss_ppb,
-            begin_ppb=way.gemodel_p_ppb,
-            end_ppb=way.gemodel_r_ppb,
-            bad_ppb=way.gemodel_h_ppb,
-            good_ppb=way.gemodel_k_ppb,
-        )
-        ways.append(path.netem)
+    path.netem = Netem(
+        path.path,
+        stream(ground.seed, f"{path.path}.netem") if way.random else None,
+        delay_ps=way.delay_ps,
+        rate_bps=way.rate_bps,
+        limit=way.limit,
+        loss_ppb=way.loss_ppb,
+        begin_ppb=way.gemodel_p_ppb,
+        end_ppb=way.gemodel_r_ppb,
+        bad_ppb=way.gemodel_h_ppb,
+        good_ppb=way.gemodel_k_ppb,
+        jitter_ps=way.jitter_ps,
+        reorder_ppb=way.reorder_ppb,
+        gap=way.gap if way.reorders else 0,
+        duplicate_ppb=way.duplicate_ppb,
+    )
+    ways.append(path.netem)
 
 
 def _resources(ground: Ground, ways: Iterable[Netem]) -> Iterator[Resource]:
@@ -71,12 +83,11 @@ def _resources(ground: Ground, ways: Iterable[Netem]) -> Iterator[Resource]:
 
 def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
     """Yield when TCP has left slow start: a window that doubles with every round trip."""
-    way = effective.netem
-    if not way.delay_ps or effective.switch is None:
+    way, back = effective.netem, effective.netem_to_system
+    trip_ps = way.delay_ps + (back if back.there else way).delay_ps
+    if not trip_ps or effective.switch is None:
         return
-    rate = min(filter(None, (way.rate_bps, effective.switch.link_rate_bps)))
-    window = rate * 2 * way.delay_ps / _PS / _BITS
+    rate = min(filter(None, (way.rate_bps, back.rate_bps, effective.switch.link_rate_bps)))
+    window = rate * trip_ps / _PS / _BITS
     rounds = _ROUNDS + max(0, math.ceil(math.log2(max(window / _FIRST_BYTES, 1))))
-    yield DelayedAction(
-        "TCP", f"has had {rounds} round trips to fill the way", rounds * 2 * way.delay_ps
-    )
+    yield DelayedAction("TCP", f"has had {rounds} round trips to fill the way", rounds * trip_ps)

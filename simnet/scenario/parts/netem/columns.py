@@ -27,6 +27,14 @@ class WayCounts:
     dropped: int
 
 
+@dataclass(frozen=True)
+class WayMore:
+    """What is counted of one direction beside; a run's fingerprint leaves it out."""
+
+    reordered: int
+    duplicated: int
+
+
 class WayUse(Row):
     """One direction of a way."""
 
@@ -34,6 +42,8 @@ class WayUse(Row):
     frames: Count = Field(description="that came")
     lost: Count = Field(description="by chance")
     dropped: Count = Field(description="because more than the limit waited")
+    reordered: Count = Field(description="that left before all that waited")
+    duplicated: Count = Field(description="copies that the way made")
     lost_percent: float | None = Field(description="lost and dropped, of all; null if none came")
 
 
@@ -42,9 +52,18 @@ def counts_of(ways: Iterable[Netem]) -> tuple[WayCounts, ...]:
     return tuple(WayCounts(one.name, one.sent, one.lost, one.dropped) for one in ways)
 
 
+def more_of(ways: Iterable[Netem]) -> tuple[WayMore, ...]:
+    """Return the other counters now."""
+    return tuple(WayMore(one.reordered, one.duplicated) for one in ways)
+
+
 def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
     found = []
-    for first, last in zip(start.more.get("netem", ()), end.more.get("netem", ()), strict=True):
+    for first, last, before, after in zip(
+        *(snapshot.more.get("netem", ()) for snapshot in (start, end)),
+        *(snapshot.observed.get("netem", ()) for snapshot in (start, end)),
+        strict=True,
+    ):
         frames, gone = last.sent - first.sent, last.lost - first.lost
         dropped = last.dropped - first.dropped
         found.append(
@@ -53,6 +72,8 @@ def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
                 frames=frames,
                 lost=gone,
                 dropped=dropped,
+                reordered=after.reordered - before.reordered,
+                duplicated=after.duplicated - before.duplicated,
                 lost_percent=100 * (gone + dropped) / frames if frames else None,
             )
         )

@@ -8,15 +8,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.netem.schema import Netem
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     """Yield places of values that nothing reads in a configuration, and why."""
     if reason := _elsewhere(effective):
         yield "netem", reason
-    elif not effective.netem.gemodel_p_ppb:
-        for field in ("gemodel_r_ppb", "gemodel_h_ppb", "gemodel_k_ppb"):
-            yield f"netem.{field}", "no burst of losses begins: netem.gemodel_p is 0"
+        yield "netem_to_system", reason
+        return
+    for place in ("netem", "netem_to_system"):
+        way: Netem = getattr(effective, place)
+        if not way.gemodel_p_ppb:
+            for field in ("gemodel_r_ppb", "gemodel_h_ppb", "gemodel_k_ppb"):
+                yield f"{place}.{field}", f"no burst of losses begins: {place}.gemodel_p is 0"
+        if not way.reorders:
+            yield f"{place}.gap", f"no frame is reordered: {place}.reorder is 0"
+        if not way.delay_ps:
+            yield f"{place}.reorder_ppb", f"no frame is late: {place}.delay is 0"
 
 
 def _elsewhere(effective: Effective) -> str:

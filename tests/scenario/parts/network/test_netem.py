@@ -78,3 +78,45 @@ def test_where_no_way_is_modelled_a_setting_says_so(scenario: str, reason: str) 
 def test_a_measurement_before_the_window_is_open_is_warned_of() -> None:
     found = _run({"netem.delay": "40 ms"})
     assert any("round trips to fill the way" in warning for warning in found.warnings)
+
+
+def test_copies_and_frames_that_overtake_reach_tcp_and_all_is_delivered() -> None:
+    settings = {
+        "netem.delay": "200 us",
+        "netem.jitter": "20 us",
+        "netem.duplicate": "1 %",
+        "netem.reorder": "1 %",
+    }
+    found = _run(settings)
+    data = max(found.netem, key=lambda one: one.frames)
+    assert data.duplicated == pytest.approx(data.frames / 100, rel=0.3)
+    assert data.reordered == pytest.approx(data.frames / 100, rel=0.3)
+    assert not data.lost
+    (stream,) = found.tcp
+    # one of a hundred leaves 200 us before its turn, and others within 40 us
+    assert (stream.out_of_order_percent or 0) > 10
+    # what was sent again was not missing: TCP finds that out, and goes on
+    assert 2e8 < found.throughput_bps < _run({"netem.delay": "200 us"}).throughput_bps
+
+
+def test_one_direction_may_have_a_way_of_its_own() -> None:
+    found = _run({"netem.delay": "100 us", "netem_to_system.rate": "200 Mbit/s"})
+    assert found.throughput_bps == pytest.approx(200e6 * MSS / (MSS + 66), rel=0.02)
+    assert len(found.netem) == 2
+    # a send buffer in a round trip, 5 ms there and 15 ms back
+    buffers = {"peer:net.ipv4.tcp_wmem": "4096 16384 1048576", "netem.delay": "15 ms"}
+    far = _run({**buffers, "netem_to_system.delay": "5 ms"}, "100 ms", "400 ms")
+    assert 2**19 < far.throughput_bps * 20e-3 / 8 < 2**20
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("netem.gap=5", "no frame is reordered"),
+        ("netem.reorder=5 %", "no frame is late"),
+        ("netem_to_system.gemodel_r=5 %", "no burst of losses begins"),
+    ],
+)
+def test_what_nothing_reads_is_said(setting: str, reason: str) -> None:
+    name, _, value = setting.partition("=")
+    assert any(reason in remark for remark in load(STREAM, settings={name: value}).remarks)
