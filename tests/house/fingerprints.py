@@ -53,6 +53,10 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "stream-100g": Configuration("stream-100g"),
     "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
     "media-udp": Configuration("media-udp", ms=8),
+    "dns-udp": Configuration("dns-udp"),
+    "dns-udp, sockets by CPU, batches": Configuration(
+        "dns-udp", {"/sys/class/net/eth0/queues/tx-*/xps_cpus": "f"}, ("by-cpu", "batches")
+    ),
     "container-udp": Configuration("container-udp", ms=4),
     "container-udp, a ring and RPS": Configuration(
         "container-udp", tunings=("veth-napi", "veth-rps"), ms=4

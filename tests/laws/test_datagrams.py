@@ -52,8 +52,22 @@ containers = st.fixed_dictionaries(
 )
 
 
+answering = st.fixed_dictionaries(
+    {
+        "udp.answer": st.sampled_from(["1 B", "300 B", "1472 B"]),
+        "udp.batch": st.sampled_from([1, 3, 64]),
+        "setsockopt SO_ATTACH_REUSEPORT_CBPF": st.sampled_from(["hash", "cpu"]),
+    },
+    optional={
+        "net.core.wmem_default": st.just("4608"),
+        "/sys/class/net/eth0/queues/tx-*/xps_cpus": st.just("f"),
+        "net.core.default_qdisc": st.sampled_from(["fq", "fq_codel"]),
+    },
+)
+
+
 def lost(counts: Any) -> int:
-    """Datagrams dropped anywhere."""
+    """Datagrams dropped anywhere on their way in."""
     places = ("wire", "ring", "backlog", "veth", "rcvbuf_errors", "mem_errors")
     return sum(getattr(counts, place, 0) for place in places)
 
@@ -65,6 +79,16 @@ def test_datagrams_to_a_container_are_delivered_or_dropped_under_a_name(
 ) -> None:
     chosen.pop("system.kernel", None)
     every_datagram_has_an_end("container-udp", chosen | way)
+
+
+@settings(max_examples=30)
+@given(loads, answering)
+def test_requests_are_answered_once_or_dropped_under_a_name(
+    chosen: dict[str, Any], answer: dict[str, Any]
+) -> None:
+    if chosen["udp.reuseport"] == "off":
+        answer = answer | {"setsockopt SO_ATTACH_REUSEPORT_CBPF": "hash"}
+    every_datagram_has_an_end("dns-udp", chosen | answer)
 
 
 @settings(max_examples=60)
@@ -91,6 +115,11 @@ def every_datagram_has_an_end(scenario: str, chosen: dict[str, Any]) -> None:
     assert counts.sent == counts.received + lost(counts)
     assert counts.waiting == 0
     assert counts.received == sum(socket.latency.count for socket in built.sockets)
+    if built.serving is not None:
+        assert counts.received == counts.answers + counts.qdisc
+        assert counts.answers == sum(one.latency.count for one in built.serving.answers)
+        assert counts.received == sum(reader.answered for reader in built.readers)
+        assert all(output.wmem_alloc == 0 for output in built.serving.outputs)
     for socket in built.sockets:
         assert socket.memory.rmem_alloc == 0
     system.close()

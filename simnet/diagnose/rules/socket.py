@@ -104,7 +104,8 @@ RULES: Final = (
         "1 datagram in 10,000",
         "The program reads too slowly, or in bursts, for the size of its receive buffer.",
         "Raise rmem_max and the program's SO_RCVBUF (rmem_default if it sets none); read on more"
-        " threads.",
+        " threads, each with a socket of its own (SO_REUSEPORT), or several datagrams by a call"
+        " (recvmmsg).",
         f"{_SNMP}; {_SYSCTL}, rmem_max; man 7 udp",
         ratio("Udp6?RcvbufErrors", "Udp6?InDatagrams", at_least=1e-4, act=_larger),
         hides=("udp-errors", "udp-default"),

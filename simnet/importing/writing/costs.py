@@ -14,8 +14,6 @@ from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from simnet.importing.rates import Rates
-
 _LONGEST: Final = 300
 
 
@@ -31,9 +29,9 @@ def workload(kind: str, test: str, nodes: int, message_bytes: int = 1) -> str:
     return tomlkit.dumps(document)
 
 
-def payload_bytes(rates: Rates) -> int:
-    """Return what a datagram in a received frame carries, in the mean."""
-    return max(round(rates.rx_size) - DATAGRAM_HEADERS_BYTES, 1)
+def payload_bytes(frame_bytes: float) -> int:
+    """Return what a datagram in a frame of that mean size carries."""
+    return max(round(frame_bytes) - DATAGRAM_HEADERS_BYTES, 1)
 
 
 def assumed(value: Any, why: str, low: Any = None, high: Any = None) -> dict[str, Any]:

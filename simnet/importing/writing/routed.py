@@ -112,7 +112,7 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
         nodes: whose ports carry traffic.
     """
     coming = way.coming
-    size = payload_bytes(coming)
+    size = payload_bytes(coming.rx_size)
     rate = max(round(coming.rx_packets), 1)
     connections = min(role.numbers.get("connections", 0), MOST_FLOWS)
     rules = {key: n for key, n in role.numbers.items() if key.endswith("_rules")}
@@ -135,7 +135,7 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
         listed = ", ".join(f"{n} of {key.removesuffix('_rules')}" for key, n in rules.items())
         said += f", compared with so many rules: {listed}"
     if way.back:
-        values |= {"answers": way.back, "answer_size": f"{payload_bytes(way.leaving)} B"}
+        values |= {"answers": way.back, "answer_size": f"{payload_bytes(way.leaving.rx_size)} B"}
         said += f"; {way.back:,} packets/s go the other way"
     text = workload("forward", "forward", nodes, size)
     return f"{text}\n{table_of(_BASE, 'forward', values)}", said

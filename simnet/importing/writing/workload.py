@@ -194,7 +194,8 @@ def _of_role(
         why = media.lacking(role, rates)
         if not why:
             source = role.source if rates is None else rates.source
-            return _simulated(role, source, *media.datagrams(role, rates, nodes))
+            made = media.datagrams(role, rates, nodes)
+            return _simulated(role, source, *made, test=media.test_of(role, rates))
     said = f"; {_said(rates)}" if rates is not None else ""
     note = (
         f"workload: {role.source} shows {role.said}{said}: this is {role.title}, and its load"
@@ -214,7 +215,7 @@ def _of_role(
 
 
 def _simulated(role: Role, source: str, text: str, words: str, test: str = "") -> Load:
-    test = test or ("forward" if role.name == FORWARD else "udp_stream")
+    test = test or "forward"
     note = f"workload: {role.source} shows {role.said}: this is {role.title}: {words} ({source})"
     return Load(text, test, source=source, notes=(Note(note, Rank.LOAD),), role=role)
 

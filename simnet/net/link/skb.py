@@ -171,7 +171,8 @@ class Skb:
         sack: the SACK option: (first byte, last plus one) of up to four blocks, D-SACK first; None
             if there is none.
         tsval, tsecr: the timestamps option, in jiffies of the host that set the clock; -1 if none.
-            Of a datagram `tsval` is when it was sent, in ps.
+            Of a datagram `tsval` is when it was sent, in ps, `tsecr` when that was sent which it
+            answers, and `ack` the number of its flow.
         push: TCP PSH flag.
         segment_bytes: payload of one segment where a NIC's driver has merged several.
         msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.

@@ -72,6 +72,8 @@ class UdpOutput(Endpoint):
         out_datagrams: that the device or its queue has taken (`OutDatagrams`).
         sndbuf_errors: that the queue has refused (`SndbufErrors`).
         waits: how often the writer found no room.
+        echo_ps: when the request was sent that is answered, -1 of what answers none; the answer has
+            it as `tsecr`.
     """
 
     nic: Nic = None
@@ -90,6 +92,7 @@ class UdpOutput(Endpoint):
     out_datagrams: cython.longlong = 0
     sndbuf_errors: cython.longlong = 0
     waits: cython.longlong = 0
+    echo_ps: cython.longlong = -1
 
     needs = ("writer",)
 
@@ -164,6 +167,7 @@ class UdpOutput(Endpoint):
         skb.header = self.header
         skb.toucher = cpu
         skb.tsval = self.sim.now
+        skb.tsecr = self.echo_ps
         skb.owner = self
         self.wmem_alloc += self.truesize
         self.nic.transmit(skb)

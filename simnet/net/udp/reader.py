@@ -75,6 +75,7 @@ class DatagramReader(BusyPoller):
     def _receive(self, cpu: Cpu, work: cython.longlong) -> cython.int:
         """Take a datagram, or wait; `work` is what entering the call costs."""
         socket: UdpSocket = self.socket
+        work += socket.begin(cpu)
         if socket.reader_queue.count == 0:
             work += socket.touch(cpu)
             if not socket.refill():
@@ -85,6 +86,12 @@ class DatagramReader(BusyPoller):
         self.state = COPIED
         cpu.run(PROCESS_LEVEL, self, work + socket.read_ps(self.skb, cpu), SYSTEM)
         return 0
+
+    def _look(self, cpu: Cpu) -> cython.int:
+        """Look again before sleeping (`__skb_wait_for_more_packets`)."""
+        if self.socket.reader_queue.count == 0 and self.socket.queue.count == 0:
+            return self._wait(cpu, 0)
+        return self._receive(cpu, 0)
 
     def _wait(self, cpu: Cpu, work: cython.longlong) -> cython.int:
         """`__skb_wait_for_more_packets`: poll, then sleep, unless something comes before."""
@@ -98,7 +105,7 @@ class DatagramReader(BusyPoller):
             self.busy_from_ps = self.sim.now
             return self.loop.start(cpu, busy.napi, BUSY_POLL_BUDGET, False)
         self.polled = False
-        self.socket.waiting = True
+        self.socket.waiters.append(self)
         self.sleeps += 1
         self.sleep()
         return 0
@@ -160,6 +167,6 @@ class UdpReader(DatagramReader):
         elif self.state == USER_CODE and self.yield_if_needed(cpu):
             self.state = SCHEDULED_IN
         elif self.state == ENTERED:
-            self._receive(cpu, 0)
+            self._look(cpu)
         else:
             self._enter(cpu, 0)

@@ -3,7 +3,6 @@
 Source: net/core/sock_reuseport.c (`reuseport_select_sock`, `reuseport_select_sock_by_hash`),
 net/ipv4/udp.c (`udp_ehashfn`) and include/linux/jhash.h of Linux 6.12: `jhash_3words` of local
 address, remote address and both ports, with a secret of the boot, scaled to the number of sockets.
-A program of BPF in its place is not modelled.
 """
 
 from __future__ import annotations

@@ -3,11 +3,17 @@
 Source: net/ipv4/udp.c of Linux 4.10, 6.12 and 6.18 (`__udp_queue_rcv_skb`,
 `__udp_enqueue_schedule_skb`, `__skb_recv_udp`, `udp_recvmsg`). The softirq charges a datagram and
 appends it to the receive queue, whose lines it shares with the reader. Since 4.13 the reader takes
-that queue as a whole when its own is empty, before that one datagram a call. A socket that is bound
+that queue as a whole when its own is empty, before that one datagram a call. Of several readers of
+a socket those that sleep are woken one for a datagram, who sleeps longest first
+(net/core/datagram.c `__skb_wait_for_more_packets`, `prepare_to_wait_exclusive`). CPUs take turns at
+two locks: that of the receive queue, which softirqs hold while they charge and append, and a reader
+while it takes the queue; and that of the reader's queue, if several read. A socket that is bound
 and not connected records no hash, so that RFS does not follow it.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import cython
 
@@ -22,6 +28,7 @@ from simnet.host.softirq.busy_read import BusyRead
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
+from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
 from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory
@@ -117,8 +124,11 @@ class UdpSocket(Endpoint):
         spread: of the softirq's work on a datagram.
 
     Attributes:
-        reader: the process that receives.
-        waiting: it sleeps in recvmsg.
+        reader: a process that receives.
+        waiters: those of its readers that sleep in recvmsg, who came first is first.
+        queue_lock: of the receive queue; None where waiting for it is not told apart.
+        reader_lock: of the reader's queue, if there are several readers; else None.
+        locked_ps: how long a CPU has one of them for a datagram, lines that move apart.
         busy: how its reader polls before it sleeps; None if it does not.
         enqueued: datagrams that came into the queue.
         rcvbuf_errors, mem_errors: dropped for want of room, or of the host's pages; their sum is
@@ -134,7 +144,10 @@ class UdpSocket(Endpoint):
     wakeups: Wakeups = None
     spread: Spread = None
     reader: Public[Task] = None
-    waiting: Public[cython.bint] = False
+    waiters: list[Any] = None
+    queue_lock: Public[ContendedLine | None] = None
+    reader_lock: Public[ContendedLine | None] = None
+    locked_ps: Public[cython.longlong] = 0
     busy: Public[BusyRead] = None
     queue: SkbQueue = None
     reader_queue: SkbQueue = None
@@ -168,6 +181,7 @@ class UdpSocket(Endpoint):
         self.lines = lines
         self.wakeups = wakeups
         self.spread = spread
+        self.waiters = []
         self.queue = SkbQueue()
         self.reader_queue = SkbQueue()
         self.latency = LogHistogram()
@@ -184,6 +198,7 @@ class UdpSocket(Endpoint):
         costs: UdpCosts = self.costs
         work: cython.longlong = self.spread.vary(costs.rx_ps)
         lines_ps: cython.longlong
+        reader: Task
         costs.ledger.udp_receive += work
         if self.busy is not None:
             self.busy.mark(cpu)
@@ -192,7 +207,7 @@ class UdpSocket(Endpoint):
             skb.toucher = cpu
         lines_ps = self.lines.touch(cpu)
         costs.ledger.socket_lines += lines_ps
-        work += lines_ps
+        work += lines_ps + self._locked(self.queue_lock, cpu, lines_ps)
         if self.memory.full(self.truesize):
             self.rcvbuf_errors += 1
             return work + self._dropped_ps(cpu)
@@ -204,9 +219,10 @@ class UdpSocket(Endpoint):
         self.enqueued += 1
         if self.sim.tracer is not None:
             self._trace()
-        if self.waiting and self.reader.wake_on(cpu):
-            self.waiting = False
-            work += self.wakeups.woken_ps(cpu, self.reader)
+        if len(self.waiters) > 0:
+            reader = self.waiters.pop(0)
+            reader.wake_on(cpu)
+            work += self.wakeups.woken_ps(cpu, reader)
         return work
 
     def _dropped_ps(self, cpu: Cpu) -> cython.longlong:
@@ -217,11 +233,26 @@ class UdpSocket(Endpoint):
 
     # -- the reader -----------------------------------------------------------------------
 
+    def _locked(
+        self, lock: ContendedLine | None, cpu: Cpu, lines_ps: cython.longlong
+    ) -> cython.longlong:
+        """What `cpu` waits for a lock; it has it while `lines_ps` brings what the lock guards."""
+        work: cython.longlong
+        if lock is None:
+            return 0
+        work = lock.change(cpu, self.sim.now, self.locked_ps + lines_ps)
+        self.costs.ledger.socket_lines += work
+        return work
+
+    def begin(self, cpu: Cpu) -> cython.longlong:
+        """A reader on `cpu` looks at its queue: what it waits for the others of its socket."""
+        return self._locked(self.reader_lock, cpu, 0)
+
     def touch(self, cpu: Cpu) -> cython.longlong:
         """Cost of bringing what the softirq has written to `cpu`."""
         work: cython.longlong = self.lines.touch(cpu)
         self.costs.ledger.socket_lines += work
-        return work
+        return work + self._locked(self.queue_lock, cpu, work)
 
     def refill(self) -> cython.bint:
         """The reader's queue is empty: take what has come; False if that is nothing."""

@@ -28,6 +28,7 @@ class DatagramSource(Component):
         path: component path.
         link: by which its datagrams come to the system, with those of other flows.
         socket: that takes them.
+        number: of the flow, which its datagrams have in `Skb.ack`.
         header: of the flow.
         size_bytes: payload of a datagram.
         overhead_bytes: of a frame on the wire beyond that.
@@ -46,6 +47,7 @@ class DatagramSource(Component):
 
     link: RemoteLink = None
     socket: Endpoint = None
+    number: cython.longlong = 0
     header: Header = None
     size_bytes: cython.longlong = 0
     wire_bytes: cython.int = 0
@@ -66,6 +68,7 @@ class DatagramSource(Component):
         *,
         link: RemoteLink,
         socket: Endpoint,
+        number: int,
         header: Header,
         size_bytes: int,
         overhead_bytes: int,
@@ -80,6 +83,7 @@ class DatagramSource(Component):
         super().__init__(sim, path)
         self.link = link
         self.socket = socket
+        self.number = number
         self.header = header
         self.size_bytes = size_bytes
         self.wire_bytes = max(size_bytes + overhead_bytes, least_wire_bytes)
@@ -107,7 +111,7 @@ class DatagramSource(Component):
             if room < 0:
                 self.dropped += left + 1
                 break
-            skb = new_skb(self.socket, 0, self.size_bytes, 0, 0, self.wire_bytes, True)
+            skb = new_skb(self.socket, 0, self.size_bytes, self.number, 0, self.wire_bytes, True)
             skb.header = self.header
             skb.tsval = now
             self.link.send(skb, now)

@@ -93,7 +93,7 @@ class UdpTransactor(DatagramReader):
             self.sends_next = False
             self._to_user(cpu, self.costs.user_send_ps)
         elif self.state == ENTERED:
-            self._receive(cpu, 0)
+            self._look(cpu)
         elif self.state == _NO_ROOM:
             self._send(cpu, 0)
         elif self.state == USER_CODE and self.yield_if_needed(cpu):

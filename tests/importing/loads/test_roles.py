@@ -147,6 +147,29 @@ def test_a_receiver_of_datagrams(tmp_path: Path, shown: str, workers: int) -> No
     assert run.messages.offered_per_s == pytest.approx(412311, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("shown", "role", "workers"),
+    [
+        (SOCKETS + UNCONN.format(0, "10.1.1.53", 53), "a DNS server", 1),
+        (SOCKETS + 3 * UNCONN.format(0, ANY, 53), "a DNS server", 3),
+        (COUNTERS.format(1000, 88239182), "a receiver of UDP", 1),
+    ],
+)
+def test_who_sends_as_many_datagrams_as_come_answers_them(
+    tmp_path: Path, shown: str, role: str, workers: int
+) -> None:
+    found, effective = taken(tmp_path, ports("ice"), SAR, ANSWERS, shown)
+    given = effective.udp
+    assert given is not None
+    assert (found.role, effective.workload.test, given.workers) == (role, "udp_serve", workers)
+    assert given.flows * given.rate == pytest.approx(181000, rel=0.001)
+    assert given.size_bytes == round(15200 * 1024 / 181000) - 14 - 28
+    assert given.answer_bytes == round(38100 * 1024 / 180000) - 14 - 28
+    assert "each is answered by one of 175 B" in derivation(found)
+    run: Any = simnet.run(tmp_path / "out" / "scenario.toml", warm_up="5 ms", duration="20 ms")
+    assert run.udp.answers > 0.9 * run.udp.sent * run.udp.delivered_percent / 100
+
+
 def test_the_buffer_of_the_socket(tmp_path: Path) -> None:
     sockets = SOCKETS + UNCONN.format(9000, ANY, 514) + "\t skmem:(r9000,rb425984,t0)\n"
     _, effective = taken(tmp_path, ports("ice"), SAR, ONE_WAY, sockets)
@@ -158,14 +181,14 @@ def test_the_buffer_of_the_socket(tmp_path: Path) -> None:
     ("texts", "role", "said"),
     [
         (
-            (ports("ice"), SAR, ANSWERS, SOCKETS + UNCONN.format(0, "10.1.1.53", 53)),
+            (ports("ice"), SOCKETS + UNCONN.format(0, "10.1.1.53", 53)),
             "a DNS server",
-            "answering by UDP is not simulated",
+            "how many datagrams of which size",
         ),
         (
-            (ports("ice"), SAR, ANSWERS, COUNTERS.format(1000, 88239182)),
+            (ports("ice"), SAR, ROW.format("eth0", 90000, 180000, 15200, 38100), SHARED),
             "a receiver of UDP",
-            "it answers",
+            "sends more than an answer to each",
         ),
         ((ports("enic"), SAR, ONE_WAY, SHARED), "a receiver of UDP", "what enic has a datagram"),
         ((ports("ice"), SHARED), "a receiver of UDP", "how many datagrams of which size"),

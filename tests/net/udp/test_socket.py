@@ -174,7 +174,7 @@ def test_what_the_reader_is_busy_with_is_taken_as_a_whole() -> None:
 @pytest.mark.parametrize(("version", "taken"), [("4.10", 1), ("4.12", 1), ("4.13", 3)])
 def test_a_reader_takes_what_its_kernel_lets_it(version: str, taken: int) -> None:
     socket, _, wire = made([US, 2 * US, 3 * US], version=version, service_ps=MS)
-    socket.waiting = False
+    socket.waiters.clear()
     wire.sim.run_until(US - 1)
     for _ in range(3):
         wire.on_event(0, 0)

@@ -208,16 +208,14 @@ def test_the_softirq_books_its_lookup_and_brings_the_socket_s_lines() -> None:
 def test_who_sleeps_is_woken_once() -> None:
     here = host()
     cpus = here.machine.cpus
-    here.socket.waiting = True
+    here.socket.waiters.append(here.reader)
     woken = (RX + WAKEUP + RUNQUEUE_LINES * NEAR) * NS
     assert here.socket.receive(here.datagram(100, toucher=cpus[0]), cpus[0]) == woken
-    assert not here.socket.waiting
+    assert not here.socket.waiters
     assert here.reader.wakeups == 1
     # it has been at the socket; one that is awake is told nothing, and will look by itself
-    here.socket.waiting = True
     again = (RX + SOCKET_LINES * NEAR) * NS
     assert here.socket.receive(here.datagram(100, toucher=cpus[0]), cpus[0]) == again
-    assert here.socket.waiting
     assert here.reader.wakeups == 1
     assert here.booked()["wakeup"] == WAKEUP + RUNQUEUE_LINES * NEAR
 

@@ -48,6 +48,7 @@ def sent(
         "source",
         link=link,
         socket=Endpoint(sim, "socket"),
+        number=7,
         header=Header(here, there, 1, 2, 3, 4),
         size_bytes=size,
         overhead_bytes=OVERHEAD,

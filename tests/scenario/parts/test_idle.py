@@ -20,6 +20,7 @@ _NO_SOCKETS = _FEW | {"net.core.rps_sock_flow_entries": "0"}
 _FILE_LIMIT = "mmchconfig seqDiscardThreshhold"
 
 IDLE = [
+    ("media-udp", {}, "udp.batch", "8", "nobody answers"),
     ("ess-sas", _JOBS, "storage.xmit_hash_policy", "layer2", "in balance-alb, no hash"),
     ("ess-sas", _JOBS, "switch.load_balance", "src-mac", "hashes all addresses"),
     ("ess-sas", _JOBS, "switch.buffer_per_port", "2 MiB", "no frame is dropped"),

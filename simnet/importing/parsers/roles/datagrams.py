@@ -109,7 +109,7 @@ def _server(ports: tuple[str, dict[str, int], str] | None) -> dict[str, Any]:
     """What a host is called that serves names."""
     if ports is None or ports[1]["port"] != _NAMES:
         return {}
-    return {"called": "a DNS server", "why": "answering by UDP is not simulated"}
+    return {"called": "a DNS server"}
 
 
 def _counted(evidence: Evidence) -> tuple[dict[str, int], str] | None:

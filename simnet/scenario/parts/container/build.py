@@ -21,7 +21,7 @@ from simnet.scenario.parts.host.build import make_buffers, make_spread
 from simnet.scenario.parts.steering.build import HostSteering, backlogs_of
 
 if TYPE_CHECKING:
-    from simnet.net.udp.socket import UdpSocket
+    from simnet.net.link.skb import Endpoint
     from simnet.scenario.parts.container.schema import Container
     from simnet.scenario.system.ground import Ground
 
@@ -44,7 +44,7 @@ class ContainerBuilt:
     conntrack: Conntrack | None
     work_ps: int
 
-    def way(self, socket: UdpSocket, flow: int) -> IntoContainer:
+    def way(self, socket: Endpoint, flow: int) -> IntoContainer:
         """Make what takes a flow's packets where the host's stack has them, to a socket."""
         ground, path = self.ground, f"container.flow{flow}"
         return IntoContainer(

@@ -197,6 +197,15 @@ def tx_queue(
     return found
 
 
+def tx_choice(
+    port: Nic | MultiqueuePort, machine: Machine, rules: TxQueueRules, header: Header, *, seed: int
+) -> tuple[MultiqueuePort | None, int]:
+    """Where the CPU that sends chooses a packet's queue (XPS) the port, else None; and the hash."""
+    steers = rules.steers and isinstance(port, MultiqueuePort) and port.xps is not None
+    word = socket_hash(header, *_secrets(seed, machine.path)) if steers else 0
+    return (port if steers else None), word
+
+
 def tx_rules(host: Host) -> TxQueueRules:
     """How the sockets of a host choose their queues."""
     return _tx_rules(host.kernel.version, host.kernel.xps)

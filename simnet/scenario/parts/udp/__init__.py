@@ -10,7 +10,13 @@ SUBJECT = Subject(
     order=95,
     adds={"kernel": late("udp.schema:UdpKernel")},
     parts=(
-        Part("udp", Udp, key="udp", doc="senders and receivers, with test = udp_stream", order=116),
+        Part(
+            "udp",
+            Udp,
+            key="udp",
+            doc="senders and receivers, with test = udp_stream or udp_serve",
+            order=116,
+        ),
         Part(
             "datagrams",
             Datagrams,
@@ -40,8 +46,9 @@ SUBJECT = Subject(
         Setup(
             late("udp.build:build"),
             types=("udp",),
-            tests=("udp_stream",),
-            doc=", udp_stream receives datagrams from senders that wait for nothing",
+            tests=("udp_stream", "udp_serve"),
+            doc=", udp_stream receives datagrams from senders that wait for nothing, udp_serve"
+            " answers them",
             load="media",
             order=16,
         ),

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from simnet.host.costs import whole_ns
+from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
+from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.reuseport import chosen
+from simnet.net.udp.reuseport_group import ReuseportGroup
 from simnet.net.udp.socket import UdpSocket
 from simnet.net.udp.source import DatagramSource
 from simnet.scenario.parts.container.build import ContainerBuilt, container_of
@@ -20,14 +22,17 @@ from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
+from simnet.scenario.parts.udp.build_answers import Serving
 from simnet.scenario.parts.udp.build_sockets import Sockets
-from simnet.scenario.parts.udp.columns import ContainerUdpCounts, UdpCounts
+from simnet.scenario.parts.udp.checks import SERVE
+from simnet.scenario.parts.udp.columns import ContainerUdpCounts, ServedCounts, UdpCounts
 from simnet.scenario.parts.udp.worker import Worker
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.netperf import Start
 
 if TYPE_CHECKING:
+    from simnet.net.udp.server import UdpServer
     from simnet.scenario.core.effective import Effective, Host
     from simnet.scenario.parts.steering.build import HostSteering
     from simnet.scenario.parts.udp.schema import Udp
@@ -56,14 +61,16 @@ class UdpBuilt:
     Attributes:
         sockets, readers: of the workers.
         sources: of the flows.
+        serving: what answers leave by; None where nobody answers.
         nic: the port.
         steering: of the machine.
         container: that the workers are in; None in the host's network.
     """
 
     sockets: tuple[UdpSocket, ...]
-    readers: tuple[UdpReader, ...]
+    readers: tuple[UdpReader | UdpServer, ...]
     sources: tuple[DatagramSource, ...]
+    serving: Serving | None
     nic: Any
     steering: HostSteering | None
     container: ContainerBuilt | None
@@ -76,6 +83,7 @@ class UdpBuilt:
             DropCount("wire", self.nic.name, wire),
             *backlog_drops(self.steering),
             *self._veth_drops(),
+            *self._qdisc_drops(),
             *(DropCount("socket", name, one.rcvbuf_errors) for name, one in sockets),
             *(DropCount("memory", name, one.mem_errors) for name, one in sockets),
         )
@@ -85,15 +93,26 @@ class UdpBuilt:
             return ()
         return (DropCount("veth", "veth", self.container.veth.ring_drops),)
 
+    def _qdisc_drops(self) -> tuple[DropCount, ...]:
+        if self.serving is None:
+            return ()
+        return (DropCount("qdisc", self.nic.name, self.serving.refused),)
+
     def messages(self) -> MessageCounts:
-        """Datagrams."""
+        """Datagrams, or requests that are delivered when they are answered."""
         counts = self.counts()
-        return MessageCounts(counts.sent, counts.received, 0)
+        done = counts.received if self.serving is None else self.serving.arrived
+        return MessageCounts(counts.sent, done, 0)
 
     def counts(self) -> UdpCounts:
         """All counters."""
-        container = self.container
-        form = UdpCounts if container is None else ContainerUdpCounts
+        container, serving = self.container, self.serving
+        more: dict[str, int] = {}
+        form = UdpCounts
+        if container is not None:
+            form, more = ContainerUdpCounts, {"veth": container.veth.ring_drops}
+        elif serving is not None:
+            form, more = ServedCounts, {"qdisc": serving.refused, "answers": serving.arrived}
         return form(
             sent=sum(one.sent for one in self.sources),
             sent_bytes=sum(one.sent_bytes for one in self.sources),
@@ -105,7 +124,7 @@ class UdpBuilt:
             rcvbuf_errors=sum(one.rcvbuf_errors for one in self.sockets),
             mem_errors=sum(one.mem_errors for one in self.sockets),
             waiting=sum(one.depth for one in self.sockets),
-            **({} if container is None else {"veth": container.veth.ring_drops}),
+            **more,
         )
 
 
@@ -121,11 +140,16 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     join(ground, ground.ports[0], far, far)
     container = container_of(ground, given.flows)
     steering = steering_of(ground, ground.machine, effective.host)
-    sockets = _sockets(ground, given)
+    made = Sockets(host=effective.host, machine=ground.machine, given=given, seed=ground.seed)
+    sockets = _sockets(ground, given, made)
+    serves = effective.workload.test == SERVE
+    headers = _headers(given, 1 if serves or given.reuseport else given.workers)
+    serving = Serving(ground, given, made, headers) if serves else None
     built = UdpBuilt(
         sockets,
-        _readers(ground, given, sockets),
-        _sources(ground, given, sockets, far, container),
+        _readers(ground, given, sockets, serving),
+        _sources(ground, given, headers, _ends(ground, given, headers, sockets), far, container),
+        serving,
         ground.ports[0],
         steering,
         container,
@@ -137,7 +161,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         ground.env,
         ground.machine,
         ground.ports,
-        [(f"worker{k}", built.nic.name, Worker(one)) for k, one in enumerate(sockets)],
+        [(f"worker{k}", built.nic.name, one) for k, one in enumerate(_flows(built))],
         {"udp": built},
         drops=built.drops,
         messages=built.messages,
@@ -151,68 +175,108 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
     )
 
 
-def _sockets(ground: Ground, given: Udp) -> tuple[UdpSocket, ...]:
-    """The sockets, one a worker."""
+def _flows(built: UdpBuilt) -> list[Worker]:
+    """What each worker has got, or what its answers have brought."""
+    if built.serving is None:
+        return [Worker(socket) for socket in built.sockets]
+    return [Worker(answers, "round trip") for answers in built.serving.answers]
+
+
+def _sockets(ground: Ground, given: Udp, made: Sockets) -> tuple[UdpSocket, ...]:
+    """The sockets: one a worker, or one that all read."""
     host = ground.effective.host
-    sockets = Sockets(host=host, machine=ground.machine, given=given, seed=ground.seed)
     rcvbuf = rcvbuf_bytes(host, given.rcvbuf_bytes)
-    return tuple(
-        sockets.make(f"udp.socket{number}", host.ports[0], given.size_bytes, rcvbuf)
-        for number in range(given.workers)
+    shared = ground.effective.workload.test == SERVE and not given.reuseport
+    found = tuple(
+        made.make(f"udp.socket{number}", host.ports[0], given.size_bytes, rcvbuf)
+        for number in range(1 if shared else given.workers)
     )
+    if ground.effective.workload.test == SERVE:
+        for socket in found:
+            socket.queue_lock = ContendedLine(ground.machine.memory)
+            socket.locked_ps = cycles_ps(given.lock_cycles, host.cpu.clock_hz)
+    if shared and given.workers > 1:
+        found[0].reader_lock = ContendedLine(ground.machine.memory)
+    return found
 
 
-def _readers(ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...]) -> tuple[UdpReader, ...]:
+def _readers(
+    ground: Ground, given: Udp, sockets: tuple[UdpSocket, ...], serving: Serving | None
+) -> tuple[UdpReader | UdpServer, ...]:
     """The workers; each begins where it is pinned, or where the scheduler puts it."""
-    cpus = ground.machine.cpus
-    found = []
-    for number, socket in enumerate(sockets):
+    cpus, scheduler = ground.machine.cpus, ground.machine.scheduler
+    service_ps = whole_ns(given.service_ps)
+    found: list[UdpReader | UdpServer] = []
+    for number in range(given.workers):
         cpu = (given.first_cpu + number) % len(cpus)
         allowed = frozenset({cpu}) if given.placement == "pinned" else None
-        path = f"udp.worker{number}"
-        reader = UdpReader(
-            ground.machine.scheduler,
-            path,
-            cpus[cpu],
-            socket,
-            service_ps=whole_ns(given.service_ps),
-            allowed=allowed,
-        )
+        path, socket = f"udp.worker{number}", sockets[number % len(sockets)]
+        reader: UdpReader | UdpServer
+        if serving is None:
+            reader = UdpReader(
+                scheduler, path, cpus[cpu], socket, service_ps=service_ps, allowed=allowed
+            )
+        else:
+            reader = serving.worker(path, cpus[cpu], socket, service_ps, allowed)
         Start(ground.sim, f"{path}.start", reader, number * 1000)
         found.append(reader)
     return tuple(found)
 
 
+def _headers(given: Udp, ports: int) -> list[Header]:
+    """Of the flows, to so many ports in turn."""
+    here, there = Station(0), Station(1)
+    return [
+        Header(
+            there,
+            here,
+            _FIRST_SENDER + number,
+            _OWN,
+            _SENDER_PORT + number % 1000,
+            _FIRST_PORT + number % ports,
+        )
+        for number in range(given.flows)
+    ]
+
+
+def _ends(
+    ground: Ground, given: Udp, headers: list[Header], sockets: tuple[UdpSocket, ...]
+) -> list[Endpoint]:
+    """Where each flow ends: in its worker's socket, or in that which hash or program choose."""
+    count = len(sockets)
+    if not given.reuseport:
+        return [sockets[number % count] for number in range(len(headers))]
+    secret = stream(ground.seed, "udp.ehash_secret").below(1 << 32)
+    turns = [chosen(header, secret, count) for header in headers]
+    if given.reuseport_program == "hash":
+        return [sockets[turn] for turn in turns]
+    group = list(sockets)
+    return [
+        ReuseportGroup(ground.sim, f"udp.flow{number}.group", group, turn)
+        for number, turn in enumerate(turns)
+    ]
+
+
 def _sources(
     ground: Ground,
     given: Udp,
-    sockets: tuple[UdpSocket, ...],
+    headers: list[Header],
+    ends: list[Endpoint],
     far: RemoteHosts,
     container: ContainerBuilt | None,
 ) -> tuple[DatagramSource, ...]:
-    """The flows: each to the socket that its worker has, or that the hash chooses."""
-    here, there = Station(0), Station(1)
-    secret = stream(ground.seed, "udp.ehash_secret").below(1 << 32)
+    """The flows."""
     gap_ps = gap_of(given)
     found = []
-    for number in range(given.flows):
+    for number, (header, end) in enumerate(zip(headers, ends, strict=True)):
         path = f"udp.flow{number}"
-        turn = number % given.workers
-        port = _FIRST_PORT if given.reuseport else _FIRST_PORT + turn
-        header = Header(
-            there, here, _FIRST_SENDER + number, _OWN, _SENDER_PORT + number % 1000, port
-        )
-        if given.reuseport:
-            turn = chosen(header, secret, given.workers)
-        end: Endpoint = sockets[turn]
-        if container is not None:
-            end = container.way(sockets[turn], number)
         found.append(
             DatagramSource(
                 ground.sim,
                 path,
                 link=far.uplink.link,
-                socket=end,
+                socket=end if container is None else container.way(end, number),
+                number=number,
                 header=header,
                 size_bytes=given.size_bytes,
                 overhead_bytes=ground.effective.host.ports[0].nic.link_overhead_bytes

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # as measured: what a build of so many more has taken
 _FLOW_BYTES: Final = 3 << 10
 _FLOW_PS: Final = 30 * 10**6
+SERVE: Final = "udp_serve"
+"""The test whose workers answer."""
 _SENT: Final = {"udp_rr": ("request_bytes", "response_bytes"), "udp_send": ("message_bytes",)}
 
 
@@ -28,21 +30,37 @@ def check_udp(tree: Tree, table: Table) -> None:
     for test in _SENT:
         if asks_for(tree, table, test, "datagrams"):
             _check_datagrams(tree, table, test)
-    if not asks_for(tree, table, "udp_stream", "udp"):
+    serves = asks_for(tree, table, SERVE, "udp")
+    if not serves and not asks_for(tree, table, "udp_stream", "udp"):
         return
     if len(tree.get(("peers",))) != 1:
-        message = "udp_stream: expected one peer, which stands for the senders"
+        message = f"{tree.get(path)}: expected one peer, which stands for the senders"
         raise table.error(path, "workload.test", message)
     given = tree.get(("udp",))
     if bool(given["rate"]) == bool(given["bit_rate_bps"]):
         message = "expected either rate or bit_rate"
         raise table.error(("udp", "rate"), "udp.rate", message, ("udp", "bit_rate_bps"))
     _check_room(tree, table, ("host",), 0, ("udp", "size_bytes"), "udp.size")
+    if serves:
+        _check_answers(tree, table)
+    if given["reuseport_program"] != "hash" and not given["reuseport"]:
+        message = "a program chooses among sockets that share a port: expected reuseport = true"
+        key, place = "udp.reuseport_program", ("udp", "reuseport")
+        raise table.error(("udp", "reuseport_program"), key, message, place)
     cpus = Places(tree).cpu_count(("host",))
     last = given["first_cpu"] + given["workers"] - 1
     if given["placement"] == "pinned" and last >= cpus:
         message = f"workers run on CPUs up to {last}, the system has 0 to {cpus - 1}"
         raise table.error(("udp", "first_cpu"), "udp", message, ("udp", "workers"))
+
+
+def _check_answers(tree: Tree, table: Table) -> None:
+    """Refuse answers without a size or a cost."""
+    for field, key in (("answer_bytes", "udp.answer"), ("sendmsg_cycles", "udp.sendmsg")):
+        if not tree.get(("udp", field)):
+            message = f"{SERVE} sends answers: expected more than 0"
+            raise table.error(("udp", field), key, message)
+    _check_room(tree, table, ("host",), 0, ("udp", "answer_bytes"), "udp.answer")
 
 
 def _check_datagrams(tree: Tree, table: Table, test: str) -> None:
@@ -79,10 +97,11 @@ def check_host(tree: Tree, host: Path, table: Table) -> None:
     """Refuse drivers and kernels of which is not known what they do with datagrams."""
     path: Path = ("workload", "test")
     test = tree.get(path)
-    if test not in {*_SENT, "udp_stream"} or (test == "udp_stream" and host != ("host",)):
+    from_afar = test in {"udp_stream", SERVE}
+    if (test not in _SENT and not from_afar) or (from_afar and host != ("host",)):
         return
     # datagrams from afar come by the first port
-    ports = (0,) if test == "udp_stream" else range(len(tree.get((*host, "ports"))))
+    ports = (0,) if from_afar else range(len(tree.get((*host, "ports"))))
     for port in ports:
         nic = tree.get((*host, "ports", port, "nic"))
         if not Nic.variants()[nic["driver"]].charges(nic):

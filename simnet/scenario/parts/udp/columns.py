@@ -61,6 +61,19 @@ class ContainerUdpCounts(UdpCounts):
 
 
 @dataclass(frozen=True)
+class ServedCounts(UdpCounts):
+    """Likewise, of requests that workers answer.
+
+    Attributes:
+        qdisc: answers that the queueing discipline has refused (`SndbufErrors`).
+        answers: that have come to who asked.
+    """
+
+    qdisc: int = 0
+    answers: int = 0
+
+
+@dataclass(frozen=True)
 class SentCounts(UdpCounts):
     """Likewise, of datagrams that the system sends; `ring_counter` of the peers' driver.
 
@@ -104,6 +117,7 @@ class UdpUse(Row):
 
     sent: Count
     received: Count = Field(description="InDatagrams")
+    answers: Count = Field(default=0, description="that have come to who asked")
     qdisc: Count = Field(default=0, description="SndbufErrors: refused by the sender's qdisc")
     wire: Count = Field(description="dropped by the switch's port to the system")
     ring: Count = Field(description="dropped by the receive rings")
@@ -151,12 +165,13 @@ def _use(start: Snapshot, end: Snapshot) -> UdpUse | None:
         if grown is None:
             return None
         last, counter, found = end.more["udp"], end.more["udp_ring_counter"], grown
-    more = {"qdisc": 0, "veth": 0, **found}
+    more = {"qdisc": 0, "veth": 0, "answers": 0, **found}
     sent = more["sent"]
     lost = sum(more[field] for field in _PLACES.values())
     return UdpUse(
         sent=sent,
         received=more["received"],
+        answers=more["answers"],
         **{field: more[field] for field in _PLACES.values()},
         ring_counter=counter,
         in_errors=more["rcvbuf_errors"] + more["mem_errors"],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.scenario.parts.udp.checks import SERVE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,8 +23,12 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
     if effective.workload.test in {"udp_rr", "udp_send"}:
         return
-    for host in (*hosts, "host"):
+    serves = effective.workload.test == SERVE
+    for host in hosts if serves else (*hosts, "host"):
         yield f"{host}.kernel.wmem_default_bytes", _SENDS
+    if effective.udp is not None and not serves:
+        for field in ("answer_bytes", "batch", "sendmsg_cycles", "lock_cycles"):
+            yield f"udp.{field}", "nobody answers"
     if effective.udp is None:
         hosts.append("host")
         yield "host.machine.memory_per_node_bytes", "it limits what sockets of UDP may have"

@@ -30,6 +30,14 @@ KNOBS: Final = (
         unset="in the program: no setsockopt of SO_RCVBUF",
     ),
     _asked("SO_REUSEPORT", "reuseport", "SO_REUSEPORT {value}, and all bound to one port"),
+    _asked(
+        "SO_ATTACH_REUSEPORT_CBPF",
+        "reuseport_program",
+        "once for the group: cpu is a program that returns SKF_AD_OFF + SKF_AD_CPU, hash is none"
+        " ({value})",
+        note="sockets have numbers in the order in which they are bound, and the hash chooses for a"
+        " CPU that has none",
+    ),
     sysctl("net.ipv4.udp_mem", "udp_mem_pages"),
 )
 """What a program asks of its UDP sockets, and what the host grants."""

@@ -15,6 +15,9 @@ _Receive: TypeAlias = Annotated[
 _Recvmsg: TypeAlias = Annotated[
     int, cycles("recvmsg of a datagram, beside the system call, the copy and freeing it")
 ]
+_Sendmsg: TypeAlias = Annotated[
+    int, cycles("sendmsg down to the driver, beside the system call, the sk_buff and the copy")
+]
 _SocketLines: TypeAlias = Annotated[
     int, count("cache lines of a socket that softirq and reader both write", 0, 64)
 ]
@@ -25,18 +28,15 @@ class Datagrams(Section):
 
     receive_cycles: _Receive
     recvmsg_cycles: _Recvmsg
-    sendmsg_cycles: Annotated[
-        int,
-        cycles("sendmsg down to the driver, beside the system call, the sk_buff and the copy"),
-    ]
+    sendmsg_cycles: _Sendmsg
     socket_lines: _SocketLines
 
 
 class Udp(Section):
-    """Flows of datagrams to the first port, and workers that read them.
+    """Flows of datagrams to the first port, and workers that read or answer them.
 
     The peer stands for all senders: of them only the datagrams are simulated, which leave the
-    switch by its port to the system. Each worker has a socket of its own.
+    switch by its port to the system.
     """
 
     flows: Annotated[int, count("senders, each with an address and a port", 1, 100_000)]
@@ -55,14 +55,22 @@ class Udp(Section):
             ("periodic", "poisson"),
         ),
     ] = "periodic"
-    workers: Annotated[int, count("worker threads, each with a socket", 1, 1024)] = 1
+    workers: Annotated[int, count("worker threads", 1, 1024)] = 1
     reuseport: Annotated[
         bool,
         Flag(
-            "sockets share a port (SO_REUSEPORT), and a hash chooses; else each has a port of its"
-            " own, and flows go to each in turn"
+            "each worker has a socket of its own, and they share a port (SO_REUSEPORT); off: with"
+            " udp_stream each has a port of its own, with udp_serve all read one socket"
         ),
     ] = False
+    reuseport_program: Annotated[
+        str,
+        Choice(
+            "which of the sockets that share a port gets a datagram: by a hash of its flow, or"
+            " socket k has what CPU k receives (SO_ATTACH_REUSEPORT_CBPF)",
+            ("hash", "cpu"),
+        ),
+    ] = "hash"
     placement: Annotated[
         str,
         Choice(
@@ -77,8 +85,25 @@ class Udp(Section):
     rcvbuf_bytes: Annotated[
         int, size("SO_RCVBUF of each socket; 0: not set, net.core.rmem_default", "0 B", "1 GiB")
     ] = 0
+    answer_bytes: Annotated[
+        int, size("payload of the answer to a datagram, with udp_serve", "0 B", "65507 B")
+    ] = 0
+    batch: Annotated[
+        int,
+        count(
+            "with udp_serve: datagrams that a worker receives by one call, and answers by one"
+            " (recvmmsg, sendmmsg); 1: recvmsg and sendmsg",
+            1,
+            1024,
+        ),
+    ] = 1
     receive_cycles: _Receive
     recvmsg_cycles: _Recvmsg
+    sendmsg_cycles: _Sendmsg = 0
+    lock_cycles: Annotated[
+        int,
+        cycles("what a CPU keeps the lock of a socket's queue from others, lines that move apart"),
+    ] = 0
     socket_lines: _SocketLines
 
 
