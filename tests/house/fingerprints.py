@@ -55,7 +55,9 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "media-udp": Configuration("media-udp", ms=8),
     "dns-udp": Configuration("dns-udp"),
     "dns-udp, sockets by CPU, batches": Configuration(
-        "dns-udp", {"/sys/class/net/eth0/queues/tx-*/xps_cpus": "f"}, ("by-cpu", "batches")
+        "dns-udp",
+        {"/sys/class/net/eth0/queues/tx-*/xps_cpus": "f"},
+        ("sockets-by-cpu", "batches-of-16"),
     ),
     "container-udp": Configuration("container-udp", ms=4),
     "container-udp, a ring and RPS": Configuration(

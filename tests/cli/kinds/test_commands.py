@@ -47,7 +47,7 @@ class Kind:
 _NO_RATE = {"capacity": "no open-loop load"}
 KINDS = {
     "container-udp": Kind("host-network", ("10 ms", "5 ms"), _NO_RATE),
-    "dns-udp": Kind("by-cpu", ("5 ms", "5 ms"), _NO_RATE),
+    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), _NO_RATE),
     "ess-sas": Kind(
         "default-max-mbps",
         ("100 ms", "0 s"),

@@ -146,7 +146,7 @@ def test_an_answer_s_latency_is_from_when_its_request_was_sent() -> None:
     skb = new_skb(host.answers, 0, 100, 0, 0, 166, True)  # noqa: FBT003 - a cdef function
     skb.tsecr = 0
     host.sim.run_until(7 * US)
-    host.answers.receive(skb, None)
+    host.answers.receive(skb, host.machine.cpus[0])
     assert (host.answers.received, host.answers.received_bytes) == (1, 100)
     assert host.answers.latency.largest == 7 * US
 
@@ -202,10 +202,12 @@ def test_readers_of_a_socket_take_turns_at_its_lock() -> None:
     for host in (lone, free, held):
         host.ran(times)
         assert sum(server.answered for server in host.servers) == 60
-    assert lone.socket.reader_lock.moves == 0
-    assert held.socket.reader_lock.moves > 20
-    lines = held.machine.costs.ledger.socket_lines - free.machine.costs.ledger.socket_lines
     lock = held.socket.reader_lock
+    assert lone.socket.reader_lock is not None
+    assert lock is not None
+    assert lone.socket.reader_lock.moves == 0
+    assert lock.moves > 20
+    lines = held.machine.costs.ledger.socket_lines - free.machine.costs.ledger.socket_lines
     assert lines == lock.moves * DIRTY * NS + lock.waited_ps
 
 
@@ -238,8 +240,9 @@ class Place(Endpoint):
 def test_a_program_chooses_by_cpu_and_the_hash_for_cpus_without_a_socket() -> None:
     host = Host(3)
     places = [Place(host.sim, number) for number in range(2)]
+    sockets: list[Endpoint] = [*places]
     for client, turn in enumerate((1, 0, 1)):
-        group = ReuseportGroup(host.sim, f"group{client}", places, turn)
+        group = ReuseportGroup(host.sim, f"group{client}", sockets, turn)
         for cpu in host.machine.cpus[:4]:
             skb = host.request(client)
             assert group.receive(skb, cpu) == 10

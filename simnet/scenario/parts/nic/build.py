@@ -201,9 +201,9 @@ def tx_choice(
     port: Nic | MultiqueuePort, machine: Machine, rules: TxQueueRules, header: Header, *, seed: int
 ) -> tuple[MultiqueuePort | None, int]:
     """Where the CPU that sends chooses a packet's queue (XPS) the port, else None; and the hash."""
-    steers = rules.steers and isinstance(port, MultiqueuePort) and port.xps is not None
-    word = socket_hash(header, *_secrets(seed, machine.path)) if steers else 0
-    return (port if steers else None), word
+    if not rules.steers or not isinstance(port, MultiqueuePort) or port.xps is None:
+        return None, 0
+    return port, socket_hash(header, *_secrets(seed, machine.path))
 
 
 def tx_rules(host: Host) -> TxQueueRules:

@@ -250,7 +250,7 @@ def _ends(
     turns = [chosen(header, secret, count) for header in headers]
     if given.reuseport_program == "hash":
         return [sockets[turn] for turn in turns]
-    group = list(sockets)
+    group: list[Endpoint] = [*sockets]
     return [
         ReuseportGroup(ground.sim, f"udp.flow{number}.group", group, turn)
         for number, turn in enumerate(turns)
