@@ -28,6 +28,7 @@ MECHANISMS = {
     "wakeup": "wake-up and context switch",
     "syscall": "system calls",
     "application": "application",
+    "iommu": "mapping of buffers for devices (IOMMU)",
     "pages": "pages of receive buffers",
     "copy_misses": "payload that the last-level cache has lost",
     "storage": "block layer, page cache and virtual SCSI",
@@ -39,6 +40,7 @@ MECHANISMS = {
 }
 # of machines that have it: the others' listings do not name it
 _WHERE_DONE = (
+    "iommu",
     "pages",
     "copy_misses",
     "storage",
@@ -86,6 +88,7 @@ class Ledger:
     udp_send: Public[cython.longlong] = 0
     forwarding: Public[cython.longlong] = 0
     xdp: Public[cython.longlong] = 0
+    iommu: Public[cython.longlong] = 0
     pages: Public[cython.longlong] = 0
     copy_misses: Public[cython.longlong] = 0
     skb: Public[cython.longlong] = 0
@@ -124,6 +127,7 @@ class Ledger:
             + self.syscall
             + self.application
             + self.storage
-            + self.hypervisor,
+            + self.hypervisor
+            + self.iommu,
         )
         return dict(zip(KINDS, parts, strict=True))

@@ -16,6 +16,7 @@ from simnet.host.softirq.version import SoftirqRules
 
 if TYPE_CHECKING:
     from simnet.host.costs import Costs
+    from simnet.host.iommu import DmaDomain
     from simnet.host.memory import Memory
     from simnet.kernel.simulator import Simulator
 
@@ -89,6 +90,7 @@ class Machine:
     Attributes:
         cpus: by number; those off line, too.
         online: those that run.
+        domains: where buffers are mapped for devices, by their names; none without an IOMMU.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class Machine:
             if len(threads) == 2:  # noqa: PLR2004 - siblings come in pairs
                 threads[0].sibling, threads[1].sibling = threads[1], threads[0]
         self.apic = Apic(self.cpus)
+        self.domains: dict[str, DmaDomain] = {}
         self.scheduler = self._scheduler(layout)
         for cpu in self.cpus:
             SoftirqNetRx(

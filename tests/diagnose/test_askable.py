@@ -56,3 +56,39 @@ def test_nothing_is_asked_for_under_a_load_that_is_not_simulated(tmp_path: Path)
     found, text = asked(tmp_path, card + interrupts)
     assert offered(found) == []
     assert "No prediction: a router is not simulated with its load" in text
+
+
+STRICT = """$ uname -r
+{release}
+$ ethtool -i eth0
+driver: ice
+$ lscpu
+Architecture: x86_64
+CPU(s): 8
+Vendor ID: GenuineIntel
+Model name: Intel(R) Xeon(R) Gold 6338 CPU @ 2.00GHz
+$ dmesg
+[    0.000000] Linux version {release} (builder) #1 SMP
+[    0.000000] Command line: BOOT_IMAGE=/vmlinuz-{release} ro intel_iommu=on iommu.strict=1
+[    1.128371] iommu: Default domain type: Translated
+[    1.128371] iommu: DMA domain TLB invalidation policy: strict mode (set via kernel command line)
+[    1.172637] pci 0000:17:00.0: Adding to iommu group 5
+"""
+
+
+def test_an_iommu_that_is_waited_for_can_be_asked_about(tmp_path: Path) -> None:
+    for release, typed in (
+        ("6.1.0-13-amd64", "> /etc/default/grub.d/iommu.cfg && update-grub"),
+        ("5.14.0-362.el9.x86_64", "grubby --update-kernel=ALL --remove-args=iommu.strict=1"),
+    ):
+        found, text = asked(tmp_path, STRICT.format(release=release))
+        assert found.findings[0].rule.name == "iommu-strict"
+        assert typed in found.findings[0].hit.actions[0].do
+        assert offered(found) == ["iommu.passthrough=1"]
+        assert "iommu.passthrough=1" in text
+
+
+def test_an_iommu_of_a_kernel_before_flush_queues_is_not_asked_about(tmp_path: Path) -> None:
+    found, _ = asked(tmp_path, STRICT.format(release="3.10.0-1160.el7.x86_64"))
+    assert found.findings[0].rule.name == "iommu-strict"
+    assert offered(found) == []

@@ -28,6 +28,7 @@ READ: Final[dict[str, dict[str, str]]] = {
         "clock": "1600 MHz",
         "threads_per_core": "1",
         "cores_per_socket": "6",
+        "intel_iommu": "on",
         "core_cpus": "['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11']",
     },
     "10-i40e-x722-rss-ipsec-nat-t": {"rx_queues": "12"},

@@ -20,6 +20,7 @@ _OPTION: Final = re.compile(
     r"|processor\.max_cstate|idle|pcie_aspm(?:\.policy)?|cpuidle\.off|nohz_full|isolcpus|nosmt"
     r"|mitigations|swiotlb|pci)=(?P<value>[\w,.:-]+)"
 )
+_BOOTED: Final = re.compile(r"BOOT_IMAGE=\S{0,80}?/vmlinu[zx]-(\d\.\d{1,2}\.\d{1,3}[-\w.+~]*)")
 _BOOT: Final = re.compile(r"BOOT_IMAGE=|[Cc]ommand line:|\broot=|(?:iommu|cstate|aspm|idle)\S*=")
 _LSCPU: Final = re.compile(
     r"\s{0,8}(CPU\(s\)|Thread\(s\) per core|Core\(s\) per socket|Socket\(s\)|NUMA node\(s\)"
@@ -50,6 +51,8 @@ def read(page: Page) -> Iterator[Fact]:
     for at, line in enumerate(page.lines, 1):
         if _IS_UNAME.match(line) and (release := _UNAME.search(line)):
             yield Fact("kernel", "", "release", 0, page.name, at, release[1])
+        if booted := _BOOTED.search(line):
+            yield Fact("kernel", "", "release", 0, page.name, at, booted[1])
         if _BOOT.search(line):
             for option in _OPTION.finditer(line):
                 yield Fact("cmdline", "", option["name"], 0, page.name, at, option["value"])

@@ -34,6 +34,12 @@ _BANDWIDTH: Final = re.compile(
 )
 # percent of CPU time
 _FELT: Final = 5
+# where the files that grub-mkconfig reads are many
+_DEBIAN_FILE: Final = "/etc/default/grub.d/iommu.cfg"
+_DEBIAN: Final = (
+    f"echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX iommu=pt\"' > {_DEBIAN_FILE} && update-grub"
+)
+_WHATIF: Final = "iommu.passthrough=1"
 
 
 def _device(evidence: Evidence, slot: str) -> str:
@@ -164,14 +170,15 @@ def _strict(evidence: Evidence) -> Iterator[Found]:
 
 def _lazily(evidence: Evidence, option: Fact | None) -> tuple[Action, ...]:
     """Return what changes the command line where the kernel's name tells the distribution."""
-    if not re.search(r"\.(?:el|fc|amzn)\d", evidence.said("kernel", "release")):
+    kernel = evidence.said("kernel", "release")
+    if re.search(r"-(?:generic|lowlatency|amd64)$", kernel):
+        return (Action(_DEBIAN, f"rm {_DEBIAN_FILE} && update-grub", _WHATIF),)
+    if not re.search(r"\.(?:el|fc|amzn)\d", kernel):
         return ()
-    old = f"{option.name}={option.text}" if option else ""
+    old = f" --{{}}args={typed(f'{option.name}={option.text}')}" if option else ""
     kernels = "grubby --update-kernel=ALL"
-    if not old:
-        return (Action(f"{kernels} --args=iommu=pt", f"{kernels} --remove-args=iommu=pt"),)
-    do = f"{kernels} --remove-args={typed(old)} --args=iommu=pt"
-    return (Action(do, f"{kernels} --remove-args=iommu=pt --args={typed(old)}"),)
+    do = f"{kernels}{old.format('remove-')} --args=iommu=pt"
+    return (Action(do, f"{kernels} --remove-args=iommu=pt{old.format('')}", _WHATIF),)
 
 
 def _stalls(evidence: Evidence) -> Iterator[Found]:

@@ -1,6 +1,6 @@
-"""Sysctls: what `sysctl -a` printed, or the files of `/proc/sys`; options of the kernel at boot.
+"""Sysctls: what `sysctl -a` printed, or the files of `/proc/sys`.
 
-Source: sysctl(8); Documentation/admin-guide/kernel-parameters.txt of Linux.
+Source: sysctl(8).
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     from simnet.importing.evidence import Evidence
 
 _LINE: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
-_OPTION: Final = re.compile(r"(?<!\S)((?:intel_idle|processor)\.max_cstate)=(\d{1,2})(?!\S)")
 _PICKED: Final = 60
 _OURS: Final = re.compile(r"net\.(core|ipv4)\.\w+")
 
 
 def _settings(evidence: Evidence) -> Iterator[Told]:
     """Yield the sysctls that are knobs; of few that somebody picked also the others."""
-    yield from _options(evidence)
     told = evidence.outputs.one("sysctl -a")
     printed = {} if told is None else dict(_LINE.findall(told.text))
     for knob in KNOBS:
@@ -39,12 +37,6 @@ def _settings(evidence: Evidence) -> Iterator[Told]:
     if told is not None and len(printed) <= _PICKED:
         for name in sorted(printed.keys() - {knob.name for knob in KNOBS}):
             yield Told(name, " ".join(printed[name].split()), told.name, why=NOT_MODELLED)
-
-
-def _options(evidence: Evidence) -> Iterator[Told]:
-    told = evidence.outputs.one("cmdline")
-    if told is not None:
-        yield from (Told(name, value, told.name) for name, value in _OPTION.findall(told.text))
 
 
 PARSER: Final = Parser(

@@ -15,9 +15,13 @@ from simnet.kernel.simulator import Simulator
 
 @cython.cclass
 class Endpoint(Component):
-    """Where the protocol layer hands a received frame; `freer` is the CPU that freed the last."""
+    """Where the protocol layer hands a received frame; `freer` is the CPU that freed the last.
+
+    `paged`: what it sends lies in pages of its own, apart from the headers.
+    """
 
     freer: Public[Cpu] = None
+    paged: cython.bint = False
 
     def __init__(self, sim: Simulator, path: str) -> None:
         self._register_endpoint(sim, path)
@@ -25,6 +29,7 @@ class Endpoint(Component):
     def _register_endpoint(self, sim: Any, path: str) -> cython.int:
         """Begin, as `__init__` says, without a call of Python's."""
         self.freer = None
+        self.paged = False
         return self._register(sim, path)
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:

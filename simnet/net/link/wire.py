@@ -16,6 +16,7 @@ from typing import Any
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.host.iommu import DmaDomain
 from simnet.host.softirq.softirq import Napi
 from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
@@ -58,11 +59,13 @@ class Port(Napi):
         node: NUMA node that it is attached to.
 
     Attributes:
+        domain: of the device, where the IOMMU translates its addresses.
         copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
         dma_ps: from the last bit of a frame to its descriptor in memory.
     """
 
     node: cython.int = 0
+    domain: Public[DmaDomain] = None
     copies: Public[cython.bint] = False
     dma_ps: Public[cython.longlong] = 0
     incoming: Public[SkbQueue] = None
@@ -76,6 +79,7 @@ class Port(Napi):
         """Begin, as `__init__` says, without a call of Python's."""
         self._register_napi(sim, path, weight)
         self.node = node
+        self.domain = None
         self.copies = False
         self.dma_ps = 0
         self.incoming = SkbQueue()

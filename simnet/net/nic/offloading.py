@@ -150,6 +150,8 @@ class OffloadingNic(Nic):
         work = self.spread.vary(self.costs.driver_rx_ps + extra)
         self.ledger.driver += work - self.access.far_frame_ps
         self.ledger.device_lines += self.access.far_frame_ps
+        if self.remapped > 0:
+            work += self._remap_ps(cpu, 1)
         return work + self._pages_ps(cpu, skb)
 
     def _pages_ps(self, cpu: Cpu, skb: Skb) -> cython.longlong:
@@ -213,6 +215,7 @@ class OffloadingNic(Nic):
         self.tx_endpoint = skb.endpoint
         self.tx_end_seq = skb.end_seq
         self.tx_parts[self.tx.sent & self.tx.mask] = part
+        self.tx.part = part
         return Nic._send_now(self, skb)  # noqa: SLF001 - the method that this one extends
 
     def _packet_begins(self) -> cython.int:

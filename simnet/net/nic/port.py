@@ -21,6 +21,7 @@ from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
+from simnet.host.iommu import DmaDomain
 from simnet.host.ledger import Ledger
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
@@ -35,6 +36,8 @@ from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.transmit_ring import TransmitRing
 from simnet.net.qdisc.egress import Egress
 from simnet.net.steering.steering import Steering
+
+_PERMILLE: cython.longlong = 1000
 
 
 @cython.cclass
@@ -51,6 +54,8 @@ class Nic(Port):
             ring fills (pfifo_fast without BQL).
         capture: gets every frame as it comes and leaves, with its time: `frame(skb, time_ps, out)`;
             None for nothing.
+        remapped: in 1/1000 of the received frames, buffers that the driver unmaps, mapping others
+            in their place.
         followed: the frame of which `capture.taken(cpu)` is told when the driver takes it.
     """
 
@@ -88,6 +93,8 @@ class Nic(Port):
     egress: Public[Egress] = None
     capture: Public[Any] = None
     followed: Public[Skb] = None
+    remapped: cython.longlong = 0
+    remap_permille: cython.longlong = 0
     spread: Public[Spread] = None
     drops: cython.longlong = 0
     rx_packets: cython.longlong = 0
@@ -114,6 +121,13 @@ class Nic(Port):
         self.unmasked = True
         self.armed_ps = NEVER
         self.spread = Spread(0, 0)
+
+    def map_in(self, domain: DmaDomain, remapped: cython.longlong) -> cython.int:
+        """Map buffers in a device's domain from now on; see `remapped`."""
+        self.domain = domain
+        self.tx.domain = domain
+        self.remapped = remapped
+        return 0
 
     @property
     def uncounted_bytes(self) -> int:
@@ -395,11 +409,22 @@ class Nic(Port):
                     seen -= 1
                     work += self.buffers.allocated_ps(cpu, endpoint.freer)
             work += frames_ps
+            if self.remapped > 0:
+                work += self._remap_ps(cpu, self.batch)
         else:
             self.finishing = True
             work += self._closing_ps()
         cpu.run(SOFT_LEVEL, softirq, work, softirq.mode)
         return POLL_CONTINUES
+
+    def _remap_ps(self, cpu: Cpu, frames: cython.longlong) -> cython.longlong:
+        """Unmap the buffers of so many frames, and map others in their place; return the work."""
+        buffers: cython.longlong
+        self.remap_permille += frames * self.remapped
+        buffers = self.remap_permille // _PERMILLE
+        self.remap_permille -= buffers * _PERMILLE
+        self.domain.maps += buffers
+        return self.domain.unmap_ps(cpu, buffers) + self.domain.map_ps(buffers)
 
     def _closing_ps(self) -> cython.longlong:
         """Mailboxes that end a poll: return ring consumer, standard ring producer, interrupt."""
@@ -421,6 +446,8 @@ class Nic(Port):
         far_ps = access.far_mmio_ps + access.far_line_ps + access.far_header_ps
         self.ledger.tcp_send += access.near_mmio_ps
         self.ledger.device_lines += far_ps
+        if self.domain is not None:
+            far_ps += self.domain.map_ps(1)
         return access.near_mmio_ps + far_ps + self.tx.use_ps(cpu)
 
     def transmit(self, skb: Skb) -> cython.int:

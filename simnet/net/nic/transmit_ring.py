@@ -14,6 +14,7 @@ import cython
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
+from simnet.host.iommu import DmaDomain
 from simnet.host.memory import SharedLines
 from simnet.kernel.compiled import Array, Public
 from simnet.net.link.skb import Endpoint, Skb
@@ -38,6 +39,9 @@ class TransmitRing:
         charges: a frame's memory becomes its socket's here; else a queueing discipline has done so.
         ends: when it does so of each descriptor's frame; by `number & mask`.
         freer: the CPU that has freed frames last; None before the first.
+        domain: what frames are mapped in; None: nothing is mapped.
+        part: the next frame is cut from the same as the one before, which is mapped whole.
+        mapped: buffers of what begins with each descriptor's frame; by `number & mask`.
     """
 
     size: cython.int = 0
@@ -60,6 +64,11 @@ class TransmitRing:
     freer: Cpu = None
     ends: Array[cython.longlong] = None
     counted: Array[cython.longlong] = None
+    domain: Public[DmaDomain] = None
+    part: Public[cython.bint] = False
+    mapped: Array[cython.longlong] = None
+    first: cython.longlong = 0
+    payload: cython.longlong = 0
 
     def __init__(self, device: NetDevice) -> None:
         slots = 1 << device.tx_ring.bit_length()
@@ -76,6 +85,7 @@ class TransmitRing:
         self.owners = [None] * slots
         self.lengths = array("q", [0]) * slots
         self.counted = array("q", [0]) * slots
+        self.mapped = array("q", [0]) * slots
 
     def use_ps(self, cpu: Cpu) -> cython.longlong:
         """What the lines of queue and buffer cost `cpu`, which sends a frame."""
@@ -105,11 +115,33 @@ class TransmitRing:
         self.counted[slot] = counted_bytes
         self.ends[slot] = noted_ps
         self.writers[slot] = skb.toucher
+        if self.domain is not None:
+            self._map(slot, skb)
         if skb.owner is not None:
             self.owners[slot] = skb.owner
             self.lengths[slot] = skb.end_seq - skb.seq
             if self.charges:
                 skb.owner.queued(self.lengths[slot])
+        return 0
+
+    @cython.cfunc
+    def _map(self, slot: cython.longlong, skb: Skb) -> cython.int:
+        """Map the buffer that a frame begins with, and those of the socket that hold the rest.
+
+        Who sends it pays for that, see `Nic.transmit_cost_ps` and `SendCosts.staged_ps`.
+        """
+        buffers: cython.longlong = 0
+        self.mapped[slot] = 0
+        if not self.part:
+            self.first = slot
+            self.payload = 0
+            buffers = 1
+        if skb.owner is not None and skb.owner.paged:
+            buffers -= self.domain.fragments(self.payload)
+            self.payload += skb.end_seq - skb.seq
+            buffers += self.domain.fragments(self.payload)
+        self.mapped[self.first] += buffers
+        self.domain.maps += buffers
         return 0
 
     @cython.cfunc
@@ -144,6 +176,8 @@ class TransmitRing:
         work: cython.longlong
         self.freer = cpu
         work = self.free_part(cpu)
+        if self.domain is not None:
+            work += self.domain.unmap_ps(cpu, self.mapped[(self.reclaimed - 1) & self.mask])
         return work if writer is cpu else work + self.buffers.freed_ps(cpu, writer)
 
     def free_part(self, cpu: Cpu) -> cython.longlong:

@@ -140,6 +140,7 @@ class TcpSocket(TcpConnection):
             settings.sim, path, sender, receiver, settings.jiffy_ps, settings.overhead_bytes
         )
         self.nic = nic
+        self.paged = True
         self.costs = costs
         self.ledger = costs.ledger
         self.lines = SharedLines(memory, settings.shared_lines)

@@ -78,6 +78,7 @@ class SocketQueue(Port):
         self.hashed = self.word * port.tx_queues >> 32 if rules.several else 0
         self.number = self.hashed
         self.queue = port.queues[self.number]
+        self.domain = self.queue.domain
         self.posted = 0
         self.moves = 0
         socket.leave_by(self)

@@ -17,6 +17,7 @@ import cython
 
 from simnet.host.cpu import Context, Cpu
 from simnet.host.interrupt import IrqLine
+from simnet.host.iommu import DmaDomain
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.kernel.compiled import Public
@@ -60,6 +61,7 @@ class CompletingQueue(MergingQueue):
         woken: processes that a completion has to wake; who completes does.
         debt_ps: work that was caused and not done.
         ipis: completions that were handed to another CPU.
+        domain: of the drive, where the IOMMU translates its addresses.
     """
 
     drive: Drive = None
@@ -74,6 +76,7 @@ class CompletingQueue(MergingQueue):
     woken: Public[list[Any]] = None
     debt_ps: Public[cython.longlong] = 0
     ipis: cython.longlong = 0
+    domain: Public[DmaDomain] = None
     softirqs: list[Any] = None
 
     def __init__(
@@ -116,6 +119,13 @@ class CompletingQueue(MergingQueue):
         if self.rq_affinity == 0 or request.cpu is cpu:
             return False
         return self.rq_affinity > _SAME_CACHE or request.cpu.socket != cpu.socket
+
+    @cython.cfunc
+    def owe_booked(self, work_ps: cython.longlong) -> cython.int:
+        """Owe work that is in the ledger already, and not the block layer's."""
+        self.debt_ps += work_ps
+        self.ledger.storage -= work_ps
+        return 0
 
     def waking_ps(self, count: cython.longlong) -> cython.longlong:
         """What waking so many processes takes, and what else was caused."""
@@ -286,6 +296,10 @@ class HardwareQueue(Completer):
     @cython.cfunc
     def issue(self, request: MqRequest) -> cython.int:
         """Give the drive a request (`nvme_queue_rq`)."""
+        if self.owner.domain is not None:
+            # nvme_map_data: all of a request at once
+            self.owner.domain.maps += 1
+            self.owner.owe_booked(self.owner.domain.map_ps(1))
         self.in_driver += 1
         request.started = True
         request.io_start_ps = self.sim.now

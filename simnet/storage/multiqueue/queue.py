@@ -297,6 +297,9 @@ class MultiQueue(CompletingQueue):
         """`blk_mq_end_request`: tell the submitters, account, give the tags back."""
         bio: Bio
         hardware: HardwareQueue = request.hardware
+        if self.domain is not None:
+            # nvme_unmap_data
+            self.owe_booked(self.domain.unmap_ps(cpu, 1))
         for bio in request.bios:
             if bio.done is not None:
                 bio.done(bio)

@@ -12,6 +12,7 @@ from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
+from simnet.host.iommu import DmaDomain
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.net.link.skb import Skb, SkbQueue
@@ -136,6 +137,8 @@ class SendCosts:
             # TCP, IP and driver for one segment, or one large one that the NIC cuts
             work += self.nic.transmit_cost_ps(cpu)
             frames -= 1
+        if self.nic.domain is not None and staged.count > 0:
+            work += self._mapped_ps(staged)
         if self.nic.copies:
             # a CPU copies each to the port
             skb = staged.head
@@ -143,6 +146,23 @@ class SendCosts:
                 work += self.nic.length_cost_ps(cpu, skb.wire_bytes)
                 skb = skb.next
         return work
+
+    def _mapped_ps(self, staged: SkbQueue) -> cython.longlong:
+        """Map the buffers of the send queue that hold what is sent."""
+        domain: DmaDomain = self.nic.domain
+        buffers: cython.longlong = 0
+        length: cython.longlong = 0
+        segments: cython.int = 0
+        skb: Skb = staged.head
+        while skb is not None:
+            length += skb.end_seq - skb.seq
+            segments += 1
+            if segments == self.per_large or skb.next is None:
+                buffers += domain.fragments(length)
+                length = 0
+                segments = 0
+            skb = skb.next
+        return domain.map_ps(buffers)
 
     @cython.cfunc
     def probed(self, cpu: Cpu) -> cython.int:

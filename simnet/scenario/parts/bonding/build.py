@@ -267,6 +267,7 @@ class _Builder:
         route.outlets = [
             self._outlet(slave, socket, machine, host, header) for slave in bond.slaves
         ]
+        route.domain = route.outlets[0].domain
         return route
 
     def _outlet(

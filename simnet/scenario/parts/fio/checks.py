@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.release import release
+from simnet.scenario.core.checks import check_hosts
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.parts.storage.checks import check_disk, check_tunables
@@ -54,6 +55,7 @@ def check_fio(tree: Tree, table: Table) -> None:
         if job["ioengine"] == "io_uring" and release(version) < _IO_URING:
             message = f"not in Linux {version}: io_uring came with Linux 5.1"
             raise table.error((*place, "ioengine"), "fio", message)
+    check_hosts(tree, table)
 
 
 def needs(tree: Tree) -> Iterator[Need]:

@@ -120,7 +120,9 @@ class Cpu(Section):
 
     beside: ClassVar[Mapping[str, Any]] = MappingProxyType({"stands_for": (_StandsFor, ())})
 
-    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd"))] = "intel"
+    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd", "arm"))] = (
+        "intel"
+    )
     clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
     threads_per_core: Annotated[int, count("hardware threads of a core", 1, 8)]
     cores_per_socket: Annotated[int, count("cores of a socket", 1, 256)]

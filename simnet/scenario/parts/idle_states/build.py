@@ -1,7 +1,8 @@
 """Makes the idle states that the CPUs of a machine use.
 
-`intel_idle` has those of Intel's processors, `acpi_idle` (module `processor`) those of AMD's. Where
-every state that halts is switched off, the kernel polls: there is nothing to leave.
+`intel_idle` has those of Intel's processors, `acpi_idle` (module `processor`) those of AMD's; no
+parameter limits those of others. Where every state that halts is switched off, the kernel polls:
+there is nothing to leave.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
 
     if not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
         return None
-    states = kernel.intel_max_cstate if cpu.vendor == "intel" else kernel.amd_max_cstate
+    states = getattr(kernel, f"{cpu.vendor}_max_cstate", ALL_STATES)
     deep = states == ALL_STATES and used(cpu.deep_idle_exit_ps)
     return IdleStates(
         cpu.idle_enter_ps,

@@ -18,7 +18,7 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     hosts |= {f"peers[{number}]": peer for number, peer in enumerate(effective.peers)}
     for place, host in hosts.items():
         vendor = host.cpu.vendor
-        used = DRIVERS[vendor]
+        used = DRIVERS.get(vendor, "another driver")
         for maker, module in DRIVERS.items():
             if maker != vendor:
                 why = f"{used}, not {module}, has the idle states of {host.name}"

@@ -99,6 +99,8 @@ def make_nic(
     nic: Nic = model.make(slot)
     nic.per_frame = per_frame
     nic.spread = make_spread(host, nic.path, seed)
+    if port.name in machine.domains:
+        nic.map_in(machine.domains[port.name], model.remapped_permille)
     queue_above(nic, host, port, queue=queue or 0, seed=seed)
     mask = sum(1 << cpu for cpu in cpus)
     nic.line = machine.apic.line(port.irq_of(queue or 0), name, mask, port.node)

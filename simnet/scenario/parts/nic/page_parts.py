@@ -14,9 +14,12 @@ from simnet.scenario.parts.nic.schema import (
     DATAGRAM_HEADERS_BYTES,
     FRAME_HEADER_BYTES,
     SHARED_INFO_BYTES,
+    Remaps,
     Rings,
 )
 
+# in 1/1000 of the frames
+_HALF_A_PAGE: Final = 500
 _LARGE_PART_BYTES: Final = 4096
 _LARGE_BUFFER_BYTES: Final = 3072
 
@@ -38,6 +41,12 @@ class PageParts(Rings):
     def frame_buffer_bytes(self) -> int:
         """As many parts of pages as a full frame takes."""
         return self.parts_bytes(self.mtu_bytes + self.around_bytes)
+
+    @classmethod
+    def remaps(cls, version: str) -> Remaps:  # noqa: ARG003 - the same in all
+        """The halves of a page take turns, unless the other is in use; see `Nic.remaps`."""
+        why = "i40e_can_reuse_rx_page and the like: a page stays mapped unless its half is in use"
+        return Remaps(0, why, _HALF_A_PAGE)
 
     def datagram_truesize(self, length: int, overhead: int) -> int:
         """Parts of pages and an `sk_buff`; `skb_shared_info` lies in the first part."""

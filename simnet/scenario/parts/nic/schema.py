@@ -16,7 +16,7 @@ from simnet.host.release import release
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
-from simnet.scenario.core.specs import Flag, count, rate, size, time
+from simnet.scenario.core.specs import Flag, count, rate, ratio, size, time
 from simnet.scenario.core.tree import DEFAULT, dotted
 
 if TYPE_CHECKING:
@@ -49,8 +49,25 @@ DATAGRAM_HEADERS_BYTES: Final = 14 + UDP_HEADERS_BYTES
 """Of Ethernet, IP and UDP."""
 SHARED_INFO_BYTES: Final = 320
 """`skb_shared_info`, which lies behind the data of a buffer."""
+# in 1/1000 of the frames
+_EACH_FRAME: Final = 1000
 # preamble, header, FCS and gap
 _ETHERNET_OVERHEAD_BYTES: Final = 38
+
+
+@dataclass(frozen=True)
+class Remaps:
+    """Received frames for which a driver unmaps a buffer and maps another, in 1/1000.
+
+    Attributes:
+        permille: how many.
+        source: why.
+        most: how many it may be; None where it is known.
+    """
+
+    permille: int
+    source: str
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -151,6 +168,10 @@ class Nic(Section):
     driver: Annotated[str, Field(description="Linux driver")]
     link_rate_bps: Annotated[int, rate("line rate", "1 Mbit/s", "1 Tbit/s")]
     mtu_bytes: Annotated[int, size("largest IP packet", "68 B", "64 KiB")]
+    remapped_permille: Annotated[
+        int,
+        ratio("received frames for which the driver maps another buffer in the IOMMU", "0", "1"),
+    ] = 0
     napi_weight: Annotated[int, count("packets per poll", 1, 4096)]
     descriptor_bytes: Annotated[
         int, size("descriptors that one received frame takes in all rings", "8 B", "1 KiB")
@@ -196,6 +217,15 @@ class Nic(Section):
             values: of the NIC.
         """
         return cls.charges_datagrams
+
+    @classmethod
+    def remaps(cls, version: str) -> Remaps:  # noqa: ARG003 - of subclasses
+        """Return which received frames cost a mapping, where an IOMMU translates.
+
+        Args:
+            version: of the kernel.
+        """
+        return Remaps(_EACH_FRAME, "the driver unmaps the buffer of each frame, and maps another")
 
     @classmethod
     def unknown(cls, knob: str, values: Mapping[str, Any]) -> str:  # noqa: ARG003 - of subclasses

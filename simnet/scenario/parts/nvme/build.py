@@ -80,6 +80,8 @@ def make_queue(
         max_sectors=given.max_sectors_bytes // SECTOR_BYTES,
         node=drive.node,
     )
+    if drive.name in machine.domains:
+        queue.domain = machine.domains[drive.name]
     for name, value in drive.iosched.model_dump().items():
         if value != UNSET:
             queue.scheduler.store(name, value)

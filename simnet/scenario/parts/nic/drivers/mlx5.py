@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
+from simnet.host.release import release
 from simnet.scenario.core.specs import Flag, count, time
 from simnet.scenario.parts.nic.channels import Channels, ethtool
 from simnet.scenario.parts.nic.schema import (
     DATAGRAM_HEADERS_BYTES,
     FRAME_HEADER_BYTES,
     SHARED_INFO_BYTES,
+    Remaps,
     RxModeration,
 )
 
@@ -26,6 +28,8 @@ _STRIDE_BYTES: Final = 64
 # en.h: MLX5E_RX_MAX_HEAD, what is copied into the sk_buff
 _MAX_HEAD_BYTES: Final = 256
 _HEAD_BYTES: Final = 1024
+_POOLED: Final = (6, 4)
+_HALF_A_PAGE: Final = 500
 
 
 class Mlx5(RxModeration, Channels):
@@ -85,6 +89,14 @@ class Mlx5(RxModeration, Channels):
             return _strides(frame + _HEADROOM_BYTES) + overhead
         rest = _strides(max(frame - _MAX_HEAD_BYTES, 0))
         return _HEAD_BYTES + overhead - SHARED_INFO_BYTES + rest
+
+    @classmethod
+    def remaps(cls, version: str) -> Remaps:
+        """Half a page a frame, but for those that come back; see `Nic.remaps`."""
+        if release(version) >= _POOLED:
+            return Remaps(0, "mlx5e_alloc_rq: page_pool keeps pages mapped, PP_FLAG_DMA_MAP")
+        cached = "mlx5e_rx_cache_get: pages that are still in use are unmapped, others are not"
+        return Remaps(_HALF_A_PAGE // 2, cached, _HALF_A_PAGE)
 
     def _arfs(self, version: str) -> ArfsDriver:  # noqa: ARG002 - the same in all that have it
         """Return the single-threaded work queue of firmware commands."""

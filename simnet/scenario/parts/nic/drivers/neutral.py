@@ -15,6 +15,7 @@ from simnet.scenario.parts.nic.schema import (
     Ethernet,
     Polled,
     ReceiveOffload,
+    Remaps,
 )
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Slot
 
+# in 1/1000 of the frames
+_SOME: Final = 500
 _CALLED: Final = {"-C": "moderation", "-N": "a flow rule"}
 
 
@@ -43,6 +46,12 @@ class Neutral(BusLatency, ReceiveOffload, Polled, Multiqueue, Ethernet):
     def knobs(cls) -> tuple[Knob, ...]:
         """Return the number of queues, where both ways are set together, and RSS."""
         return (COMBINED, *RSS_KNOBS)
+
+    @classmethod
+    def remaps(cls, version: str) -> Remaps:  # noqa: ARG003 - nobody knows of any
+        """Return that nobody knows; see `Nic.remaps`."""
+        why = "not known: drivers keep their buffers mapped, or map one for each frame"
+        return Remaps(_SOME, why, 2 * _SOME)
 
     @classmethod
     def unknown(cls, knob: str, values: Mapping[str, Any]) -> str:

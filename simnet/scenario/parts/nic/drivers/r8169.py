@@ -10,6 +10,7 @@ from simnet.scenario.parts.nic.schema import (
     Ethernet,
     Polled,
     ReceiveOffload,
+    Remaps,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ class R8169(BusLatency, ReceiveOffload, Polled, Ethernet):
     def frame_buffer_bytes(self) -> int:
         """What a full frame is copied into (`napi_alloc_skb`)."""
         return -(-(self.mtu_bytes + _AROUND_BYTES) // _LINE_BYTES) * _LINE_BYTES
+
+    @classmethod
+    def remaps(cls, version: str) -> Remaps:  # noqa: ARG003 - the same in all
+        """None; see `Nic.remaps`."""
+        return Remaps(0, "rtl_rx: frames are copied out of buffers that stay mapped")
 
     def make(self, slot: Slot) -> Device:
         """Return the chip and its driver."""
