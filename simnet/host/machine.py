@@ -16,7 +16,7 @@ from simnet.host.softirq.version import SoftirqRules
 
 if TYPE_CHECKING:
     from simnet.host.costs import Costs
-    from simnet.host.iommu import DmaDomain
+    from simnet.host.dma.iommu import DmaDomain
     from simnet.host.memory import Memory
     from simnet.kernel.simulator import Simulator
 

@@ -16,7 +16,7 @@ from typing import Any
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.host.iommu import DmaDomain
+from simnet.host.dma.iommu import DmaDomain
 from simnet.host.softirq.softirq import Napi
 from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component

@@ -20,8 +20,8 @@ from simnet.host.accounting import SOFT_LEVEL
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
+from simnet.host.dma.iommu import DmaDomain
 from simnet.host.interrupt import IrqLine
-from simnet.host.iommu import DmaDomain
 from simnet.host.ledger import Ledger
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE

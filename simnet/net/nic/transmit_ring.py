@@ -14,7 +14,7 @@ import cython
 from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
-from simnet.host.iommu import DmaDomain
+from simnet.host.dma.iommu import DmaDomain
 from simnet.host.memory import SharedLines
 from simnet.kernel.compiled import Array, Public
 from simnet.net.link.skb import Endpoint, Skb

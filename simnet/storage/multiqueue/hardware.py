@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import cython
 
 from simnet.host.cpu import Context, Cpu
+from simnet.host.dma.iommu import DmaDomain
 from simnet.host.interrupt import IrqLine
-from simnet.host.iommu import DmaDomain
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.kernel.compiled import Public

@@ -12,7 +12,7 @@ from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
-from simnet.host.iommu import DmaDomain
+from simnet.host.dma.iommu import DmaDomain
 from simnet.host.ledger import Ledger
 from simnet.host.memory import Memory
 from simnet.net.link.skb import Skb, SkbQueue

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
-from simnet.host.iommu import DmaDomain, RemappingUnit
+from simnet.host.dma.iommu import DmaDomain, RemappingUnit
 from simnet.scenario.parts.iommu.schema import translates
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.iommu import DmaDomain, RemappingUnit
+from simnet.host.dma.iommu import DmaDomain, RemappingUnit
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import MS, NS, US, make_machine, make_memory

@@ -1,0 +1,1 @@
+"""What lies between devices and the memory that they use."""
