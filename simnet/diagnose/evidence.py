@@ -8,8 +8,8 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.announced import modules_below
 from simnet.diagnose import foreign
-from simnet.diagnose.announced import modules_below
 from simnet.diagnose.fact import Fact, Series
 
 if TYPE_CHECKING:

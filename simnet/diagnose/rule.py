@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.announced import modules_below
+from simnet.announced import modules_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import pkgutil
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Final
+
+from simnet.announced import modules_below
 
 LATER: Final = "later/"
 """What stands before the names of files that were taken a second time."""
@@ -92,9 +92,7 @@ def announced() -> tuple[Any, ...]:
     """Return the `PARSER` of each module below :mod:`simnet.importing.parsers`, by their names."""
     from simnet.importing import parsers as folder
 
-    below = pkgutil.walk_packages(folder.__path__, f"{folder.__name__}.")
-    names = sorted((one.name.rpartition(".")[2], one.name) for one in below if not one.ispkg)
-    modules = (import_module(name) for _, name in names)
+    modules = sorted(modules_below(folder), key=lambda one: one.__name__.rpartition(".")[2])
     return tuple(module.PARSER for module in modules if hasattr(module, "PARSER"))
 
 

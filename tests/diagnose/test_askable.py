@@ -92,3 +92,45 @@ def test_an_iommu_of_a_kernel_before_flush_queues_is_not_asked_about(tmp_path: P
     found, _ = asked(tmp_path, STRICT.format(release="3.10.0-1160.el7.x86_64"))
     assert found.findings[0].rule.name == "iommu-strict"
     assert offered(found) == []
+
+
+NAT = """$ nft list ruleset
+table ip nat {{
+	chain postrouting {{
+		type nat hook postrouting priority srcnat; policy accept;
+		oifname "eth1" masquerade
+	}}
+	chain forward {{
+		{rule}
+	}}
+}}
+$ uname -r
+{kernel}
+$ sysctl net.ipv4.ip_forward
+net.ipv4.ip_forward = 1
+$ ethtool -i eth0
+driver: ice
+$ ethtool -i eth1
+driver: ice
+$ sar -n DEV 1 1
+Average:        IFACE   rxpck/s   txpck/s    rxkB/s    txkB/s
+Average:         eth0 381000.00 340000.00 310000.00  24300.00
+Average:         eth1 340010.00 381010.00  24301.00 309900.00
+$ mpstat -P ALL 1 1
+Average:     CPU    %usr   %nice    %sys %iowait    %irq   %soft  %steal  %guest  %gnice   %idle
+Average:     all    0.00    0.00    0.12    0.00    0.00   98.63    0.00    0.00    0.00    1.25
+Average:       0    0.00    0.00    0.00    0.00    0.00   99.50    0.00    0.00    0.00    0.50
+Average:       1    0.00    0.00    0.50    0.00    0.00   98.00    0.00    0.00    0.00    1.50
+"""
+
+
+def test_a_router_with_nat_is_offered_a_flow_table_where_none_is_yet(tmp_path: Path) -> None:
+    found, text = asked(tmp_path, NAT.format(rule="accept", kernel="6.1.0-28-amd64"))
+    assert found.findings[0].rule.name == "softirq-everywhere"
+    assert "nft flowtable=on" in offered(found)
+    assert "devices = { eth1, eth0 };" in text
+    assert "nft delete table inet simnet" in text
+    for rule, kernel in (("flow add @ft", "6.1.0-28-amd64"), ("accept", "3.10.0-957.el7.x86_64")):
+        found, text = asked(tmp_path, NAT.format(rule=rule, kernel=kernel))
+        assert found.findings[0].rule.name == "softirq-everywhere"
+        assert "flowtable" not in text

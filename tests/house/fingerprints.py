@@ -64,6 +64,8 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         "container-udp", tunings=("veth-napi", "veth-rps"), ms=4
     ),
     "router-connectx5": Configuration("router-connectx5"),
+    "router-nat": Configuration("router-nat"),
+    "router-nat, flow table": Configuration("router-nat", tunings=("flow-table",)),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
     "home-router": Configuration("home-router", ms=4),
     "home-router, RPS of both": Configuration(

@@ -27,8 +27,8 @@ FLOORS = (
 )
 # Anything may import these; they import nothing but each other.
 BASE = (
-    *("_engine", "_share", "errors", "extras", "faults", "files", "folders", "printable", "rows"),
-    *("spelling", "terminal"),
+    *("_engine", "_share", "announced", "errors", "extras", "faults", "files", "folders"),
+    *("printable", "rows", "spelling", "terminal"),
 )
 # The machinery of scenarios, which no subject is named in: they announce themselves.
 MACHINERY = ("simnet.scenario.core.", "simnet.scenario.commands.")

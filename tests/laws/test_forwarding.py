@@ -32,6 +32,7 @@ loads = st.fixed_dictionaries(
         "forward.raw_rules": st.sampled_from([1, 100]),
         "forward.filter_rules": st.sampled_from([1, 100]),
         "forward.conntrack": st.sampled_from(["on", "off"]),
+        "nft flowtable": st.sampled_from(["on", "off"]),
         "forward.answers": st.sampled_from([0, 100_000, 3_000_000]),
         "forward.answer_size": st.sampled_from(["1 B", "1472 B"]),
     },
@@ -55,6 +56,8 @@ loads = st.fixed_dictionaries(
 @given(loads)
 def test_packets_are_sent_or_dropped_under_a_name(chosen: dict[str, Any]) -> None:
     settings_of = {name: str(value) for name, value in chosen.items()}
+    if chosen["forward.conntrack"] == "off":
+        del settings_of["nft flowtable"]
     follow_packets(load("router-connectx5", settings=settings_of))
 
 

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from simnet.diagnose.page import Page
 
 _UNAME: Final = re.compile(r"\b(\d\.\d{1,2}\.\d{1,3}[-\w.+~]*)")
-_IS_UNAME: Final = re.compile(r"^(?:Linux |\s*[Kk]ernel(?: version)?[: ])")
+_IS_UNAME: Final = re.compile(
+    r"^(?:Linux |\s*[Kk]ernel(?: version)?[: ]|\d\.\d{1,2}\.\d{1,3}-[-\w.+~]{1,60}\s*$)"
+)
 _OPTION: Final = re.compile(
     r"(?:^|\s)(?P<name>intel_iommu|amd_iommu|iommu(?:\.\w+)?|intel_idle\.max_cstate"
     r"|processor\.max_cstate|idle|pcie_aspm(?:\.policy)?|cpuidle\.off|nohz_full|isolcpus|nosmt"
@@ -40,7 +42,8 @@ _WORDS: Final = re.compile(r"\b(XDP_REDIRECT|bpf_redirect(?:_map)?|devmap|cpumap
 OUTPUTS: Final = {"iommu": "lines of a log"}
 SIGN: Final = re.compile(
     r"(?m)IOTLB flush|IO/TLB|"
-    r"^Linux |^\s*[Kk]ernel|BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)"
+    r"^Linux |^\s*[Kk]ernel|^\d\.\d{1,2}\.\d{1,3}-\S{1,60}\s*$|"
+    r"BOOT_IMAGE|iommu|cstate|\bidle=|aspm|\bCPU\(s\)"
     r"|Hypervisor vendor|^Model name"
     r"|XDP_RED|devmap|bpf_redirect"
 )

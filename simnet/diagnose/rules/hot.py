@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.diagnose.routers import by_flow_table
 from simnet.diagnose.rule import Clear, Hit, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.families import Find
+    from simnet.diagnose.families import Act, Find
     from simnet.diagnose.rule import Found
 
 _NEEDS: Final = "perf top, perf report"
@@ -23,8 +24,8 @@ IOMMU_WORK: Final = (
 """Functions that map transfers and make the IOMMU forget them."""
 
 
-def _hot(names: str, least: float) -> Find:
-    """Look for functions that together take a share of CPU time, in percent."""
+def _hot(names: str, least: float, act: Act | None = None) -> Find:
+    """Look for functions that together take a share of CPU time, in percent; `act`: what helps."""
 
     def find(evidence: Evidence) -> Iterator[Found]:
         newest = {fact.name: fact for fact in evidence.of("hot", names)}
@@ -38,7 +39,8 @@ def _hot(names: str, least: float) -> Find:
             return
         more = f", {whole:.0f} % in all" if len(facts) > 1 else ""
         sure = "likely" if whole >= 2 * least else "possible"
-        yield Hit("", tuple(facts), said + more, min(30 + whole, 75), sure)
+        actions = act(evidence, "") if act else ()
+        yield Hit("", tuple(facts), said + more, min(30 + whole, 75), sure, actions)
 
     return find
 
@@ -101,6 +103,7 @@ RULES: Final = (
             r"|(__)?nf_(conntrack|nat|hook|ct|ip_checksum).*|hash_conntrack.*"
             r"|tcp_mt|udp_mt|comment_mt|conntrack_mt.*|state_mt|multiport_mt",
             15,
+            by_flow_table,
         ),
     ),
     Rule(

@@ -35,7 +35,7 @@ _RACED: Final = 1.05
 
 def _larger_table(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
     most = evidence.value("sysctl", "net.netfilter.nf_conntrack_max") or 131_072
-    return (sysctl(evidence, "net.netfilter.nf_conntrack_max", f"{4 * most:.0f}"),)
+    return (sysctl(evidence, "net.netfilter.nf_conntrack_max", f"{4 * most:.0f}", modelled=True),)
 
 
 def _neighbours(evidence: Evidence, _subject: str) -> tuple[Action, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import look, named, sysctl
 from simnet.diagnose.families import counted, percent, weight_of
 from simnet.diagnose.queues import every_cpu
+from simnet.diagnose.routers import by_flow_table
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
 from simnet.diagnose.vectors import alone, busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
@@ -106,7 +107,7 @@ def _everywhere(evidence: Evidence) -> Iterator[Found]:
     least = min(shares.values(), key=lambda fact: fact.value, default=None)
     if least is not None and len(shares) > 1 and least.value >= _BUSY:
         said = f"%soft at least {least.shown} on each of {len(shares)} CPUs"
-        yield Hit("", (least,), said, 69, "likely")
+        yield Hit("", (least,), said, 69, "likely", by_flow_table(evidence))
 
 
 def _full(evidence: Evidence) -> Iterator[Found]:
@@ -159,7 +160,7 @@ def _relief(evidence: Evidence, subject: str) -> tuple[Action, ...]:
     """Return what takes work from a CPU: less of it, its interrupts spread, packets handed on."""
     if evidence.of("router", "openwrt"):
         return _of_router(evidence, subject)
-    return _spread(evidence, subject)
+    return (*_spread(evidence, subject), *by_flow_table(evidence))
 
 
 def _of_router(evidence: Evidence, subject: str) -> tuple[Action, ...]:

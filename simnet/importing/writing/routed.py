@@ -117,6 +117,7 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
     connections = min(role.numbers.get("connections", 0), MOST_FLOWS)
     rules = {key: n for key, n in role.numbers.items() if key.endswith("_rules")}
     tracks = bool(role.numbers.get("tracks") or rules.get("nat_rules"))
+    offloads = tracks and bool(role.numbers.get("flow_offload"))
     values: dict[str, Any] = {
         "rate": rate,
         "size": f"{size} B",
@@ -125,6 +126,7 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
         "conntrack": tracks,
         **rules,
         **({"rule": _RULE_OF_NFT} if role.numbers.get("nft") else {}),
+        **({"flow_offload": True} if offloads else {}),
     }
     flows = f"{connections:,} connections" if connections else f"{_FLOWS:,} connections, assumed"
     said = (
@@ -134,6 +136,8 @@ def packets(role: Role, way: Way, nodes: int) -> tuple[str, str]:
     if rules:
         listed = ", ".join(f"{n} of {key.removesuffix('_rules')}" for key, n in rules.items())
         said += f", compared with so many rules: {listed}"
+    if offloads:
+        said += ", until a flow table has their connection"
     if way.back:
         values |= {"answers": way.back, "answer_size": f"{payload_bytes(way.leaving.rx_size)} B"}
         said += f"; {way.back:,} packets/s go the other way"

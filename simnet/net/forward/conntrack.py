@@ -14,6 +14,10 @@ packet is dropped ("nf_conntrack: table full, dropping packet").
 A connection is assured from the first packet on that follows an answer
 (net/netfilter/nf_conntrack_proto_udp.c, `udp_packet`; IPS_SEEN_REPLY is set behind it). An answer
 whose entry is gone makes one. Time-outs (30 s) are beyond what is simulated.
+
+A rule `flow add` puts a connection that has an answer into a flow table, with the answer itself if
+that passes the rule (net/netfilter/nft_flow_offload.c, `nft_flow_offload_eval`). It leaves with its
+entry: a connection that makes room for others is dead, and so is its flow.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ _EVICTION_RANGE: cython.longlong = 8
 # of an entry
 _SEEN_REPLY: cython.int = 1
 _ASSURED: cython.int = 2
+_OFFLOADED: cython.int = 4
 
 
 @cython.final
@@ -104,8 +109,8 @@ class Conntrack:
         """`nf_conntrack_in` of a packet: its entry is found, made, or has no room."""
         self.waited_ps = 0
         if self.confirmed[flow] != 0:
-            if self.status[flow] == _SEEN_REPLY:
-                self.status[flow] = _ASSURED
+            if self.status[flow] & _SEEN_REPLY:
+                self.status[flow] |= _ASSURED
             return FOUND
         self.waited_ps = self.line.change(cpu, now, 0)
         if 0 < self.most <= self.count and not self._early_drop(self.bucket_of[flow]):
@@ -117,9 +122,19 @@ class Conntrack:
 
     def answered(self, flow: cython.longlong) -> cython.int:
         """The packet that has entered is an answer."""
-        if self.confirmed[flow] != 0 and self.status[flow] == 0:
-            self.status[flow] = _SEEN_REPLY
+        if self.confirmed[flow] != 0:
+            self.status[flow] |= _SEEN_REPLY
         return 0
+
+    def offload(self, flow: cython.longlong) -> cython.int:
+        """The packet that has entered passes a rule `flow add`."""
+        if self.confirmed[flow] != 0 and self.status[flow] & _SEEN_REPLY:
+            self.status[flow] |= _OFFLOADED
+        return 0
+
+    def offloaded(self, flow: cython.longlong) -> cython.bint:
+        """Whether a flow table has the connection."""
+        return self.confirmed[flow] != 0 and self.status[flow] & _OFFLOADED != 0
 
     def _early_drop(self, first: cython.longlong) -> cython.bint:
         """`early_drop`: free what is not assured in the first bucket that has such; False: none."""
@@ -128,11 +143,11 @@ class Conntrack:
         for number in range(_EVICTION_RANGE):
             bucket = (first + number) % self.buckets
             chain = self.chains.get(bucket, ())
-            kept = [flow for flow in chain if self.status[flow] == _ASSURED]
+            kept = [flow for flow in chain if self.status[flow] & _ASSURED]
             if len(kept) == len(chain):
                 continue
             for flow in chain:
-                self.confirmed[flow] = self.status[flow] == _ASSURED
+                self.confirmed[flow] = self.status[flow] & _ASSURED != 0
             self.count -= len(chain) - len(kept)
             self.early_drops += len(chain) - len(kept)
             del self.chains[bucket]

@@ -23,6 +23,11 @@ lost from the ways of the last-level cache that devices write to (see `simnet.ho
 driver asks for it early, which hides part of the fetch. Frames begin at the same place of buffers
 of one size, so that they share few of the sets, and it is as if all of each buffer were written.
 
+A flow table takes the packets of its connections before the first hook (net/netfilter/
+nf_flow_table_ip.c, `nf_flow_offload_ip_hook` at NF_NETDEV_INGRESS, Linux 4.16 on): it finds the
+connection, translates addresses, counts the TTL down and sends, and no hook, route or rule is
+passed. RPS chooses a CPU before it.
+
 A CPU that was idle finds part of the stack's code and data in the last-level cache only, and the
 first packet pays for that.
 """
@@ -73,12 +78,14 @@ class Hooks:
         xmit_ps: part of it under the lock of the queue.
         exposed_permille: share of fetching a packet's first line that the CPU waits for.
         cold_ps: what the first packet pays on a CPU that was idle.
+        flow_table_ps: of a packet that the flow table sends, in place of all other work; 0: none.
 
     Attributes:
         dropped_raw, dropped_filter: by the rule that drops, in its counter.
         addr_errors, hdr_errors: InAddrErrors, InHdrErrors of /proc/net/snmp.
         forwarded: packets handed to the other port (ForwDatagrams, if nothing drops behind).
         in_stack: packets that have been taken up so far.
+        offloaded: of those that were handed to the other port, by the flow table.
     """
 
     costs: Costs = None
@@ -97,12 +104,14 @@ class Hooks:
     xmit_ps: cython.longlong = 0
     exposed_permille: cython.longlong = 0
     cold_ps: cython.longlong = 0
+    flow_table_ps: cython.longlong = 0
     in_stack: cython.longlong = 0
     dropped_raw: cython.longlong = 0
     dropped_filter: cython.longlong = 0
     addr_errors: cython.longlong = 0
     hdr_errors: cython.longlong = 0
     forwarded: cython.longlong = 0
+    offloaded: cython.longlong = 0
 
     def __init__(
         self,
@@ -122,6 +131,7 @@ class Hooks:
         xmit_ps: int,
         exposed_permille: int,
         cold_ps: int,
+        flow_table_ps: int = 0,
     ) -> None:
         self.costs = costs
         self.ledger = costs.ledger
@@ -139,6 +149,7 @@ class Hooks:
         self.xmit_ps = xmit_ps
         self.exposed_permille = exposed_permille
         self.cold_ps = cold_ps
+        self.flow_table_ps = flow_table_ps
 
 
 @cython.final
@@ -213,6 +224,11 @@ class Forwarder(Endpoint):
         waited: cython.longlong = self.owed_ps
         self.owed_ps = 0
         hooks.in_stack += 1
+        if hooks.flow_table_ps > 0 and table is not None and table.offloaded(skb.ack):
+            hooks.offloaded += 1
+            hooks.forwarded += 1
+            waited += self._send(skb, cpu)
+            return self._booked(cpu, waited, hooks.flow_table_ps)
         if hooks.drop == DROP_IN_RAW:
             hooks.dropped_raw += 1
             return self._booked(cpu, waited, work + hooks.costs.skb_free_ps)
@@ -240,6 +256,8 @@ class Forwarder(Endpoint):
         if verdict != FOUND:
             work += hooks.nat_ps
             table.confirm(skb.ack)
+        elif hooks.flow_table_ps > 0 and table is not None:
+            table.offload(skb.ack)
         hooks.forwarded += 1
         waited += self._send(skb, cpu)
         return self._booked(cpu, waited, work + hooks.output_ps)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
+from simnet.announced import names_below
+
 if TYPE_CHECKING:
     from simnet.host.delayed_action import DelayedAction
     from simnet.scenario.commands.together import Together
@@ -564,5 +566,4 @@ def columns() -> tuple[Column, ...]:
 def builders() -> tuple[str, ...]:
     """Return the modules that put systems together, by name: a first simulation imports some."""
     parts = import_module(_PARTS)
-    found = pkgutil.walk_packages(parts.__path__, f"{_PARTS}.")
-    return tuple(one.name for one in found if one.name.rpartition(".")[2] in _BUILDERS)
+    return tuple(one for one in names_below(parts) if one.rpartition(".")[2] in _BUILDERS)

@@ -67,6 +67,7 @@ KINDS = {
     "nvme-980pro": Kind("scheduler-kyber", ("5 ms", "2 ms"), refused=_NO_RATE),
     "relay-untuned": Kind("affinity"),
     "router-connectx5": Kind("drop-raw", refused=_NO_RATE),
+    "router-nat": Kind("flow-table"),
     "stream-100g": Kind("jumbo", ("10 ms", "10 ms"), _NO_RATE),
     "vlan-half-cpu": Kind("mtu-9000", ("60 ms", "0 s"), _NO_RATE),
     "vm-outside": Kind(times=("10 ms", "10 ms"), refused=_NO_RATE),

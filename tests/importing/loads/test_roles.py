@@ -69,6 +69,17 @@ def test_a_router_forwards_what_it_is_seen_to_carry(tmp_path: Path) -> None:
     assert run.forward.packets_per_s == pytest.approx(81000 + 40010, rel=0.1)
 
 
+def test_a_flow_table_of_a_router_is_one_here(tmp_path: Path) -> None:
+    table = NAT.replace("\t}\n}", "\t}\n\tchain forward {\n\t\t{}flow add @ft\n\t}\n}")
+    drivers, rows = ports("ice", "ice"), SAR + BOTH_WAYS
+    for comment, has in (("", True), ("# ", False)):
+        texts = (FORWARDS, drivers, rows, table.replace("{}", comment))
+        found, effective = taken(tmp_path / f"{has}", *texts)
+        assert effective.forward is not None
+        assert effective.forward.flow_offload is has
+        assert ("until a flow table has their connection" in derivation(found)) is has
+
+
 def test_packets_come_by_the_port_that_receives_more(tmp_path: Path) -> None:
     rows = ROW.format("eth0", 400, 800, 43, 1090) + ROW.format("eth1", 800, 400, 1090, 43)
     rows = rows.replace("00.00", "000.00")

@@ -96,6 +96,30 @@ def test_a_connection_that_was_answered_makes_no_room_from_its_next_packet_on() 
     assert made.early_drops == 4
 
 
+def test_a_flow_table_has_what_was_answered_until_its_entry_goes() -> None:
+    machine = host()
+    cpu = machine.cpus[0]
+    made = table(machine, flows=4, most=2, buckets=1)
+    for flow in range(2):
+        assert made.enter(flow, cpu, 0) == MADE
+        # its first packet is not confirmed yet
+        made.offload(flow)
+        assert made.confirm(flow)
+        made.offload(flow)
+        assert not made.offloaded(flow)
+    made.answered(1)
+    assert not made.offloaded(1)
+    made.offload(1)
+    assert [bool(made.offloaded(flow)) for flow in range(2)] == [False, True]
+    # an answer is not assured, so it makes room with all others; its flow goes with it
+    assert made.enter(2, cpu, 0) == MADE
+    assert made.early_drops == 2
+    assert not made.offloaded(1)
+    assert made.enter(1, cpu, 0) == MADE
+    assert made.confirm(1)
+    assert not made.offloaded(1)
+
+
 def test_what_is_not_confirmed_makes_no_room() -> None:
     machine = host()
     cpu = machine.cpus[0]

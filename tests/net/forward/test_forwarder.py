@@ -37,6 +37,7 @@ WORK = {
     "filter_ps": 16 * NS,
     "output_ps": 32 * NS,
 }
+TABLE = 8192 * NS
 MAKE, FIND, FREE, DOORBELL, MOVE = 64 * NS, 128 * NS, 256 * NS, 512 * NS, 1024 * NS
 XMIT = 2048 * NS
 EXPOSED, COLD = 400, 4096 * NS
@@ -66,6 +67,7 @@ class Router:
             {"drop": DROP_NOWHERE, "routes": True, "ttl": False} | rules | WORK
         )
         xps, number = options.pop("xps", None), options.pop("number", 0)
+        answers = options.pop("answers", False)
         self.hooks = Hooks(
             machine.costs,
             memory,
@@ -87,6 +89,7 @@ class Router:
             locks=[ContendedLine(memory) for _ in self.out],
             xps=xps,
             spread=Spread(1, 0),
+            answers=answers,
         )
 
     def packet(self, flow: int = 0) -> Skb:
@@ -99,7 +102,14 @@ class Router:
 
     def counts(self) -> dict[str, int]:
         """Where packets have ended, of what is not zero."""
-        names = ("dropped_raw", "dropped_filter", "addr_errors", "hdr_errors", "forwarded")
+        names = [
+            "dropped_raw",
+            "dropped_filter",
+            "addr_errors",
+            "hdr_errors",
+            "forwarded",
+            "offloaded",
+        ]
         counted = {name: int(getattr(self.hooks, name)) for name in names}
         return {name: count for name, count in counted.items() if count}
 
@@ -162,6 +172,33 @@ def test_each_packet_pays_for_the_hooks_that_it_passes(
     router.bench.sim.run_until(work + waited)
     assert table.count == held + (fresh and counter == "forwarded")
     assert [len(on_wire(nic)) for nic in router.out] == [counter == "forwarded", 0]
+
+
+def test_a_flow_table_sends_what_follows_an_answer_and_no_hook_is_passed() -> None:
+    router = Router(answers=True, flow_table_ps=TABLE)
+    made, found = (
+        expected(DROP_NOWHERE, entry, routes=True, ttl=False)[0] + DOORBELL
+        for entry in ("made", "found")
+    )
+    # its own first packet is new; the next one passes the rule as an answer
+    assert router.take(3) == made
+    assert router.take(3) == found
+    assert router.take(4) == made
+    assert router.counts() == {"forwarded": 3}
+    assert [router.take(3) for _ in range(2)] == 2 * [TABLE + DOORBELL]
+    assert router.counts() == {"forwarded": 5, "offloaded": 2}
+    assert router.ledger.forwarding == 2 * made + found - 3 * DOORBELL + 2 * TABLE
+    assert len(on_wire(router.out[0])) == 5
+
+
+@pytest.mark.parametrize("options", [{"answers": False}, {"drop": DROP_IN_FILTER}])
+def test_without_an_answer_that_passes_the_rule_the_flow_table_stays_empty(
+    options: dict[str, Any],
+) -> None:
+    router = Router(**({"answers": True} | options), flow_table_ps=TABLE)
+    for _ in range(4):
+        router.take(3)
+    assert "offloaded" not in router.counts()
 
 
 def test_the_next_packet_waits_for_the_line_that_freeing_an_entry_takes() -> None:

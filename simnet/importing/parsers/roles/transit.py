@@ -41,6 +41,7 @@ _COUNT: Final = re.compile(r"^net\.netfilter\.nf_conntrack_count ?= ?(\d{1,9})$"
 _COUNT_FILE: Final = "proc/sys/net/netfilter/nf_conntrack_count"
 # what an administrator's rules for others' packets have, and not those of containers
 _NAT: Final = re.compile(r"\b(?:masquerade|MASQUERADE|[sd]nat to|[SD]NAT|flowtable|FLOWOFFLOAD)\b")
+_FLOW_TABLE: Final = re.compile(r"^[ \t]*[^#\n]{0,200}\bflow (?:add|offload) @\w", re.MULTILINE)
 _OF_CONTAINERS: Final = re.compile(r"\bDOCKER|\bKUBE-|\bCNI-|\bcni\b|libvirt|LIBVIRT|lxcbr|podman")
 _WHOLE_LISTING: Final = 300
 _MANY: Final = 1000
@@ -105,6 +106,7 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
         "connections": count,
         "tracks": int(bool(count or tracked or translating)),
         "nft": int(bool(outputs.every(_NFT))),
+        "flow_offload": int(any(_FLOW_TABLE.search(one.text) for one in rules)),
         **{f"{table}_rules": n for table, n in passed.items()},
     }
     counted = tuple(one.name for one in rules) if passed else ()

@@ -31,5 +31,6 @@ SUBJECT = Subject(
     check=late("forward.checks:check_forward"),
     needs=late("forward.checks:needs"),
     columns=late("forward.columns:COLUMNS"),
+    typed=late("forward.commands:typed"),
     idle=late("forward.idle:idle"),
 )

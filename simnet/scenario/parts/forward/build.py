@@ -101,6 +101,7 @@ class ForwardBuilt:
             filter=hooks.dropped_filter,
             addr_errors=hooks.addr_errors,
             hdr_errors=hooks.hdr_errors,
+            offloaded=hooks.offloaded,
             qdisc=qdisc,
             sent=sent,
             waiting=came - backlog - ended,
@@ -157,16 +158,23 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
 
     line_bytes = host.cpu.cache_line_bytes
     tracked = Lines(given.flows * given.conntrack_lines, given.conntrack_lines)
-    kinds = (
+
+    def lines_ps(*kinds: Lines) -> int:
+        shared, missed = found(
+            kinds,
+            host.cpu.cache_bytes // _PRIVATE_SHARE // line_bytes,
+            max(host.cpu.llc_bytes, host.cpu.cache_bytes) // line_bytes,
+        )
+        return whole_ns(round(shared * memory.llc_latency_ps + missed * memory.local_latency_ps))
+
+    route_lines_ps = lines_ps(
         *lookup_lines(given.prefixes, given.destinations, line_bytes),
         *((tracked,) if given.conntrack else ()),
     )
-    shared, missed = found(
-        kinds,
-        host.cpu.cache_bytes // _PRIVATE_SHARE // line_bytes,
-        max(host.cpu.llc_bytes, host.cpu.cache_bytes) // line_bytes,
-    )
-    lines_ps = round(shared * memory.llc_latency_ps + missed * memory.local_latency_ps)
+    flow_table_ps = 0
+    if given.flow_offload:
+        flows = Lines(given.flows * given.flow_table_lines, given.flow_table_lines)
+        flow_table_ps = work_ps(given.flow_table_cycles) + lines_ps(flows)
     table = None
     if given.conntrack:
         table = Conntrack(
@@ -188,12 +196,13 @@ def _hooks(ground: Ground, given: Forward) -> Hooks:
         raw_ps=hook_ps(given.raw_rules),
         before_route_ps=hook_ps(given.mangle_rules),
         nat_ps=hook_ps(given.nat_rules),
-        route_ps=work_ps(given.route_cycles) + whole_ns(lines_ps),
-        filter_ps=hook_ps(given.mangle_rules, given.filter_rules),
+        route_ps=work_ps(given.route_cycles) + route_lines_ps,
+        filter_ps=hook_ps(given.mangle_rules, given.filter_rules, int(given.flow_offload)),
         output_ps=work_ps(given.output_cycles) + hook_ps(given.security_rules, given.mangle_rules),
         xmit_ps=work_ps(given.xmit_cycles),
         exposed_permille=given.rx_line_exposed_permille,
         cold_ps=whole_ns(given.cold_lines * memory.llc_latency_ps),
+        flow_table_ps=flow_table_ps,
     )
 
 

@@ -67,6 +67,9 @@ def _check_load(tree: Tree, table: Table) -> None:
         refuse("drop", "drop", f"a rule of {drop} drops: expected {drop}_rules of 1 or more")
     if given["nat_rules"] and not given["conntrack"]:
         refuse("nat_rules", "nat_rules", "nat tracks connections: expected conntrack = true")
+    if given["flow_offload"] and not given["conntrack"]:
+        message = "a flow table takes tracked connections: expected conntrack = true"
+        refuse("flow_offload", "flow_offload", message)
     if given["destinations"] > given["prefixes"]:
         message = f"expected at most the {given['prefixes']} prefixes of the table"
         refuse("destinations", "destinations", message, ("forward", "prefixes"))

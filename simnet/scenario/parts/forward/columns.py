@@ -41,6 +41,7 @@ class ForwardCounts:
         early_drop: connections that made room for others.
         raw, filter: dropped by a rule.
         addr_errors, hdr_errors: dropped by IP.
+        offloaded: sent by the flow table.
         qdisc: dropped by the queueing discipline of the other port.
         sent: that have left by the other port.
         waiting: packets in the host now.
@@ -56,6 +57,7 @@ class ForwardCounts:
     filter: int
     addr_errors: int
     hdr_errors: int
+    offloaded: int
     qdisc: int
     sent: int
     waiting: int
@@ -70,6 +72,7 @@ class ForwardUse(Row):
     offered: Count = Field(description="packets that came to the port")
     received: Count = Field(description="that the stack took up")
     sent: Count = Field(description="that left by the other port")
+    offloaded: Count = Field(description="that the flow table sent")
     raw: Count = Field(description="dropped by a rule of raw, as the rule counts")
     filter: Count = Field(description="dropped by a rule of filter, as the rule counts")
     ring: Count = Field(description="lost in the receive rings")
@@ -106,7 +109,7 @@ def _use(start: Snapshot, end: Snapshot) -> ForwardUse | None:
     lost = sum(more[name] for name in _LOST)
     span_ps = end.time_ps - start.time_ps
     idle_ps = sum(cpu.idle_ps for cpu in end.cpus) - sum(cpu.idle_ps for cpu in start.cpus)
-    counted = (*_LOST, "received", "sent", "raw", "filter", "early_drop")
+    counted = (*_LOST, "received", "sent", "offloaded", "raw", "filter", "early_drop")
     return ForwardUse(
         offered=offered,
         **{name: more[name] for name in counted},

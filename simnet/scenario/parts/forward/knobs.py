@@ -1,6 +1,7 @@
 """What administrators set of a host that forwards.
 
-Source: Documentation/networking/ip-sysctl.txt, nf_conntrack-sysctl.txt of Linux 4.18.
+Source: Documentation/networking/ip-sysctl.txt, nf_conntrack-sysctl.txt, nf_flowtable.txt of Linux
+4.18.
 """
 
 from __future__ import annotations
@@ -30,5 +31,12 @@ KNOBS: Final = (
         "nf_conntrack_buckets",
         "sysctl -w net.netfilter.nf_conntrack_buckets={value}",
         since="4.7",
+    ),
+    _knob(
+        "nft flowtable",
+        "flow_offload",
+        "nft add rule inet simnet forward flow add @ft",
+        since="4.16",
+        together=True,
     ),
 )

@@ -76,6 +76,10 @@ class Forward(Section):
         int, count("entries of the table of connections; 0: no limit", 0, 2**31 - 1)
     ] = 262_144
     nf_conntrack_buckets: Annotated[int, count("buckets of its hash", 1, 2**26)] = 65_536
+    flow_offload: Annotated[
+        bool,
+        Flag("nftables: connections with an answer pass by a flow table, in software"),
+    ] = False
     rule_cycles: Annotated[int, cycles("comparing a packet with one rule of iptables")]
     table_cycles: Annotated[int, cycles("entering one table at one hook (ipt_do_table)")]
     route_cycles: Annotated[
@@ -91,6 +95,13 @@ class Forward(Section):
     conntrack_find_cycles: Annotated[int, cycles("connection tracking: finding a connection")]
     conntrack_lines: Annotated[
         int, count("cache lines of an entry that finding it reads or writes", 0, 64)
+    ]
+    flow_table_cycles: Annotated[
+        int,
+        cycles("a packet that a flow table sends, in place of hooks, route and output"),
+    ]
+    flow_table_lines: Annotated[
+        int, count("cache lines of a flow that finding it reads or writes", 0, 64)
     ]
     rx_line_exposed_permille: Annotated[
         int,

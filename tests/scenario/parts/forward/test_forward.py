@@ -7,8 +7,10 @@ from functools import cache
 import pytest
 
 import simnet
+from simnet.errors import InputError
 from simnet.net.link.wire import Serializer
 from simnet.net.nic.multiqueue import queues_of
+from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.forward.columns import ForwardUse
 from simnet.scenario.system.build import build
@@ -72,6 +74,56 @@ def test_packets_both_ways_take_cpus_from_each_other() -> None:
     most = (*queues, ("forward.rate", "2500000"))
     share = used(*most, ("forward.answers", "2500000")).delivered_percent
     assert share < 0.6 * used(*most).delivered_percent
+
+
+NAT = "router-nat"
+
+
+@cache
+def through(*tunings: str, **settings: str) -> Result:
+    given = {name.replace("__", "."): value for name, value in settings.items()}
+    return simnet.run(NAT, settings=given, tunings=list(tunings), duration="10 ms")
+
+
+def test_a_flow_table_takes_over_what_has_an_answer_and_spares_rules_and_nat() -> None:
+    plain, table = through(), through("flow-table")
+    assert plain.forward.offloaded == 0
+    assert plain.forward.delivered_percent < 85
+    assert table.forward.delivered_percent == pytest.approx(100, abs=0.1)
+    # in 40 ms of warm-up 98 % of the connections have had an answer
+    assert table.forward.offloaded / table.forward.sent > 0.97
+    one_way = through("flow-table", forward__answers="0")
+    assert one_way.forward.offloaded == 0
+    remarks = load(NAT, tunings=["flow-table"], settings={"forward.answers": "0"}).remarks
+    assert any("no connection enters the flow table" in text for text in remarks)
+
+
+def test_a_flow_table_spares_rules() -> None:
+    def hooks(rules: str, *tunings: str) -> float:
+        rates = {"forward__rate": "400000", "forward__answers": "400000", "forward__flows": "600"}
+        given = {"forward__filter_rules": rules, "forward__cold_lines": "0"} | rates
+        result = through(*tunings, **given)
+        name = "netfilter, routing and send"
+        return next(row.percent for row in result.work if row.mechanism == name)
+
+    plain, table = (hooks("300", *one) - hooks("10", *one) for one in ((), ("flow-table",)))
+    assert table == pytest.approx(0, abs=0.05 * plain)
+
+
+def test_what_to_type_names_both_ports_and_goes_back() -> None:
+    base, tuned = load(NAT), load(NAT, tunings=["flow-table"])
+    (typed,) = commands(base, tuned)
+    assert typed.apply[0].startswith("nft 'add table inet simnet; add flowtable")
+    assert "devices = { eth0, eth1 };" in typed.apply[0]
+    assert typed.undo == ("nft delete table inet simnet",)
+    (back,) = commands(tuned, base_off := load(NAT, settings={"nft flowtable": "off"}))
+    assert back.undo == (typed.apply[0],), base_off
+
+
+def test_a_flow_table_needs_connections_that_are_tracked() -> None:
+    settings = {"nft flowtable": "on"}
+    with pytest.raises(InputError, match="a flow table takes tracked connections"):
+        load("router-connectx5", settings=settings)
 
 
 def median_us(*settings: tuple[str, str]) -> float:
