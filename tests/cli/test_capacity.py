@@ -72,7 +72,7 @@ def test_the_load_of_a_relay_is_its_rate(simnet: Simnet, tmp_path: Path) -> None
     [
         (["--max-loss", "1 %"],
          ("x460-out-of-box: no open-loop load, whose rate does not wait for answers:"
-          " no relay.rate")),
+          " netserver sends as fast as it is answered")),
         ([], "expected a limit: --max-loss, --max-p99, or both"),
         (["--max-loss", "2"],
          "--max-loss: expected a share above 0 and at most 50 %, got '2'"),

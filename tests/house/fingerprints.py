@@ -65,7 +65,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     ),
     "router-connectx5": Configuration("router-connectx5"),
     "router-nat": Configuration("router-nat"),
-    "router-nat, flow table": Configuration("router-nat", tunings=("flow-table",)),
+    "router-nat, flow table": Configuration("router-nat", tunings=("software-offload",)),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),
     "home-router": Configuration("home-router", ms=4),
     "home-router, RPS of both": Configuration(

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     help='Latency that 99 of 100 messages meet, as in "5 ms"; of requests the round trip.',
 )
 @click.option(
-    "--load", metavar="NAME", help="Setting that is the load; relay.rate (messages/s) by default."
+    "--load",
+    metavar="NAME",
+    help="Setting that is the load, as in relay.rate; by default the rate at which it comes.",
 )
 @click.option(
     "--between",

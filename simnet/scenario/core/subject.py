@@ -168,6 +168,7 @@ class Setup:
         load: what kind of load it is, which says by what its runs are judged: ``bulk`` carries as
             much as it can, ``requests`` each wait for an answer, ``offered`` comes whether or not
             it is answered, ``media`` is not sent again when it is lost, ``jobs`` end.
+        rate: setting of what comes, whether or not it is taken; empty where senders wait.
         order: where its tests stand among all.
     """
 
@@ -178,6 +179,7 @@ class Setup:
     types: tuple[str, ...] = ()
     doc: str = ""
     load: str = "bulk"
+    rate: str = ""
     order: int = 1000
 
 

@@ -22,7 +22,7 @@ from simnet.study.capacity.document import (
     PortLoad,
     TriedLoad,
 )
-from simnet.study.capacity.runs import LOAD, Measured, Runner, Setting
+from simnet.study.capacity.runs import Measured, Runner, Setting, closed, rate_of
 from simnet.study.capacity.search import CONFIDENCE, LOOKS, Found, Judged, Plan, search
 from simnet.study.capacity.verdict import Criterion, Limits
 from simnet.study.run.arguments import (
@@ -53,7 +53,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     *,
     max_loss: str | float | None = None,
     max_p99: str | None = None,
-    load: str = LOAD,
+    load: str = "",
     between: str | None = None,
     precision: str | float = PRECISION,
     settings: Settings | None = None,
@@ -76,9 +76,11 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
         scenario: a scenario's name, or the path of its file; it has an open-loop load.
         max_loss: largest share of packets lost, such as `"0.1 %"`; None for any.
         max_p99: largest latency that 99 of 100 messages meet, such as `"5 ms"`; None for any.
-        load: setting that is the load; a number, with which messages a second grow.
+        load: setting that is the load; a number, with which messages a second grow. If empty, what
+            the load announces as its rate.
         between: smallest and largest load that is tried, such as `"10000..500000"`; its legal
-            range when None. The search begins with the scenario's own load.
+            range when None. The search begins with the scenario's own load, or with what is taken
+            of it where that is as much as a link carries.
         precision: relative width of the answer that is wanted, such as `"2 %"`.
         settings: knobs for all runs, over what a tuning says.
         tunings: tunings of the scenario that are applied.
@@ -107,16 +109,21 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
         raise InputError("expected a limit: --max-loss, --max-p99, or both")
     base = case_of(scenario, settings, tunings, apply)
     chosen = dict(base.settings)
-    setting = Setting.find(scenario, load, chosen, base.tunings, base.apply)
-    low, high = setting.range(text_of(between, "--between"))
-    plan = Plan(min(max(setting.value, low), high), low, high, wanted, limits)
     plain = Member(base).effective()
+    announced = rate_of(plain)
+    if not load and not announced:
+        raise closed(scenario, f"{plain.workload.test} sends as fast as it is answered")
+    name, least = load or announced, 0 if load in {"", announced} else 1
+    setting = Setting.find(scenario, name, chosen, base.tunings, base.apply, least=least)
+    low, high = setting.range(text_of(between, "--between"))
     first = plain.run.seed if seed is None else seed_of(seed)
     runs = Member(base, first, text_of(duration, "--duration"), text_of(warm_up, "--warm-up"))
     runner = Runner(
         setting, runs, limits, jobs=jobs, scheduler=scheduler, progress=progress, store=store
     )
     runner.remarks += plain.remarks
+    start = setting.value or runner.carried()
+    plan = Plan(min(max(start, low), high), low, high, wanted, limits)
     runner.lengthen(plan)
     found = search(plan, runner.measure, on_judged)
     options = options_of(between=between, seed=seed, duration=duration, warm_up=warm_up)

@@ -15,22 +15,23 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.printable import few
 from simnet.scenario.core.load import present
 from simnet.scenario.core.specs import Quantity
+from simnet.scenario.core.subject import setup_of
 from simnet.scenario.core.units import UnitError
-from simnet.study.capacity.search import Judged, Plan, Run
+from simnet.study.capacity.search import Judged, Plan, Run, roundest
 from simnet.study.capacity.verdict import LATE_SHARE, Limits, Sample
 from simnet.study.run.loss import Messages
 from simnet.study.run.result import Result
 from simnet.study.work.cases import Case, Member, Progress, simulate_each
 from simnet.study.work.store import Store
 
-LOAD: Final = "relay.rate"
-"""The setting that is the load of the relay: messages a second, both directions together."""
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
 
 _PS_PER_S: Final = 10**12
 _EVENTS: Final = 100
@@ -40,11 +41,15 @@ _US_PER_S: Final = 10**6
 _LONGEST_S: Final = 10_000
 # a short run: of what is far from its limits ten events say enough
 _SHORTER: Final = 8
+_NEARLY: Final = 0.95
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The setting that is the load, and its value in the scenario; loads are in base units."""
+    """The setting that is the load, and its value in the scenario; loads are in base units.
+
+    A value of 0 stands for as much as a link carries, or for another setting that says how much.
+    """
 
     name: str
     spec: Quantity
@@ -58,19 +63,16 @@ class Setting:
         settings: dict[str, str],
         tunings: Sequence[str],
         apply: Sequence[str],
+        *,
+        least: int,
     ) -> Setting:
         """Look it up; a value of it among the settings is where the search begins."""
-        try:
-            spec, value = present(
-                scenario, name, settings=settings, tunings=tunings, apply=apply, option="--load"
-            )
-        except InputError as error:
-            if error.file == "--load" and name == LOAD:
-                raise closed(scenario, f"no {LOAD}") from error
-            raise
+        spec, value = present(
+            scenario, name, settings=settings, tunings=tunings, apply=apply, option="--load"
+        )
         if not isinstance(spec, Quantity) or spec.length or not isinstance(value, int):
             raise InputError("expected a setting that is one number", file="--load", key=name)
-        if value < 1:
+        if value < least:
             raise closed(scenario, f"{name} is {spec.text(value)}")
         settings.pop(name, None)
         return cls(name, spec, value)
@@ -124,6 +126,12 @@ class Runner:
         self._events_per_load_s = 0.0
         self._scenario_s = runs.effective().run.duration_ps / _PS_PER_S
 
+    def carried(self) -> int:
+        """What arrives a second of a load that is as much as a link carries."""
+        _, result = next(iter(self._simulated([self.runs], "what is carried").items()))
+        carried = result.messages.delivered_per_s
+        return roundest(_NEARLY * carried, carried) or math.ceil(carried)
+
     def lengthen(self, plan: Plan) -> None:
         """Find by one run how long the others have to be."""
         member = replace(self.runs, case=self._setting.case(self.runs.case, plan.start))
@@ -176,7 +184,7 @@ class Runner:
         member = replace(self.runs, case=case, seed=(self.runs.seed or 0) + run.number)
         if self.runs.duration is not None:
             return member
-        needed_s = self.needed_s(run.load)
+        needed_s = max(self.needed_s(run.load), self._scenario_s)
         if run.short:
             return replace(member, duration=f"{math.ceil(1000 * needed_s / _SHORTER)} ms")
         if needed_s > self._scenario_s:
@@ -253,6 +261,13 @@ class Measured:
             late=self.late,
             p99_us=self.messages.latency_us.p99 or 0.0,
         )
+
+
+def rate_of(effective: Effective) -> str:
+    """The setting that a load announces as its rate; empty where senders wait."""
+    test = effective.workload.test
+    found = setup_of(test, lambda part: getattr(effective, part) is not None)
+    return found.rate if found else ""
 
 
 def closed(scenario: str | Path, why: str) -> InputError:

@@ -37,17 +37,19 @@ class Kind:
         turned: a knob with another value, or a tuning.
         times: measured, and before.
         refused: by command, what the line says where there is no answer.
+        loads: between which its capacity is looked for.
     """
 
     turned: str = "net.core.netdev_budget=600"
     times: tuple[str, str] = ("2 ms", "1 ms")
     refused: dict[str, str] = field(default_factory=dict)
+    loads: str = "300000..310000"
 
 
 _NO_RATE = {"capacity": "no open-loop load"}
 KINDS = {
-    "container-udp": Kind("host-network", ("10 ms", "5 ms"), _NO_RATE),
-    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), _NO_RATE),
+    "container-udp": Kind("host-network", ("10 ms", "5 ms"), loads="8000..9000"),
+    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), loads="8000..9000"),
     "ess-sas": Kind(
         "default-max-mbps",
         ("100 ms", "0 s"),
@@ -60,14 +62,14 @@ KINDS = {
     ),
     "home-router": Kind("rps-bridge", ("10 ms", "10 ms"), _NO_RATE),
     "ipoib-sunway": Kind("delack-1ms", ("20 ms", "20 ms"), _NO_RATE),
-    "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), _NO_RATE),
+    "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), loads="5000..6000"),
     "memcached-100g": Kind("defer10", refused=_NO_RATE),
     "netperf-rr": Kind("poll-50us", ("20 ms", "5 ms"), _NO_RATE),
     "nvme-local": Kind("short-queue", refused=_NO_RATE),
     "nvme-980pro": Kind("scheduler-kyber", ("5 ms", "2 ms"), refused=_NO_RATE),
     "relay-untuned": Kind("affinity"),
-    "router-connectx5": Kind("drop-raw", refused=_NO_RATE),
-    "router-nat": Kind("flow-table"),
+    "router-connectx5": Kind("drop-raw"),
+    "router-nat": Kind("software-offload"),
     "stream-100g": Kind("jumbo", ("10 ms", "10 ms"), _NO_RATE),
     "vlan-half-cpu": Kind("mtu-9000", ("60 ms", "0 s"), _NO_RATE),
     "vm-outside": Kind(times=("10 ms", "10 ms"), refused=_NO_RATE),
@@ -75,8 +77,8 @@ KINDS = {
     "wan-transfer": Kind("send-buffer", ("200 ms", "600 ms"), _NO_RATE),
     "web-25g": Kind("fixed-50us", refused=_NO_RATE),
     "x460-bonding": Kind("affinity", refused=_NO_RATE),
-    "xdp-connectx5": Kind("six-streams", refused=_NO_RATE),
-    "xdp-firewall": Kind("throughput-profile", refused=_NO_RATE),
+    "xdp-connectx5": Kind("six-streams"),
+    "xdp-firewall": Kind("throughput-profile"),
 }
 
 # what simulates many runs, or prints runs that other commands print for every kind, too
@@ -130,7 +132,7 @@ class Asked:
         return self.asked("sweep", self.name, *self.times, "--over", "seed=1,2", "--jobs", "1")
 
     def capacity(self) -> Outcome:
-        near = ("--max-loss", "50 %", "--between", "300000..310000", "--precision", "50 %")
+        near = ("--max-loss", "50 %", "--between", self.kind.loads, "--precision", "50 %")
         return self.asked("capacity", self.name, *self.times, *near, "--jobs", "1")
 
     def report(self) -> Outcome:

@@ -25,6 +25,7 @@ SUBJECT = Subject(
             tests=("forward",),
             doc=", forward routes or drops what comes by the first port",
             load="media",
+            rate="forward.rate",
             order=17,
         ),
     ),

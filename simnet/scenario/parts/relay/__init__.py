@@ -15,6 +15,7 @@ SUBJECT = Subject(
             tests=("relay",),
             doc=", relay passes messages on from one port to the other",
             load="offered",
+            rate="relay.rate",
             order=10,
         ),
     ),

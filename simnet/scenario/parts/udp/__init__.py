@@ -50,6 +50,7 @@ SUBJECT = Subject(
             doc=", udp_stream receives datagrams from senders that wait for nothing, udp_serve"
             " answers them",
             load="media",
+            rate="udp.rate",
             order=16,
         ),
     ),

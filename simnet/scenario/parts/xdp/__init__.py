@@ -17,6 +17,7 @@ SUBJECT = Subject(
             doc=", xdp has a program of XDP on the first port, and a generator that waits for"
             " nothing",
             load="media",
+            rate="xdp.rate",
             order=17,
         ),
     ),

@@ -29,7 +29,7 @@ from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
 from simnet.scenario.parts.xdp.columns import XdpCounts
 from simnet.scenario.parts.xdp.drivers import DRIVERS
 from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import DropCount, System
+from simnet.scenario.system.system import DropCount, MessageCounts, System
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
@@ -112,6 +112,10 @@ class XdpBuilt:
             DropCount("other port", self.nic.name, self._sum("redirect_err")),
         )
 
+    def messages(self) -> MessageCounts:
+        """Packets; what the program drops has been dealt with."""
+        return MessageCounts(self.generator.sent, self.answered(), 0)
+
     def counts(self) -> XdpCounts:
         """All counters."""
         return XdpCounts(
@@ -169,6 +173,7 @@ def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> S
         [("program", built.nic.name, _Program(built, given.frame_bytes))],
         {"xdp": built},
         drops=built.drops,
+        messages=built.messages,
         offers=NetworkPath(effective, ground.machine, ground.ports),
         counters={"xdp": built.counts, "xdp_names": lambda: names},
         ground=ground,

@@ -86,15 +86,15 @@ def through(*tunings: str, **settings: str) -> Result:
 
 
 def test_a_flow_table_takes_over_what_has_an_answer_and_spares_rules_and_nat() -> None:
-    plain, table = through(), through("flow-table")
+    plain, table = through(), through("software-offload")
     assert plain.forward.offloaded == 0
     assert plain.forward.delivered_percent < 85
     assert table.forward.delivered_percent == pytest.approx(100, abs=0.1)
     # in 40 ms of warm-up 98 % of the connections have had an answer
     assert table.forward.offloaded / table.forward.sent > 0.97
-    one_way = through("flow-table", forward__answers="0")
+    one_way = through("software-offload", forward__answers="0")
     assert one_way.forward.offloaded == 0
-    remarks = load(NAT, tunings=["flow-table"], settings={"forward.answers": "0"}).remarks
+    remarks = load(NAT, tunings=["software-offload"], settings={"forward.answers": "0"}).remarks
     assert any("no connection enters the flow table" in text for text in remarks)
 
 
@@ -106,12 +106,12 @@ def test_a_flow_table_spares_rules() -> None:
         name = "netfilter, routing and send"
         return next(row.percent for row in result.work if row.mechanism == name)
 
-    plain, table = (hooks("300", *one) - hooks("10", *one) for one in ((), ("flow-table",)))
+    plain, table = (hooks("300", *one) - hooks("10", *one) for one in ((), ("software-offload",)))
     assert table == pytest.approx(0, abs=0.05 * plain)
 
 
 def test_what_to_type_names_both_ports_and_goes_back() -> None:
-    base, tuned = load(NAT), load(NAT, tunings=["flow-table"])
+    base, tuned = load(NAT), load(NAT, tunings=["software-offload"])
     (typed,) = commands(base, tuned)
     assert typed.apply[0].startswith("nft 'add table inet simnet; add flowtable")
     assert "devices = { eth0, eth1 };" in typed.apply[0]
