@@ -119,6 +119,8 @@ def _way(result: Result) -> str:
         for field, getter in (
             ("reordered", attrgetter("reordered")),
             ("copies", attrgetter("duplicated")),
+            ("early", attrgetter("early")),
+            ("marked", attrgetter("marked")),
         )
         if any(map(getter, result.netem))
     ]

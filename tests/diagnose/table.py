@@ -488,6 +488,7 @@ RULES: Final[dict[str, Pair]] = {
     "orphans": log("TCP: too many orphaned sockets"),
     "zero-window": share("TcpExtTCPToZeroWindowAdv", "TcpInSegs"),
     "tcp-checksum": share("TcpInCsumErrors", "TcpInSegs"),
+    "marked-path": share("TcpExtTCPDeliveredCE", "TcpOutSegs"),
     "tcp-timeouts": share("TcpExtTCPTimeouts", "TcpOutSegs"),
     "paws": share("TcpExtPAWSEstab", "TcpInSegs"),
     "tcp-switched-off": Pair("net.ipv4.tcp_window_scaling = 0", "net.ipv4.tcp_window_scaling = 1"),

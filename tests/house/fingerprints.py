@@ -104,6 +104,28 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         },
         ms=40,
     ),
+    "wan-transfer, marks by CoDel": Configuration(
+        "wan-transfer",
+        {
+            "netem.rate": "10 Gbit/s",
+            "netem.delay": "100 us",
+            "bottleneck.queue": "codel",
+            "bottleneck.codel_ce_threshold": "100 us",
+        },
+        ("both-buffers", "dctcp-both-ends"),
+        ms=20,
+    ),
+    "wan-transfer, RED": Configuration(
+        "wan-transfer",
+        {
+            "netem.rate": "10 Gbit/s",
+            "netem.delay": "100 us",
+            "bottleneck.queue": "red",
+            "bottleneck.red_limit": "400 kB",
+        },
+        ("both-buffers",),
+        ms=20,
+    ),
     "web-25g, four queues, RPS and RFS": Configuration(
         "web-25g",
         {"connections": "40", "think": "0 ns", "ethtool -L eth0 combined": "4"},

@@ -12,10 +12,10 @@ net/ipv4/tcp_offload.c (`tcp_gro_receive`), by version of the kernel:
 | 5.4 | what goes up is collected, `gro_normal_batch` packets at a time |
 | 5.12 | a merged packet counts for as many as its segments |
 
-A held packet goes up when something else of its flow comes, PSH is set, a segment is shorter than
-the first, 65535 bytes of IP packet are full, or the poll ends. What comes as one packet of several
-segments already is not added to, and not held. Timestamps are not compared: the
-kernel ends a packet where they change, once in a millisecond.
+A held packet goes up when something else of its flow comes, also one with other bits of ECN, PSH is
+set, a segment is shorter than the first, 65535 bytes of IP packet are full, or the poll ends. What
+comes as one packet of several segments already is not added to, and not held. Timestamps are not
+compared: the kernel ends a packet where they change, once in a millisecond.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any, Final
 import cython
 
 from simnet.host.release import values_in
-from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.link.skb import CWR, Skb, SkbQueue
 
 # MAX_GRO_SKBS; the largest IP packet less its headers
 _MAX_GRO_SKBS: cython.int = 8
@@ -235,6 +235,7 @@ def _continues(held: Skb, skb: Skb) -> cython.bint:
         0 < length <= held.segment_bytes
         and skb.seq == held.end_seq
         and skb.ack == held.ack
+        and skb.ecn == held.ecn & ~CWR
         and skb.sack is None
         and skb.end_seq - held.seq <= _MAX_GRO_BYTES
     )

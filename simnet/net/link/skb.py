@@ -12,6 +12,12 @@ from simnet.kernel.component import Component
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 
+#: bits of a segment: it may be marked, it has been, ECE and CWR of its TCP header
+ECT: cython.int = 1
+CE: cython.int = 2
+ECE: cython.int = 4
+CWR: cython.int = 8
+
 
 @cython.cclass
 class Endpoint(Component):
@@ -182,6 +188,7 @@ class Skb:
         segment_bytes: payload of one segment where a NIC's driver has merged several.
         msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.
         held_jiffy: when receive offload began to hold it.
+        ecn: `ECT` to `CWR`.
         home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
         toucher: the CPU that wrote the `sk_buff` last.
         endpoint: receiver.
@@ -209,6 +216,7 @@ class Skb:
     segment_bytes: Public[cython.int] = 0
     msg_id: Public[cython.int] = 0
     held_jiffy: Public[cython.longlong] = 0
+    ecn: Public[cython.int] = 0
 
 
 def new_skb(
@@ -238,6 +246,7 @@ def new_skb(
         skb.segment_bytes = 0
         skb.msg_id = 0
         skb.held_jiffy = 0
+        skb.ecn = 0
         skb.home_node = 0
         skb.writer_node = 0
         skb.toucher = None
@@ -256,6 +265,7 @@ def copy_skb(skb: Skb) -> Skb:
     copy.tsval = skb.tsval
     copy.tsecr = skb.tsecr
     copy.header = skb.header
+    copy.ecn = skb.ecn
     return copy
 
 

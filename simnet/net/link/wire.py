@@ -144,6 +144,15 @@ class Path(Component):
         raise NotImplementedError(self.path)
 
 
+@cython.cclass
+class WayQueue(Component):
+    """Where frames wait for the bottleneck of a way."""
+
+    def take(self, skb: Skb, when: cython.longlong) -> cython.int:
+        """A frame comes then."""
+        raise NotImplementedError(self.path)
+
+
 @cython.final
 @cython.cclass
 class SwitchedPath(Path):
@@ -160,9 +169,11 @@ class SwitchedPath(Path):
 
     Attributes:
         netem: what lies between the switch and the destination, if not None.
+        queue: before the bottleneck behind that, where it is managed; else None.
     """
 
     netem: Public[Netem] = None
+    queue: Public[WayQueue] = None
     per_frame: cython.bint = False
     flight: SkbQueue = None
     overtaking: list[Any] = None
@@ -210,10 +221,10 @@ class SwitchedPath(Path):
         return self._carry(skb, start)
 
     def _carry(self, skb: Skb, start: cython.longlong) -> cython.int:
-        """A frame leaves for the destination at `start`."""
-        skb.arrival_ps = start + self.arrival_ps
-        self.frames += 1
-        self.bytes += skb.wire_bytes
+        """A frame leaves what delays it at `start`."""
+        if self.queue is not None:
+            return self.queue.take(skb, start)
+        self._counted(skb, start)
         if self.netem is not None and not self.netem.orders:
             heappush(self.overtaking, (skb.arrival_ps, self.frames, skb))
             self.sim.at(skb.arrival_ps, self, 0, 0, 0)
@@ -222,6 +233,24 @@ class SwitchedPath(Path):
             self.sim.at(skb.arrival_ps, self, 0, 0, 0)
         else:
             self.destination.incoming.append(skb)
+        return 0
+
+    def leaves(self, skb: Skb, when: cython.longlong) -> cython.int:
+        """A frame leaves the queue before the bottleneck then, behind all before it."""
+        self._counted(skb, when)
+        if self.per_frame:
+            self.flight.append(skb)
+            self.sim.at(skb.arrival_ps, self, 0, 0, 0)
+        else:
+            self.destination.incoming.append(skb)
+            self.destination.frames_added()
+        return 0
+
+    def _counted(self, skb: Skb, start: cython.longlong) -> cython.int:
+        """A frame is on its last cable from `start` on."""
+        skb.arrival_ps = start + self.arrival_ps
+        self.frames += 1
+        self.bytes += skb.wire_bytes
         return 0
 
     def flush(self) -> cython.int:

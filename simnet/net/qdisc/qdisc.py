@@ -12,7 +12,7 @@ import cython
 
 from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NEVER
-from simnet.net.link.skb import Skb
+from simnet.net.link.skb import CE, ECT, Skb
 
 
 @cython.final
@@ -47,6 +47,16 @@ class Packet:
         self.segments += 1
         self.bytes += counted_bytes
         return 0
+
+    def set_ce(self) -> cython.bint:
+        """`INET_ECN_set_ce`: mark it; return False if it may not be marked."""
+        skb: Skb = self.head
+        if not skb.ecn & (ECT | CE):
+            return False
+        while skb is not None:
+            skb.ecn = skb.ecn & ~ECT | CE
+            skb = skb.next
+        return True
 
 
 @cython.final
@@ -110,6 +120,14 @@ class Qdisc:
     def dequeue(self, now: cython.longlong) -> Packet:
         """The packet that goes next; None if none does."""
         raise NotImplementedError
+
+    def marks(self) -> cython.longlong:
+        """Packets that it has marked."""
+        return 0
+
+    def over_limit(self) -> cython.longlong:
+        """Packets that it has given up because there was no room."""
+        return 0
 
     def next_ps(self) -> cython.longlong:
         """When to ask again, if nothing comes and nothing is freed; NEVER for not at all."""

@@ -19,7 +19,7 @@ from simnet.kernel.prefetch import prefetch
 from simnet.kernel.priority import CPU
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue
+from simnet.net.link.skb import ECE, ECT, Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.jiffy_timer import keep_timer
 from simnet.net.tcp.receive.delayed_ack import DelayedAck
@@ -30,6 +30,7 @@ from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.send.output import SendOutput
 from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
@@ -184,7 +185,43 @@ class TcpConnection(Endpoint):
         skb.ack = self.receiver.seq.rcv_nxt
         self.receiver.fill_sack(skb, dsack)
         skb.tsecr = self.ts_recent
+        if self.receiver.ecn is not None:
+            self._mark(skb)
         return 0
+
+    def _mark(self, skb: Skb) -> cython.int:
+        """`tcp_ecn_send`."""
+        if skb.end_seq == skb.seq:
+            skb.ecn = self.receiver.ecn.leaving(False)
+        else:
+            skb.ecn |= self.receiver.ecn.echo()
+        return 0
+
+    def use_ecn(self, ecn: Ecn) -> None:
+        """The connection has agreed on ECN."""
+        self.receiver.ecn = ecn
+        self.sender.use_ecn(ecn)
+
+    @cython.cfunc
+    def see_marks(self, skb: Skb) -> cython.int:
+        """What the bits of a segment say, before it is handled; the connection has ECN."""
+        length: cython.longlong = skb.end_seq - skb.seq
+        each: cython.longlong = skb.segment_bytes if skb.segment_bytes > 0 else length
+        if length > 0:
+            self.receiver.ecn.counts(skb.ecn, (length + each - 1) // each)
+        self.sender.echoed((skb.ecn & ECE) != 0)
+        return self.receiver.marked(skb.ecn, length > 0)
+
+    @cython.cfunc
+    def earlier_ack(self, before: cython.longlong, wire_bytes: cython.int) -> Skb:
+        """`__tcp_send_ack` of DCTCP: for what came before the marks began, or ceased."""
+        ecn: Ecn = self.receiver.ecn
+        skb: Skb = new_skb(self.remote, 0, 0, before, self.receiver.seq.room(), wire_bytes, False)
+        skb.header = self.header
+        skb.tsecr = self.ts_recent
+        skb.ecn = ECT if ecn.echoes else ECT | ECE
+        self.acks_sent += 1
+        return skb
 
     # -- timers -----------------------------------------------------------------------------
 

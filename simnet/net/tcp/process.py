@@ -108,6 +108,7 @@ class SocketTask(BusyPoller):
             and queue.count > 0
             and queue.head.seq == skb.end_seq
             and queue.head.end_seq - skb.seq <= socket.ucopy.room
+            and (skb.ecn | queue.head.ecn) == 0
             and socket.receiver.delack.holds(skb.seq, skb.end_seq)
         ):
             self.second = queue.pop()

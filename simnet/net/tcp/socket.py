@@ -349,6 +349,8 @@ class TcpSocket(TcpConnection):
         timeout: cython.longlong
         in_order: cython.longlong
         at_once: cython.bint
+        if self.receiver.ecn is not None:
+            self.see_marks(skb)
         if length > 0:
             direct = direct and self.can_copy_directly(skb)
             if not direct:
@@ -362,6 +364,8 @@ class TcpSocket(TcpConnection):
                 self.receiver.now_us = self.sim.now // _US
             in_order = self.receiver.seq.rcv_nxt
             at_once = self.receiver.segment(skb.seq, skb.end_seq, skb.push, direct, jiffy)
+            if self.receiver.ecn is not None:
+                work += self._acknowledge_before(cpu)
             if self.receiver.memory.collapsed > 0:
                 work += self.rx_costs.collapsed_ps()
             if skb.ack > 0:
@@ -431,6 +435,21 @@ class TcpSocket(TcpConnection):
             and skb.seq == self.receiver.seq.copied_seq
             and skb.end_seq - skb.seq <= self.ucopy.room
         )
+
+    def _acknowledge_before(self, cpu: Cpu) -> cython.longlong:
+        """Send the ACK that DCTCP wants for what came before, if any; return the work."""
+        work: cython.longlong
+        skb: Skb
+        size: cython.int = max(self.sending.overhead_bytes, LEAST_WIRE_BYTES)
+        before: cython.longlong = self.receiver.ecn.take_before()
+        if before == NONE:
+            return 0
+        skb = self.earlier_ack(before, size)
+        skb.toucher = cpu
+        work = self.tx_costs.ack_ps(cpu, size)
+        self.nic.transmit(skb)
+        self.nic.flush()
+        return work
 
     def send_ack(self, cpu: Cpu) -> cython.longlong:
         """`tcp_send_ack`: transmit a pure ACK; return the work."""

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT
+from simnet.net.link.skb import CE, CWR, ECE, ECT
 from simnet.scenario.core.library import find_model, flat, model_names, read_model
 from simnet.study.conform.packetdrill import read_script
 from simnet.study.conform.phase import phases

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import SkbQueue
+from simnet.net.link.skb import ECE, SkbQueue
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
-from simnet.net.tcp.rules.ecn import ECE, Ecn
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.study.conform.connection import make_sender
 from simnet.study.conform.packetdrill_assert import failed
@@ -49,7 +49,7 @@ class Segment:
         seq, end_seq: payload; equal for a pure ACK.
         push: PSH.
         timer: a timer sent it.
-        ecn: bits of `simnet.net.tcp.rules.ecn`.
+        ecn: bits of `simnet.net.link.skb`.
     """
 
     time_ps: int
@@ -132,7 +132,6 @@ class Endpoint(Component):
         if self.ecn is not None:
             self.receiver.ecn = self.ecn
             self.sender.use_ecn(self.ecn)
-        self.fresh_from = 0
         self.peer_scale = connection.peer_scale
         self.staged = SkbQueue()
         self.cpu = Cpu(self.sim, "cpu", 0, 0, 0, 0, 1000, self.jiffy_ps)
@@ -336,7 +335,9 @@ class Endpoint(Component):
             skb = self.staged.pop()
             # a window probe is old data, as an empty segment
             end = skb.seq if skb.end_seq <= self.sender.seq.snd_una else skb.end_seq
-            self._acknowledge(timer=timer, seq=skb.seq + 1, end_seq=end + 1, push=skb.push)
+            self._acknowledge(
+                timer=timer, seq=skb.seq + 1, end_seq=end + 1, push=skb.push, marks=skb.ecn
+            )
             self.receiver.delack.data_sent(self._jiffy)
         due = self.sender.timer_due(self._jiffy)
         if due >= 0:
@@ -354,13 +355,17 @@ class Endpoint(Component):
             self.sim.at(self.delack_ps, self, _DELACK, 0, _PRIORITY)
 
     def _acknowledge(
-        self, *, timer: bool = False, seq: int = 0, end_seq: int = 0, push: bool = False
+        self,
+        *,
+        timer: bool = False,
+        seq: int = 0,
+        end_seq: int = 0,
+        push: bool = False,
+        marks: int | None = None,
     ) -> None:
         """`tcp_send_ack`, or the acknowledgement that data carry."""
         blocks = tuple((first, last) for first, last in self.receiver.sack_blocks())
         window = self.receiver.ack_sent() >> self.receiver.window.wscale
-        fresh = end_seq > max(seq, self.fresh_from)
-        self.fresh_from = max(self.fresh_from, end_seq)
         self.delack_ps = -1
         self.sent.append(
             Segment(
@@ -372,6 +377,12 @@ class Endpoint(Component):
                 end_seq or self.sender.seq.snd_nxt + 1,
                 push=push,
                 timer=timer,
-                ecn=0 if self.ecn is None else self.ecn.leaving(fresh),
+                ecn=self._bits(marks),
             )
         )
+
+    def _bits(self, marks: int | None) -> int:
+        """ECN's bits of a segment; `marks`: of the data that it sends, None: it sends none."""
+        if self.ecn is None:
+            return 0
+        return int(self.ecn.leaving(False) if marks is None else marks | self.ecn.echo())  # noqa: FBT003

@@ -30,7 +30,7 @@ class Expected:
         tolerance_ps: how far off the model may be; None: by whether a timer sent it.
         ack, window, sack: as in `Segment`.
         seq, end_seq: payload; None for "any segment with this acknowledgement".
-        ecn, ecn_bits: bits of `simnet.net.tcp.rules.ecn`, and which of them count.
+        ecn, ecn_bits: bits of `simnet.net.link.skb`, and which of them count.
     """
 
     time_ps: int

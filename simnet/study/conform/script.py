@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
-from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT
+from simnet.net.link.skb import CE, CWR, ECE, ECT
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.tcp.kernel import TcpKernel

@@ -20,7 +20,7 @@ class Step:
         blocks: of its SACK option.
         more: MSG_MORE; of a read: that it waits.
         code: assertions.
-        ecn: bits of `simnet.net.tcp.rules.ecn`.
+        ecn: bits of `simnet.net.link.skb`.
         after: expected segments that are to be out before.
     """
 

@@ -6,7 +6,7 @@ import pytest
 
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.gro import Gro, GroRules, gro_rules
-from simnet.net.link.skb import Endpoint, Header, Skb, Station, new_skb
+from simnet.net.link.skb import CE, CWR, ECT, Endpoint, Header, Skb, Station, new_skb
 
 SEGMENT = 1448
 
@@ -161,3 +161,14 @@ class TestAFlush:
         gro.flush(8)
         assert take(gro) == [("flow0", 2)]
         assert gro.held == 1
+
+
+def test_other_bits_of_ecn_end_a_packet_and_cwr_begins_one(flows: list[Endpoint]) -> None:
+    # tcp_gro_receive: flags but CWR have to be the same; what has CWR is not added to anything
+    gro = made("6.6")
+    for number, bits in enumerate((ECT, ECT, ECT | CE, ECT | CE, ECT | CE | CWR, ECT | CE, ECT)):
+        one = segment(flows[0], number)
+        one.ecn = bits
+        gro.receive(one, 0)
+    gro.flush(-1)
+    assert [segments for _, segments in take(gro)] == [2, 2, 2, 1]

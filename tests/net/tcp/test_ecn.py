@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simnet.net.link.skb import CE, CWR, ECE, ECT
 from simnet.net.tcp.recovery.recovery import CWR as REDUCED
 from simnet.net.tcp.recovery.recovery import OPEN, RECOVERY
-from simnet.net.tcp.rules.ecn import CE, CWR, ECE, ECT, Ecn
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.send.sender import TcpSender
 from tests.house.examples import examples
 from tests.net.tcp.recovery.test_rack import Connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.families import weight_of
+from simnet.diagnose.families import ratio, weight_of
 from simnet.diagnose.rule import Clear, Hit, Rule
 
 if TYPE_CHECKING:
@@ -46,6 +46,20 @@ def _lossy(evidence: Evidence) -> Iterator[Found]:
 
 
 RULES: Final = (
+    Rule(
+        "marked-path",
+        "protocol",
+        "The network marks packets as congested {subject}",
+        "Linux Documentation/networking/snmp_counter.rst, TcpExtTCPDeliveredCE",
+        "1 segment in 1,000",
+        "A queue on the way is long, and says so before it drops. Senders that take marks for"
+        " losses slow down.",
+        "Look at the queue of the bottleneck. Where it marks all that waits for longer than a"
+        " threshold, DCTCP at both ends loses less of the rate.",
+        "RFC 3168; RFC 8257",
+        ratio("TcpExtTCPDeliveredCE", "TcpOutSegs", at_least=1e-3, fewest=100, sure="possible"),
+        outside=True,
+    ),
     Rule(
         "lossy-path",
         "protocol",

@@ -211,6 +211,20 @@ class Congestion:
         """A timeout: what was learnt does not hold any more."""
         return 0
 
+    def recovers(self) -> cython.int:
+        """Recovery begins, after `lower_threshold`: something was lost, not just marked."""
+        return 0
+
+    def ack_event(
+        self,
+        snd_una: cython.longlong,
+        snd_nxt: cython.longlong,
+        delivered: cython.longlong,
+        delivered_ce: cython.longlong,
+    ) -> cython.int:
+        """`in_ack_event`: an ACK has come; what it delivers is not in the counts yet."""
+        return 0
+
     def undo_cwnd(self) -> cython.longlong:
         """The window as it was before the last loss, which was none."""
         double: cython.longlong = self.ssthresh << 1

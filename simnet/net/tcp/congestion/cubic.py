@@ -10,11 +10,13 @@ from __future__ import annotations
 import cython
 
 from simnet.net.tcp.congestion.control import Bic, Congestion
+from simnet.net.tcp.congestion.dctcp import Dctcp
 from simnet.net.tcp.rules.sender_version import SenderRules
 
 _RENO: cython.int = 0
 _BIC: cython.int = 1
 _CUBIC: cython.int = 2
+_DCTCP: cython.int = 3
 _HZ_BITS: cython.int = 10
 _SCALE: cython.longlong = 41
 _HYSTART_LOW_WINDOW: cython.longlong = 16
@@ -311,7 +313,7 @@ class CongestionMaker:
         hz: int = 250,
         rules: SenderRules | None = None,
     ) -> None:
-        self.kind = {"reno": _RENO, "bic": _BIC, "cubic": _CUBIC}[name]
+        self.kind = {"reno": _RENO, "bic": _BIC, "cubic": _CUBIC, "dctcp": _DCTCP}[name]
         self.initial_cwnd = initial_cwnd
         self.mss = mss
         self.abc = abc
@@ -325,6 +327,8 @@ class CongestionMaker:
             made = Cubic.__new__(Cubic)
         elif self.kind == _BIC:
             made = Bic.__new__(Bic)
+        elif self.kind == _DCTCP:
+            made = Dctcp.__new__(Dctcp)
         else:
             made = Congestion.__new__(Congestion)
         made.start(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)

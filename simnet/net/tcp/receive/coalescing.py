@@ -20,6 +20,7 @@ def joins(tail: Skb, skb: Skb) -> cython.bint:
         or skb.sack is not None
         or tail.tsval != skb.tsval
         or tail.tsecr != skb.tsecr
+        or tail.ecn != skb.ecn
         or _fragments(tail) + _fragments(skb) > _MAX_SKB_FRAGS
     ):
         return False

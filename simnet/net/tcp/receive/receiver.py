@@ -13,6 +13,7 @@ from typing import Any
 import cython
 
 from simnet.kernel.compiled import Public
+from simnet.kernel.sentinel import NONE
 from simnet.net.link.skb import Skb
 from simnet.net.tcp.receive.compression import AckCompression
 from simnet.net.tcp.receive.delayed_ack import DelayedAck
@@ -338,6 +339,8 @@ class TcpReceiver:
 
     def _check_marks(self) -> cython.int:
         """`tcp_ecn_check_ce`: the sender's window may be so small that an ACK must not wait."""
+        if self.ecn.each and self.ecn.follows(self.seq.rcv_nxt, self.delack.timeout_jiffy != NONE):
+            self.delack.send_now()
         if self.ecn.checked():
             # two since 4.18
             self.delack.enter_quickack(

@@ -56,12 +56,14 @@ class NewReno(States):
         Returns:
             Whether the congestion control may raise the window.
         """
+        self._ack_event()
         self.delivered = 0
         self.newly_lost = 0
         if acked > 0:
             self._eat_duplicates(acked)
         if duplicate or self.ece or self.state != OPEN:
             self._change_state(duplicate)
+        self._count(self.delivered)
         if self.state in (CWR, RECOVERY):
             self._reduce(self.delivered, self.newly_lost)
             return False

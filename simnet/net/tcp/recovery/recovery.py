@@ -183,9 +183,9 @@ class Recovery:
         """`tcp_enter_loss`; `forget`: what SACK said, too."""
         board: Scoreboard = self.board
         self._lower_threshold()
+        self.congestion.forget()
         self.congestion.set_window(1)
         self.congestion.restart_count()
-        self.congestion.forget()
         board.undo.mark(0)
         if board.all_lost(forget) or forget:
             board.undo.forget()

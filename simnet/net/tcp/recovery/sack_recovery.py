@@ -102,6 +102,7 @@ class SackRecovery(States):
         duplicate: cython.bint
         acked: cython.longlong
         self._begin()
+        self._ack_event()
         if self.advanced:
             self.retransmits = 0
         if blocks is not None:
@@ -124,6 +125,7 @@ class SackRecovery(States):
             self._reduce(tags.delivered, self.rack.lost - lost)
         else:
             self.raises = acked > 0 or (tags.sacked and board.reordering > board.least_reordering)
+        self._count(tags.delivered)
         self._set_timer()
         return acked
 

@@ -39,9 +39,26 @@ class States(Recovery):
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
         super().__init__(board, congestion, timer)
 
-    def echoed(self, echo: bool) -> None:  # noqa: FBT001 - a bit of a header
+    def echoed(self, echo: cython.bint) -> cython.int:
         """The ACK that is handled next echoes a mark, or not."""
         self.ece = echo and self.ecn is not None
+        return 0
+
+    def _ack_event(self) -> cython.int:
+        """`tcp_in_ack_event`: an ACK has come."""
+        if self.ecn is not None:
+            self.congestion.ack_event(
+                self.seq.snd_una, self.seq.snd_nxt, self.ecn.delivered, self.ecn.delivered_ce
+            )
+        return 0
+
+    def _count(self, delivered: cython.longlong) -> cython.int:
+        """`tcp_newly_delivered`: an ACK says that as many segments have come."""
+        if self.ecn is not None:
+            self.ecn.delivered += delivered
+            if self.ece:
+                self.ecn.delivered_ce += delivered
+        return 0
 
     def _any_retransmitted(self) -> cython.bint:
         """`tcp_any_retrans_done`."""
@@ -84,6 +101,8 @@ class States(Recovery):
             if not self.ece:
                 self.prior_ssthresh = self.current_ssthresh()
             self._begin_reduction()
+        if self.state != RECOVERY:
+            self.congestion.recovers()
         self.state = RECOVERY
         self.entered += 1
         return 0

@@ -78,6 +78,7 @@ class SenderRules:
         pacing_ss_ratio, pacing_ca_ratio: tcp_pacing_ss_ratio and _ca_ratio: the pacing rate in
             percent of a window each round trip, in slow start and in congestion avoidance.
         single_passes: large segments that may be out with the next one never waiting for them.
+        dctcp_halves: DCTCP halves its window for a loss; else it shrinks as for marks.
         keeps_handshake: the handshake's round trip counts without timestamps, too; else the first
             timeout is TCP_TIMEOUT_INIT then (`tcp_init_metrics`).
     """
@@ -113,6 +114,7 @@ class SenderRules:
     keeps_limit: bool = False
     always_gso: bool = False
     keeps_handshake: bool = False
+    dctcp_halves: bool = False
     limit_output_bytes: int = 0
     tso_rtt_log: int = 0
     min_tso_segs: int = 0
@@ -164,7 +166,7 @@ _CHANGES: Final[tuple[tuple[tuple[int, ...], dict[str, int]], ...]] = (
             "pacing_ca_ratio": 120,
         },
     ),
-    ((5, 1), {"defers_briefly": True}),
+    ((5, 1), {"defers_briefly": True, "dctcp_halves": True}),
     ((5, 18), {"tso_rtt_log": 9}),
     ((6, 1), {"keeps_limit": True}),
     ((6, 6), {"rack_margin_us": 2000}),
@@ -177,6 +179,8 @@ _ALGORITHMS: Final[tuple[tuple[str, tuple[int, ...]], ...]] = (
     ("reno", (2, 6)),
     ("bic", (2, 6, 6)),
     ("cubic", (2, 6, 15)),
+    # 3.18; what marks do is that of 4.18
+    ("dctcp", (4, 18)),
 )
 
 

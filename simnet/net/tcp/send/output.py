@@ -18,6 +18,7 @@ from simnet.net.tcp.congestion.control import Congestion
 from simnet.net.tcp.recovery.recovery import OPEN, Recovery
 from simnet.net.tcp.recovery.sack_recovery import SackRecovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.small_queue import SmallQueue
@@ -50,6 +51,7 @@ class SendOutput:
         overhead_bytes: of a segment on the wire beyond its payload.
         burst_left: segments that the NIC will still cut from the last frame.
         small_queue: what is queued below; None where nothing bounds it.
+        ecn: None if the connection has not agreed on it.
         tail_joins: what is less than a full segment ends the large one under way; `joined`: it has.
         segments: sent for the first time; `retransmissions` come on top.
         stalls: how often what had been written was not sent for more than a jiffy, which only a
@@ -66,6 +68,7 @@ class SendOutput:
     small_end: cython.longlong = 0
     unsent_jiffy: cython.longlong = 0
     small_queue: Public[SmallQueue] = None
+    ecn: Public[Ecn] = None
     tail_joins: cython.bint = False
     joined: cython.bint = False
     begins: cython.bint = False
@@ -118,6 +121,7 @@ class SendOutput:
         self.nagle_limit = NEVER
         self.small_end = 0
         self.small_queue = None
+        self.ecn = None
         self.tail_joins = False
         self.joined = False
         self.begins = False
@@ -353,7 +357,7 @@ class SendOutput:
             self.small_end = end_seq
         if self.recovery.state != OPEN:
             self.recovery.sent()
-        return self._append(queue, cpu, end_seq - length, end_seq, push, now_jiffy)
+        return self._append(queue, cpu, end_seq - length, end_seq, push, True, now_jiffy)
 
     def _append(
         self,
@@ -362,6 +366,7 @@ class SendOutput:
         seq: cython.longlong,
         end_seq: cython.longlong,
         push: cython.bint,
+        fresh: cython.bint,
         now_jiffy: cython.longlong,
     ) -> cython.int:
         skb: Skb
@@ -370,6 +375,8 @@ class SendOutput:
             size = LEAST_WIRE_BYTES
         skb = new_skb(None, seq, end_seq, 0, 0, size, push)
         skb.toucher = cpu
+        if self.ecn is not None:
+            skb.ecn = self.ecn.may_be_marked(fresh)
         if self.small_queue is not None:
             if self.small_queue.paces:
                 skb.arrival_ps = self.small_queue.depart_ps
@@ -420,6 +427,7 @@ class SendOutput:
                 cpu,
                 start,
                 self.board.end_of(number),
+                False,
                 False,
                 now_jiffy,
             )
@@ -472,6 +480,7 @@ class SendOutput:
                 self._start_of(self.board.tail - 1),
                 self.seq.snd_nxt,
                 self.seq.last_pushed(),
+                False,
                 now_jiffy,
             )
             self.retransmissions += 1
@@ -482,5 +491,5 @@ class SendOutput:
         """`tcp_xmit_probe_skb` if `probing`: old data, whose answer tells the window."""
         if not self.timer.take_probe():
             return False
-        self._append(queue, cpu, self.seq.snd_una - 1, self.seq.snd_una, False, NONE)
+        self._append(queue, cpu, self.seq.snd_una - 1, self.seq.snd_una, False, False, NONE)
         return True

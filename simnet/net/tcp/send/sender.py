@@ -57,6 +57,7 @@ class TcpSender:
     congestion: Congestion = None
     recovery: Recovery = None
     sacks: SackRecovery | None = None
+    states: States | None = None
     validation: WindowValidation = None
     output: SendOutput = None
     counted: CountedRecovery = None
@@ -106,6 +107,7 @@ class TcpSender:
         self.newreno = None
         self.counted = None
         self.sacks = None
+        self.states = None
         if rules.rack and self.board.sack:
             self.sacks = SackRecovery(self.board, self.congestion, self.timer, rules.rack_margin_us)
             return self.sacks
@@ -121,11 +123,14 @@ class TcpSender:
         """The connection has agreed on ECN; what is done about marks is that of 4.18 and later."""
         if isinstance(self.recovery, States):
             self.recovery.ecn = ecn
+            self.states = self.recovery
+            self.output.ecn = ecn
 
-    def echoed(self, echo: bool) -> None:  # noqa: FBT001 - a bit of a header
+    def echoed(self, echo: cython.bint) -> cython.int:
         """The ACK that is handled next echoes a mark, or not (ECE)."""
-        if isinstance(self.recovery, States):
-            self.recovery.echoed(echo)
+        if self.states is not None:
+            self.states.echoed(echo)
+        return 0
 
     def open_window(self, window: cython.longlong) -> cython.int:
         """The peer's SYN offers `window` bytes."""
@@ -215,7 +220,7 @@ class TcpSender:
             and not sacked
             and self.recovery.state == OPEN
             and self.recovery.frto == 0
-            and not self.recovery.ece
+            and self.states is None
         ):
             if self.congestion.abc > 0:
                 self.congestion.count_bytes(ack - prior_una)

@@ -1,9 +1,9 @@
-"""The way between two hosts: delay, loss, a bottleneck."""
+"""The way between two hosts: delay, loss, a bottleneck and its queue."""
 
 from __future__ import annotations
 
 from simnet.scenario.core.subject import Part, Subject, late
-from simnet.scenario.parts.netem.schema import Netem
+from simnet.scenario.parts.netem.schema import Bottleneck, Netem
 
 SUBJECT = Subject(
     "netem",
@@ -25,7 +25,16 @@ SUBJECT = Subject(
             always=True,
             order=156,
         ),
+        Part(
+            "bottleneck",
+            Bottleneck,
+            key="bottleneck",
+            doc="the queue before the bottleneck of each way that has one (netem.rate)",
+            always=True,
+            order=157,
+        ),
     ),
+    check=late("netem.checks:check_bottleneck"),
     idle=late("netem.idle:idle"),
     delayed_actions=late("netem.build:delayed_actions"),
     columns=late("netem.columns:COLUMNS"),

@@ -1,4 +1,4 @@
-"""Lay the way between two ports that are linked through a switch."""
+"""Lay the way between two ports that are linked through a switch, with its bottleneck's queue."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from simnet.host.delayed_action import DelayedAction
 from simnet.kernel.random import stream
 from simnet.net.link.netem import Netem
 from simnet.net.link.wire import SwitchedPath
-from simnet.scenario.parts.netem.columns import counts_of, more_of
+from simnet.net.qdisc.bottleneck import Bottleneck
+from simnet.net.qdisc.codel import CodelLimits, CodelQueue
+from simnet.net.qdisc.red import Red, eval_ewma, eval_idle_damping
+from simnet.scenario.parts.netem.columns import Way, counts_of, more_of
 from simnet.scenario.system.resource import carried
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from simnet.net.qdisc.qdisc import Qdisc
     from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.netem.schema import Bottleneck as Queue
     from simnet.scenario.parts.netem.schema import Netem as Section
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.resource import Resource
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 _KEPT: Final = "netem"
 _PS: Final = 10**12
 _BITS: Final = 8
+_MTU: Final = 1514
 # tcp_init_cwnd, in segments of Ethernet
 _FIRST_BYTES: Final = 10 * 1448
 # until losses are repaired and the window is found
@@ -49,17 +55,19 @@ def _lay(ground: Ground, path: Any, way: Section) -> None:
         return
     if not isinstance(path, SwitchedPath):
         raise TypeError(f"{path}: no path through a switch")
-    ways: list[Netem] = ground.kept.setdefault(_KEPT, [])
+    ways: list[Way] = ground.kept.setdefault(_KEPT, [])
     if not ways:
         ground.counters[_KEPT] = lambda: counts_of(ways)
         ground.observed[_KEPT] = lambda: more_of(ways)
         ground.resources.append(lambda: _resources(ground, ways))
+    queue = ground.effective.bottleneck
+    managed = bool(queue.managed and way.rate_bps)
     path.netem = Netem(
         path.path,
         stream(ground.seed, f"{path.path}.netem") if way.random else None,
         delay_ps=way.delay_ps,
-        rate_bps=way.rate_bps,
-        limit=way.limit,
+        rate_bps=0 if managed else way.rate_bps,
+        limit=0 if managed else way.limit,
         loss_ppb=way.loss_ppb,
         begin_ppb=way.gemodel_p_ppb,
         end_ppb=way.gemodel_r_ppb,
@@ -70,15 +78,51 @@ def _lay(ground: Ground, path: Any, way: Section) -> None:
         gap=way.gap if way.reorders else 0,
         duplicate_ppb=way.duplicate_ppb,
     )
-    ways.append(path.netem)
+    bottleneck = None
+    if managed:
+        discipline = _qdisc(queue, way.rate_bps, ground.seed, path.path)
+        name = f"{path.path}.bottleneck"
+        bottleneck = Bottleneck(ground.sim, name, path, discipline, way.rate_bps)
+        path.queue = bottleneck
+    ways.append(Way(path.netem, bottleneck))
 
 
-def _resources(ground: Ground, ways: Iterable[Netem]) -> Iterator[Resource]:
+def _qdisc(queue: Queue, rate_bps: int, seed: int, path: str) -> Qdisc:
+    """The discipline of the queue before a bottleneck."""
+    if queue.queue == "codel":
+        limits = CodelLimits(
+            queue.codel_target_ps,
+            queue.codel_interval_ps,
+            _MTU,
+            ecn=queue.ecn,
+            ce_threshold_ps=queue.codel_ce_threshold_ps or None,
+        )
+        return CodelQueue(limits, queue.codel_limit)
+    least, most, burst = queue.red_thresholds
+    wlog = eval_ewma(least, burst, queue.red_avpkt_bytes)
+    cell_log, shifts = eval_idle_damping(wlog, queue.red_avpkt_bytes, rate_bps)
+    return Red(
+        stream(seed, f"{path}.red"),
+        limit=queue.red_limit_bytes,
+        qmin=least,
+        qmax=most,
+        probability_ppb=queue.red_probability_ppb,
+        wlog=wlog,
+        cell_log=cell_log,
+        shifts=shifts,
+        ecn=queue.ecn,
+    )
+
+
+def _resources(ground: Ground, ways: Iterable[Way]) -> Iterator[Resource]:
     """The bottleneck of each direction, if there is one."""
     now = ground.sim.now
     for way in ways:
-        if way.rate_bps:
-            yield carried(f"way {way.name}", "way", way.carried_bytes(now), way.rate_bps)
+        name = f"way {way.netem.name}"
+        if way.bottleneck:
+            yield carried(name, "way", way.bottleneck.bytes, way.bottleneck.rate_bps)
+        elif way.netem.rate_bps:
+            yield carried(name, "way", way.netem.carried_bytes(now), way.netem.rate_bps)
 
 
 def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:

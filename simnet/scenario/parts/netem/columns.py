@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simnet.net.link.netem import Netem
+    from simnet.net.qdisc.bottleneck import Bottleneck
     from simnet.scenario.system.system import Snapshot
+
+
+@dataclass(frozen=True)
+class Way:
+    """One direction; `bottleneck` is None where nothing manages its queue."""
+
+    netem: Netem
+    bottleneck: Bottleneck | None
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,8 @@ class WayMore:
 
     reordered: int
     duplicated: int
+    early: int
+    marked: int
 
 
 class WayUse(Row):
@@ -44,17 +55,37 @@ class WayUse(Row):
     dropped: Count = Field(description="because more than the limit waited")
     reordered: Count = Field(description="that left before all that waited")
     duplicated: Count = Field(description="copies that the way made")
-    lost_percent: float | None = Field(description="lost and dropped, of all; null if none came")
+    early: Count = Field(description="dropped by RED or CoDel, though there was room")
+    marked: Count = Field(description="by RED or CoDel, as congested")
+    lost_percent: float | None = Field(
+        description="lost and dropped, early ones included, of all; null if none came"
+    )
 
 
-def counts_of(ways: Iterable[Netem]) -> tuple[WayCounts, ...]:
+def counts_of(ways: Iterable[Way]) -> tuple[WayCounts, ...]:
     """Return the counters now."""
-    return tuple(WayCounts(one.name, one.sent, one.lost, one.dropped) for one in ways)
+    return tuple(
+        WayCounts(
+            way.netem.name,
+            way.netem.sent,
+            way.netem.lost,
+            way.netem.dropped + (way.bottleneck.qdisc.over_limit() if way.bottleneck else 0),
+        )
+        for way in ways
+    )
 
 
-def more_of(ways: Iterable[Netem]) -> tuple[WayMore, ...]:
+def more_of(ways: Iterable[Way]) -> tuple[WayMore, ...]:
     """Return the other counters now."""
-    return tuple(WayMore(one.reordered, one.duplicated) for one in ways)
+    return tuple(
+        WayMore(
+            way.netem.reordered,
+            way.netem.duplicated,
+            early=way.bottleneck.early if way.bottleneck else 0,
+            marked=way.bottleneck.qdisc.marks() if way.bottleneck else 0,
+        )
+        for way in ways
+    )
 
 
 def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
@@ -65,7 +96,7 @@ def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
         strict=True,
     ):
         frames, gone = last.sent - first.sent, last.lost - first.lost
-        dropped = last.dropped - first.dropped
+        dropped, early = last.dropped - first.dropped, after.early - before.early
         found.append(
             WayUse(
                 name=last.name,
@@ -74,7 +105,9 @@ def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
                 dropped=dropped,
                 reordered=after.reordered - before.reordered,
                 duplicated=after.duplicated - before.duplicated,
-                lost_percent=100 * (gone + dropped) / frames if frames else None,
+                early=early,
+                marked=after.marked - before.marked,
+                lost_percent=100 * (gone + dropped + early) / frames if frames else None,
             )
         )
     return tuple(found)
@@ -83,7 +116,14 @@ def _use(start: Snapshot, end: Snapshot) -> tuple[WayUse, ...]:
 def _lost(result: Any) -> float | None:
     rows: tuple[WayUse, ...] = result.netem
     frames = sum(row.frames for row in rows)
-    return 100 * sum(row.lost + row.dropped for row in rows) / frames if frames else None
+    gone = sum(row.lost + row.dropped + row.early for row in rows)
+    return 100 * gone / frames if frames else None
+
+
+def _marked(result: Any) -> float | None:
+    rows: tuple[WayUse, ...] = result.netem
+    frames = sum(row.frames for row in rows)
+    return 100 * sum(row.marked for row in rows) / frames if frames else None
 
 
 COLUMNS: Final = (
@@ -95,6 +135,7 @@ COLUMNS: Final = (
         table=True,
         measures={
             "way_lost_percent": Measure("lost on the way (%)", "lost%", _lost, digits=2),
+            "way_marked_percent": Measure("marked on the way (%)", "marked%", _marked, digits=2),
         },
         order=16,
     ),

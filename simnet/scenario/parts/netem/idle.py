@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simnet.scenario.parts.netem.schema import Bottleneck
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -16,7 +18,13 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     if reason := _elsewhere(effective):
         yield "netem", reason
         yield "netem_to_system", reason
+        yield "bottleneck", reason
         return
+    ways = effective.netem, effective.netem_to_system
+    if not any(way.rate_bps for way in ways):
+        yield "bottleneck", "there is no bottleneck: netem.rate is 0"
+    else:
+        yield from _queue(effective)
     for place in ("netem", "netem_to_system"):
         way: Netem = getattr(effective, place)
         if not way.gemodel_p_ppb:
@@ -26,6 +34,21 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
             yield f"{place}.gap", f"no frame is reordered: {place}.reorder is 0"
         if not way.delay_ps:
             yield f"{place}.reorder_ppb", f"no frame is late: {place}.delay is 0"
+
+
+def _queue(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield what nothing reads of the queue before a bottleneck."""
+    queue = effective.bottleneck
+    for field in Bottleneck.model_fields:
+        kind, _, rest = field.partition("_")
+        if rest and kind != queue.queue:
+            yield f"bottleneck.{field}", f"bottleneck.queue is {queue.queue}"
+    if not queue.managed:
+        yield "bottleneck.ecn", "the queue marks nothing: bottleneck.queue is fifo"
+        return
+    for place in ("netem", "netem_to_system"):
+        if getattr(effective, place).rate_bps:
+            yield f"{place}.limit", f"the limit is that of bottleneck.queue={queue.queue}"
 
 
 def _elsewhere(effective: Effective) -> str:

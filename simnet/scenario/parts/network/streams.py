@@ -29,6 +29,7 @@ from simnet.scenario.parts.tcp.build import (
 )
 from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
+from simnet.scenario.parts.tcp.ecn import agree, asks_for_marks
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, Receiver, System
 from simnet.workload.iperf import Reporter
@@ -73,8 +74,9 @@ class _Builder(Ground):
         workload = self.effective.workload
         sends = self.exchange.whole or not all(flow.receives for flow in self.effective.flows)
         several = any(isinstance(port, MultiqueuePort) for port in self.ports)
+        marks = any(map(asks_for_marks, (self.effective.host, *self.effective.peers)))
         whole = workload.peers_simulated == "machines" or (
-            workload.peers_simulated == "auto" and bool(sends or several)
+            workload.peers_simulated == "auto" and bool(sends or several or marks)
         )
         peers = [
             self.add_machine(host, f"peer{number}")
@@ -175,6 +177,10 @@ class _Builder(Ground):
             other = self._sockets(host, end, peer, nic, own, asks=asks).make(f"{path}.socket")
             mine.connect(other)
             other.connect(mine)
+            if self.effective.workload.answers if asks else flow.receives:
+                agree(other, host, mine, self.effective.host)
+            else:
+                agree(mine, self.effective.host, other, host)
             self._note_halves(flow, (mine.sender, self.effective.host), (other.sender, host))
             self.path.receiving += [(flow.name, mine), (flow.name, other)]
             if not self._enslaved(flow):

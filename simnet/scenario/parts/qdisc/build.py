@@ -42,7 +42,7 @@ def queue_above(nic: Nic, host: Host, port: Port, *, queue: int, seed: int) -> N
     if asked.default_qdisc == "fq_codel":
         mtu = port.nic.mtu_bytes + _ETHERNET_HEADER_BYTES
         qdisc = FqCodel(
-            CodelLimits(asked.target_ps, asked.interval_ps, mtu),
+            CodelLimits(asked.target_ps, asked.interval_ps, mtu, ecn=True),
             flows=asked.flows,
             limit=asked.limit,
             quantum=mtu,

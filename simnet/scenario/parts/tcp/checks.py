@@ -31,6 +31,9 @@ def check_tcp(tree: Tree, place: Path, table: Table) -> None:
     if chosen not in offered:
         message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
         raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
+    if kernel["tcp_ecn"] == 1 and not sender_rules(kernel["version"]).rack:
+        message = f"of Linux {kernel['version']} it is not modelled: expected 4.18 or later"
+        raise table.error((*place, "kernel", "tcp_ecn"), "system", message)
     if not sender_rules(kernel["version"]).limit_output_bytes:
         for field in _BELOW_TCP:
             if kernel[field] != TcpKernel.model_fields[field].default:

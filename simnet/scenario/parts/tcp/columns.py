@@ -53,6 +53,8 @@ class TcpCounts:
     out_of_order: int = 0
     stalls: int = 0
     stalled_ps: int = 0
+    marked: int = 0
+    delivered_ce: int = 0
 
     def plus(self, other: TcpCounts, sign: int = 1) -> TcpCounts:
         """The sum, or the difference."""
@@ -78,6 +80,10 @@ class TcpUse(Row):
         description="how often data that were written waited for more than a jiffy to be sent"
     )
     stalled_ms: float = Field(description="how long, in all")
+    marked: Count = Field(description="frames that came with a mark (IpExtInCEPkts)")
+    delivered_ce: Count = Field(
+        description="segments that came though the way was marked (TcpExtTCPDeliveredCE)"
+    )
 
 
 def counts_of(
@@ -109,6 +115,8 @@ def counts_of(
                 quick_acks=receiver.delack.quick_acks,
                 received=receiver.segments,
                 out_of_order=receiver.out_of_order_segments,
+                marked=receiver.ecn.marked if receiver.ecn else 0,
+                delivered_ce=receiver.ecn.delivered_ce if receiver.ecn else 0,
             )
             add(flow, more)
         return found
@@ -137,6 +145,8 @@ def _row(name: str, done: TcpCounts) -> TcpUse:
         out_of_order_percent=100 * done.out_of_order / done.received if done.received else None,
         stalls=done.stalls,
         stalled_ms=done.stalled_ps / _PS_PER_MS,
+        marked=done.marked,
+        delivered_ce=done.delivered_ce,
     )
 
 

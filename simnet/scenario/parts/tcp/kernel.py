@@ -29,7 +29,12 @@ class TcpKernel(Kernel):
         int, count("share of the window that one TSO burst may take; 0: no deferral", 0, 255)
     ]
     tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
-    tcp_congestion_control: Annotated[str, Choice("congestion control", ("bic", "cubic", "reno"))]
+    tcp_congestion_control: Annotated[
+        str, Choice("congestion control", ("bic", "cubic", "dctcp", "reno"))
+    ]
+    tcp_ecn: Annotated[
+        int, count("marks of the network: 0 no, 1 asked for, 2 only if the peer asks", 0, 2)
+    ] = 2
     tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
     tcp_limit_output_bytes: Annotated[
         int,

@@ -66,6 +66,12 @@ SYSCTLS: Final = (
         fresh="connections",
     ),
     sysctl(
+        "net.ipv4.tcp_ecn",
+        "tcp_ecn",
+        fresh="connections",
+        note="of connections that the host opens or accepts; something on the way has to mark",
+    ),
+    sysctl(
         "net.ipv4.tcp_slow_start_after_idle",
         "tcp_slow_start_after_idle",
         since="2.6.18",
@@ -81,7 +87,6 @@ SYSCTLS: Final = (
     ),
     _ignored_sysctl("net.ipv4.tcp_fack", "forward acknowledgement", _ON_OFF),
     _ignored_sysctl("net.ipv4.tcp_dsack", "duplicate SACK", _ON_OFF),
-    _ignored_sysctl("net.ipv4.tcp_ecn", "explicit congestion notification", _ON_OFF),
     _ignored_sysctl("net.ipv4.tcp_no_metrics_save", "forget a route's metrics", _ON_OFF),
     _ignored_sysctl("net.ipv4.tcp_fin_timeout", "seconds in FIN-WAIT-2", _ANY_NUMBER),
     _ignored_sysctl("net.ipv4.tcp_tw_reuse", "reuse of TIME-WAIT sockets", _ON_OFF),

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from simnet.net.link.skb import CE, CWR, ECT
 from simnet.net.tcp.receive.queue import SkbSizes
 from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.rules.ecn import CE, CWR, ECT, Ecn
+from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 from tests.net.tcp.receive.test_acknowledgements import comes
 from tests.net.tcp.receive.test_receiver import MSS, make, settle, take

@@ -429,7 +429,7 @@ class TestVersions:
                     *("pacing_ss_ratio", "pacing_ca_ratio"),
                 },
             ),
-            ("5.0", "5.1", {"defers_briefly"}),
+            ("5.0", "5.1", {"defers_briefly", "dctcp_halves"}),
             ("5.17", "5.18", {"tso_rtt_log"}),
             ("6.0", "6.1", {"keeps_limit"}),
             ("6.5", "6.6", {"rack_margin_us"}),

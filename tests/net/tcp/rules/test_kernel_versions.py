@@ -96,7 +96,7 @@ SENDER: list[tuple[str, str, dict[str, Any]]] = [
             "pacing_ca_ratio": 120,
         },
     ),
-    ("5.0", "5.1", {"defers_briefly": True}),
+    ("5.0", "5.1", {"defers_briefly": True, "dctcp_halves": True}),
     ("5.17", "5.18", {"tso_rtt_log": 9}),
     ("6.0", "6.1", {"keeps_limit": True}),
     ("6.5", "6.6", {"rack_margin_us": 2000}),
@@ -190,7 +190,8 @@ class TestSender:
             ("2.6.6", ("reno", "bic")),
             ("2.6.14", ("reno", "bic")),
             ("2.6.15", ("reno", "bic", "cubic")),
-            ("6.18.44-amd64", ("reno", "bic", "cubic")),
+            ("4.17", ("reno", "bic", "cubic")),
+            ("6.18.44-amd64", ("reno", "bic", "cubic", "dctcp")),
         ],
     )
     def test_what_controls_congestion(self, version: str, names: tuple[str, ...]) -> None:
