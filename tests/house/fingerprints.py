@@ -64,6 +64,7 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         "container-udp", tunings=("veth-napi", "veth-rps"), ms=4
     ),
     "router-connectx5": Configuration("router-connectx5"),
+    "k8s-node": Configuration("k8s-node"),
     "router-nat": Configuration("router-nat"),
     "router-nat, flow table": Configuration("router-nat", tunings=("software-offload",)),
     "router-connectx5, firewalld": Configuration("router-connectx5", tunings=("drop-firewalld",)),

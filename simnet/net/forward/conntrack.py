@@ -120,6 +120,12 @@ class Conntrack:
         self.made += 1
         return MADE
 
+    def renew(self, cpu: Cpu, now: cython.longlong) -> cython.int:
+        """The packet begins another connection, and an older one ends: as many as before."""
+        self.waited_ps = self.line.change(cpu, now, 0)
+        self.made += 1
+        return MADE
+
     def answered(self, flow: cython.longlong) -> cython.int:
         """The packet that has entered is an answer."""
         if self.confirmed[flow] != 0:

@@ -4,6 +4,9 @@ Source: net/ipv4/ip_forward.c (`ip_forward`), net/bridge/br_input.c (`br_handle_
 br_forward.c (`br_forward`), br_device.c (`br_dev_xmit`), net/netfilter/nf_conntrack_core.c of Linux
 4.12 to 6.18. Tables and connection tracking are those of `simnet.net.forward`. On the way a packet
 stays on its CPU.
+
+A client may send few packets by one port, as resolvers do, and begin another connection with the
+next. The first packet of each passes the tables of nat.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ class IntoContainer(Endpoint):
         work_ps: of the host on a packet, without connection tracking and veth.
         conntrack: connection tracking; None for none.
         flow: number of the connection there.
+        per_connection: packets of a connection, behind which another begins; 0: it does not end.
+        nat_ps: of the tables of nat, which a connection's first packet passes.
         veth: by which packets go to the container.
         socket: that takes them there.
         spread: of the work on a packet.
@@ -40,6 +45,9 @@ class IntoContainer(Endpoint):
     work_ps: cython.longlong = 0
     conntrack: Conntrack | None = None
     flow: cython.longlong = 0
+    per_connection: cython.longlong = 0
+    nat_ps: cython.longlong = 0
+    packets: cython.longlong = 0
     veth: Veth = None
     socket: Endpoint = None
     spread: Spread = None
@@ -53,6 +61,8 @@ class IntoContainer(Endpoint):
         work_ps: int,
         conntrack: Conntrack | None,
         flow: int,
+        per_connection: int,
+        nat_ps: int,
         veth: Veth,
         socket: Endpoint,
         spread: Spread,
@@ -62,6 +72,8 @@ class IntoContainer(Endpoint):
         self.work_ps = work_ps
         self.conntrack = conntrack
         self.flow = flow
+        self.per_connection = per_connection
+        self.nat_ps = nat_ps
         self.veth = veth
         self.socket = socket
         self.spread = spread
@@ -72,14 +84,25 @@ class IntoContainer(Endpoint):
         work: cython.longlong = self.work_ps
         waited: cython.longlong = 0
         if table is not None:
-            if table.enter(self.flow, cpu, self.sim.now) == FOUND:
+            if self._enter(table, cpu) == FOUND:
                 work += table.find_ps
             else:
-                work += table.make_ps
-                table.confirm(self.flow)
+                work += table.make_ps + self.nat_ps
             waited = table.waited_ps
         work = self.spread.vary(work)
         self.ledger.forwarding += work
         self.ledger.socket_lines += waited
         skb.endpoint = self.socket
         return work + waited + self.veth.xmit(skb, cpu)
+
+    def _enter(self, table: Conntrack, cpu: Cpu) -> cython.int:
+        """Whether the packet's connection is found."""
+        found: cython.int
+        self.packets += 1
+        if self.packets > self.per_connection > 0:
+            self.packets = 1
+            return table.renew(cpu, self.sim.now)
+        found = table.enter(self.flow, cpu, self.sim.now)
+        if found != FOUND:
+            table.confirm(self.flow)
+        return found

@@ -62,6 +62,7 @@ KINDS = {
     ),
     "home-router": Kind("rps-bridge", ("10 ms", "10 ms"), _NO_RATE),
     "ipoib-sunway": Kind("delack-1ms", ("20 ms", "20 ms"), _NO_RATE),
+    "k8s-node": Kind("proxy-nftables", ("10 ms", "5 ms"), loads="200..250"),
     "media-udp": Kind("rmem-25m", ("20 ms", "10 ms"), loads="5000..6000"),
     "memcached-100g": Kind("defer10", refused=_NO_RATE),
     "netperf-rr": Kind("poll-50us", ("20 ms", "5 ms"), _NO_RATE),

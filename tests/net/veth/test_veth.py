@@ -27,6 +27,7 @@ from tests.net.steering.steered import UPSTREAM, Flow, Host
 XMIT = 150
 RECEIVE = 60
 ROUTE = 350
+NAT = 4000
 
 
 class Pair:
@@ -89,7 +90,7 @@ class Pair:
         assert self.made is not None
         return self.made
 
-    def flow(self) -> int:
+    def flow(self, per_connection: int = 0) -> int:
         """Add a connection; return its number."""
         number = len(self.flows)
         self.flows.append(Flow(self.sim, number))
@@ -101,6 +102,8 @@ class Pair:
                 work_ps=ROUTE * NS,
                 conntrack=self.table,
                 flow=number,
+                per_connection=per_connection,
+                nat_ps=NAT * NS,
                 veth=self.veth,
                 socket=self.flows[number],
                 spread=Spread(0, 0),
@@ -276,7 +279,18 @@ def test_the_first_packet_of_a_connection_makes_its_entry() -> None:
     assert pair.table is not None
     assert pair.table.count == pair.table.made == 1
     forwarding = pair.host.machine.costs.ledger.forwarding
-    assert forwarding == (3 * (ROUTE + XMIT) + 700 + 2 * 90) * NS
+    assert forwarding == (3 * (ROUTE + XMIT) + 700 + NAT + 2 * 90) * NS
+
+
+def test_a_client_with_another_port_begins_another_connection() -> None:
+    pair = Pair(conntrack=True)
+    pair.feed(pair.flow(per_connection=3), 8)
+    pair.sim.run_until(MS)
+    assert pair.table is not None
+    # packets 1, 4 and 7; as many connections end as begin
+    assert (pair.table.made, pair.table.count) == (3, 1)
+    forwarding = pair.host.machine.costs.ledger.forwarding
+    assert forwarding == (8 * (ROUTE + XMIT) + 3 * (700 + NAT) + 5 * 90) * NS
 
 
 def test_when_packets_go_by_the_ring() -> None:

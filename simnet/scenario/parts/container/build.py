@@ -36,6 +36,7 @@ class ContainerBuilt:
         veth: from the host to it.
         conntrack: of the host; None for none.
         work_ps: of the host on a packet, without connection tracking and veth.
+        nat_ps: of kube-proxy's tables on a connection's first packet.
     """
 
     ground: Ground
@@ -43,6 +44,7 @@ class ContainerBuilt:
     veth: Veth
     conntrack: Conntrack | None
     work_ps: int
+    nat_ps: int
 
     def way(self, socket: Endpoint, flow: int) -> IntoContainer:
         """Make what takes a flow's packets where the host's stack has them, to a socket."""
@@ -54,6 +56,8 @@ class ContainerBuilt:
             work_ps=self.work_ps,
             conntrack=self.conntrack,
             flow=flow,
+            per_connection=self.given.per_connection,
+            nat_ps=self.nat_ps,
             veth=self.veth,
             socket=socket,
             spread=make_spread(ground.effective.host, path, ground.seed),
@@ -97,7 +101,20 @@ def container_of(ground: Ground, flows: int) -> ContainerBuilt | None:
         _veth(ground, given, backlogs_of(ground, machine, host)),
         conntrack,
         cycles_ps(cycles, clock_hz) + tables_ps(given, clock_hz, given.filter_rules),
+        _proxy_ps(given, clock_hz),
     )
+
+
+def _proxy_ps(given: Container, clock_hz: int) -> int:
+    """What kube-proxy's tables cost a connection's first packet, which is for no service here.
+
+    Its client's node has chosen the container. So all rules of KUBE-SERVICES are tried in vain.
+    Source: Kubernetes 1.31, pkg/proxy/iptables/proxier.go and pkg/proxy/nftables/proxier.go.
+    """
+    if not given.services:
+        return 0
+    rules = given.services if given.kube_proxy == "iptables" else 0
+    return cycles_ps(given.service_cycles, clock_hz) + tables_ps(given, clock_hz, rules)
 
 
 def _veth(ground: Ground, given: Container, steering: HostSteering) -> Veth:

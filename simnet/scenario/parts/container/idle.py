@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 _OF_RING: Final = ("veth_receive_cycles", "ring_lines")
 _OF_TABLES: Final = ("table_cycles", "rule_cycles")
-_OF_TRACKING: Final = ("conntrack_make_cycles", "conntrack_find_cycles")
+_OF_TRACKING: Final = (
+    *("conntrack_make_cycles", "conntrack_find_cycles", "per_connection", "services"),
+)
+_OF_PROXY: Final = ("kube_proxy", "service_cycles")
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
@@ -28,16 +31,24 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
                 yield f"container.{field}", "the container has the host's network"
         return
     yield from _of_receive_offload(given, effective.host.kernel.version)
-    if not given.filter_rules:
+    yield from _of_netfilter(given)
+    if given.network == "bridge":
+        yield "container.route_cycles", "the host does not route what it bridges"
+    if given.network == "route":
+        yield "container.bridge_cycles", "there is no bridge on the way"
+
+
+def _of_netfilter(given: Container) -> Iterator[tuple[str, str]]:
+    proxied = given.conntrack and given.services
+    if not proxied:
+        for field in _OF_PROXY:
+            yield f"container.{field}", "no services"
+    if not given.filter_rules and not proxied:
         for field in _OF_TABLES:
             yield f"container.{field}", "no table is passed"
     if not given.conntrack:
         for field in _OF_TRACKING:
             yield f"container.{field}", "connections are not tracked"
-    if given.network == "bridge":
-        yield "container.route_cycles", "the host does not route what it bridges"
-    if given.network == "route":
-        yield "container.bridge_cycles", "there is no bridge on the way"
 
 
 def _of_receive_offload(given: Container, version: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,6 @@
 """What administrators set of a container's network.
 
-Source: docker-run(1), ethtool(8), Documentation/networking/scaling.rst. The host's end of the pair
+Source: docker-run(1), kube-proxy's reference, ethtool(8), scaling.rst. The host's end of the pair
 is called veth here, the container's end eth0.
 """
 
@@ -35,6 +35,14 @@ KNOBS: Final = (
         "gro",
         f"{_IN} ethtool -K eth0 gro {{value}}",
         since=NAPI_SINCE,
+    ),
+    _knob(
+        "kube-proxy --proxy-mode",
+        "kube_proxy",
+        "set mode: {value} in the configuration of kube-proxy, and restart it",
+        note="nftables needs Kubernetes 1.29 and Linux 5.13",
+        since="5.13",
+        by_hand=True,
     ),
     _knob("ethtool --features veth tso", "tso", "ethtool --features veth tso {value}"),
     _knob(

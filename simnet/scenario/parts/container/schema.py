@@ -37,6 +37,23 @@ class Container(Section):
         count("rules of filter that a packet is compared with on its way; 0: no table", 0, 100_000),
     ] = 0
     conntrack: Annotated[bool, Flag("connections are tracked (nf_conntrack)")] = False
+    per_connection: Annotated[
+        int,
+        count(
+            "datagrams that a client sends by one port, before it takes another; 0: all", 0, 10**9
+        ),
+    ] = 0
+    services: Annotated[
+        int, count("services of Kubernetes, each with one port; 0: no kube-proxy", 0, 100_000)
+    ] = 0
+    kube_proxy: Annotated[
+        str,
+        Choice(
+            "how kube-proxy has them: iptables, a rule for each that a connection's first packet is"
+            " compared with, or nftables, one look into a map",
+            ("iptables", "nftables"),
+        ),
+    ] = "iptables"
     route_cycles: Annotated[
         int, cycles("the host: ip_rcv_finish to ip_finish_output2, route and neighbour")
     ]
@@ -54,6 +71,9 @@ class Container(Section):
     ]
     table_cycles: Annotated[int, cycles("entering one table at one hook (ipt_do_table)")]
     rule_cycles: Annotated[int, cycles("comparing a packet with one rule of iptables")]
+    service_cycles: Annotated[
+        int, cycles("kube-proxy: chains of a connection's first packet, beside rules of services")
+    ]
     conntrack_make_cycles: Annotated[
         int, cycles("connection tracking: looking a connection up in vain, and making it")
     ]

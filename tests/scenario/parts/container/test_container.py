@@ -54,6 +54,32 @@ def test_rules_and_connections_cost() -> None:
     assert ran(("container.conntrack", "off")).veth.conntrack == 0
 
 
+def first_packets_ns(services: int, proxy: str = "iptables", datagrams: int = 1) -> float:
+    """What a datagram costs at softirq level on the node, if each port sends so many of them."""
+    settings = {
+        "container.services": str(services),
+        "kube-proxy --proxy-mode": proxy,
+        "container.per_connection": str(datagrams),
+        "udp.rate": "50",
+        "cpu.work_spread": "0",
+    }
+    result = simnet.run("k8s-node", settings=settings, warm_up="20 ms", duration="40 ms")
+    name = "netfilter, routing and send"
+    percent = next(row.percent for row in result.work if row.mechanism == name)
+    return percent * 1e7 * result.simulated_s / result.udp.received
+
+
+def test_a_first_packet_is_compared_with_a_rule_of_each_service() -> None:
+    none, some, many = (first_packets_ns(count) for count in (0, 1000, 3000))
+    # 20 cycles of 2.9 GHz a rule
+    clock = load("k8s-node").host.cpu.clock_hz / 1e9
+    assert (many - some) / 2000 == pytest.approx(20 / clock, rel=0.02)
+    assert first_packets_ns(3000, "nftables") - none == pytest.approx(600 / clock, rel=0.05)
+    # of two datagrams by one port the second is of a known connection
+    known, half = first_packets_ns(0, datagrams=0), first_packets_ns(3000, datagrams=2)
+    assert half - known == pytest.approx((many - known) / 2, rel=0.15)
+
+
 def test_the_hosts_network_has_no_veth() -> None:
     assert ran(tuning="host-network").veth is None
     assert ran().veth.tx_packets == pytest.approx(ran().udp.received, rel=0.05)
@@ -97,10 +123,16 @@ def unread(**settings: str) -> dict[str, str]:
 
 
 def test_what_nothing_reads_is_said() -> None:
-    assert {"veth_receive_cycles", "ring_lines", "tso"} == set(unread())
+    of_ring, of_proxy = (
+        {"veth_receive_cycles", "ring_lines", "tso"},
+        {"kube_proxy", "service_cycles"},
+    )
+    assert of_ring | of_proxy == set(unread())
     assert "tso of the host's end is off" in unread(**{GRO: "on"})["gro"]
     assert "which is off" in unread(**{TSO: "off"})["gro"]
-    assert unread(**{GRO: "on", TSO: "off"}) == {}
+    assert set(unread(**{GRO: "on", TSO: "off"})) == of_proxy
+    assert set(unread(**{"container.services": "1"})) == of_ring
+    assert "services" in unread(**{"container.services": "1", "container.conntrack": "off"})
     assert "5.13" in unread(**{GRO: "on", "system.kernel": "linux-5.4"}, **OF_5_4)["gro"]
     assert unread(**{NETWORK: "bridge"})["route_cycles"]
     assert unread(**{NETWORK: "route"})["bridge_cycles"]
