@@ -66,7 +66,7 @@ def first_packets_ns(services: int, proxy: str = "iptables", datagrams: int = 1)
     result = simnet.run("k8s-node", settings=settings, warm_up="20 ms", duration="40 ms")
     name = "netfilter, routing and send"
     percent = next(row.percent for row in result.work if row.mechanism == name)
-    return percent * 1e7 * result.simulated_s / result.udp.received
+    return float(percent * 1e7 * result.simulated_s / result.udp.received)
 
 
 def test_a_first_packet_is_compared_with_a_rule_of_each_service() -> None:
