@@ -182,7 +182,7 @@ def _messages(result: Result) -> str:
 
 def _lost(result: Result) -> str:
     """Where packets that nobody sends again were lost, by the kernel's counters."""
-    lost = result.udp or result.forward or result.xdp
+    lost = result.udp or result.forward or result.xdp or result.listen
     return "" if lost is None else f"# {lost.sentence}\n"
 
 

@@ -90,9 +90,7 @@ SYSCTLS: Final = (
     _ignored_sysctl("net.ipv4.tcp_no_metrics_save", "forget a route's metrics", _ON_OFF),
     _ignored_sysctl("net.ipv4.tcp_fin_timeout", "seconds in FIN-WAIT-2", _ANY_NUMBER),
     _ignored_sysctl("net.ipv4.tcp_tw_reuse", "reuse of TIME-WAIT sockets", _ON_OFF),
-    _ignored_sysctl("net.ipv4.tcp_max_syn_backlog", "half-open connections", _ANY_NUMBER),
     _ignored_sysctl("net.core.optmem_max", "ancillary buffer of a socket", _ANY_NUMBER),
-    _ignored_sysctl("net.core.somaxconn", "listen queue", _ANY_NUMBER, fresh="sockets"),
     _ignored_sysctl(
         "net.ipv4.ip_local_port_range",
         "ports of connections that the host opens",
