@@ -21,6 +21,7 @@ import random
 import selectors
 import signal
 import socket
+import statistics
 import struct
 import subprocess
 import sys
@@ -28,7 +29,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from validation.live.udp import inside
+from validation.live.udp import alone, inside
 from validation.live.veth import namespaces
 
 _HOST, _PEER, _PORT = "10.94.1.1", "10.94.1.2", 4005
@@ -52,6 +53,8 @@ SYNS: Final = 60
 ACKED: Final = ((20, 10, 20, 0), (20, 10, 20, 1), (20, 16, 20, 0), (20, 16, 20, 1))
 # connections a second, backlog
 LOADS: Final = ((150, 8), (220, 8), (260, 8), (320, 8), (400, 8), (260, 64), (320, 64), (400, 64))
+# likewise, predicted when the first were known
+MORE_LOADS: Final = ((190, 16), (240, 16), (280, 32), (360, 16), (300, 4), (500, 32))
 SERVICE_S: Final = 0.005
 SECONDS: Final = 4.0
 REQUEST, ANSWER = 400, 8192
@@ -101,6 +104,7 @@ def _all(host: str, peer: str) -> dict[str, Any]:
         "half_open": [_half_open(host, peer, *case) for case in HALF_OPEN],
         "acked": [_acked(host, peer, *case) for case in ACKED],
         "loads": [_load(host, peer, *case) for case in LOADS],
+        "more_loads": [_load(host, peer, *case) for case in MORE_LOADS],
     }
 
 
@@ -237,7 +241,8 @@ def _acked(host: str, peer: str, *case: int) -> dict[str, int]:
             while True:
                 data = seen.recv(2048)
                 source, port = struct.unpack("!HH", data[20:24])
-                if source == _PORT and port >= _RAW_PORT and data[33] == _SYN_ACK:
+                asked = source == _PORT and 0 <= port - _RAW_PORT < requests
+                if asked and data[33] == _SYN_ACK:
                     answers[port] = struct.unpack("!I", data[24:28])[0]
         for port, seq in sorted(answers.items()):
             ack = _segment(f"{_NOWHERE}{port - _RAW_PORT + 1}", port, 8, seq + 1, _ACK)
@@ -252,36 +257,46 @@ def _acked(host: str, peer: str, *case: int) -> dict[str, int]:
     return dict(zip(names, case, strict=True)) | seen_too | grown
 
 
-def _serve(host: str, backlog: int, ready: int) -> None:
-    """Accept, read, sleep, answer, close; in a process of its own until it is killed."""
+def _serve(host: str, backlog: int, out: int, cpu: int) -> None:
+    """Accept, read, sleep, answer, close; in a process of its own until it is told to end."""
+    took: list[float] = []
     with inside(host):
         listener = _listening(backlog)
-    os.write(ready, b"1")
+    alone(cpu)
+    signal.signal(signal.SIGTERM, lambda *_: _tell(out, took))
+    os.write(out, b"1")
     answer = bytes(ANSWER)
     while True:
         made, _ = listener.accept()
-        until = time.perf_counter() + SERVICE_S
+        start = time.perf_counter()
         with made, contextlib.suppress(OSError):
             made.recv(REQUEST)
-            time.sleep(max(until - time.perf_counter(), 0))
+            time.sleep(max(start + SERVICE_S - time.perf_counter(), 0))
             made.sendall(answer)
+        took.append(time.perf_counter() - start)
+
+
+def _tell(out: int, took: list[float]) -> None:
+    """Say how long a connection took, in the mean, and end."""
+    os.write(out, struct.pack("d", statistics.fmean(took)))
+    os._exit(0)
 
 
 def _load(host: str, peer: str, rate: int, backlog: int) -> dict[str, Any]:
     """Connections that begin at a rate, whatever becomes of the others."""
     with inside(host):
         _set(somaxconn=4096, tcp_syncookies=1, tcp_abort_on_overflow=0)
+    cpus = sorted(os.sched_getaffinity(0))
     readable, writable = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            _serve(host, backlog, writable)
+            _serve(host, backlog, writable, cpus[-1])
         finally:
             os._exit(1)
     os.read(readable, 1)
-    os.close(readable)
-    os.close(writable)
     try:
+        alone(cpus[0])
         with inside(host):
             before = _counters()
         with inside(peer):
@@ -291,13 +306,19 @@ def _load(host: str, peer: str, rate: int, backlog: int) -> dict[str, Any]:
         with inside(host):
             grown = _grown(before)
     finally:
-        os.kill(child, signal.SIGKILL)
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setaffinity(0, set(cpus))
+        os.kill(child, signal.SIGTERM)
         os.waitpid(child, 0)
+    took = struct.unpack("d", os.read(readable, 8))[0]
+    os.close(readable)
+    os.close(writable)
     times.sort()
     within = sum(1 for one in times if one < SERVICE_S * (backlog + 4))
     return {
         "rate": rate,
         "backlog": backlog,
+        "service_us": round(took * 1e6),
         "begun": begun,
         "answered": len(times),
         "answered_at_once": within,

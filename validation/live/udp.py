@@ -199,11 +199,11 @@ def _once(
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
-        _alone(min(os.sched_getaffinity(0)))
+        alone(min(os.sched_getaffinity(0)))
         os.write(into, str(_send(sender, rate, int(rate * _SECONDS), burst)).encode())
         os._exit(0)
     allowed = os.sched_getaffinity(0)
-    _alone(max(allowed))
+    alone(max(allowed))
     received, late_us = _work(receiver, service_us)
     os.waitpid(child, 0)
     late_us = max(late_us, int(os.read(out, 64)))
@@ -229,7 +229,7 @@ def _once(
     }
 
 
-def _alone(cpu: int) -> None:
+def alone(cpu: int) -> None:
     """On one CPU, and before all that others do there."""
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))

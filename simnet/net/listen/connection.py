@@ -25,6 +25,7 @@ from simnet.net.listen.listener import (
     HALF_OPEN,
     Listener,
 )
+from simnet.net.listen.timer_wheel import runs_ps
 from simnet.net.nic.port import Nic
 from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.clients import Client
@@ -62,6 +63,7 @@ class SetupCosts:
         request_bytes, answer_bytes: payloads.
         synack_ps: until a SYN-ACK is sent again for the first time.
         synack_retries: `net.ipv4.tcp_synack_retries`.
+        jiffy_ps: length of a jiffy.
     """
 
     costs: Costs = None
@@ -76,6 +78,7 @@ class SetupCosts:
     answer_bytes: cython.longlong = 0
     synack_ps: cython.longlong = 0
     synack_retries: cython.int = 0
+    jiffy_ps: cython.longlong = 0
 
     def __init__(
         self,
@@ -92,6 +95,7 @@ class SetupCosts:
         answer_bytes: int,
         synack_ps: int,
         synack_retries: int,
+        jiffy_ps: int,
     ) -> None:
         self.costs = costs
         self.wakeups = wakeups
@@ -105,6 +109,7 @@ class SetupCosts:
         self.answer_bytes = answer_bytes
         self.synack_ps = synack_ps
         self.synack_retries = synack_retries
+        self.jiffy_ps = jiffy_ps
 
     def wire_bytes(self, payload: cython.longlong) -> cython.int:
         """Length of a segment on the wire."""
@@ -206,7 +211,7 @@ class Connection(Endpoint):
             if found == HALF_OPEN:
                 self.young = True
                 self.timeouts = 0
-                self.timer = self.sim.after(self.setup.synack_ps, self, _TIMER, 0, CPU)
+                self._arm(self.setup.synack_ps)
         elif self.state != _REQUEST:
             return work
         return work + self._answer(SYN_ACK, cpu)
@@ -274,9 +279,12 @@ class Connection(Endpoint):
             self.young = False
             self.listener.young -= 1
         self.timeouts += 1
-        self.timer = self.sim.after(
-            self.setup.synack_ps << self.timeouts, self, _TIMER, 0, CPU
-        )
+        self._arm(self.setup.synack_ps << self.timeouts)
+
+    def _arm(self, after_ps: cython.longlong) -> cython.int:
+        when: cython.longlong = runs_ps(self.sim.now, after_ps, self.setup.jiffy_ps)
+        self.timer = self.sim.at(when, self, _TIMER, 0, CPU)
+        return 0
 
     def abandon(self) -> cython.int:
         """Who began it has gone: a request that is left ends with it."""

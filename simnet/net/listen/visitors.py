@@ -30,6 +30,7 @@ from simnet.net.listen.connection import (
     Connection,
     SetupCosts,
 )
+from simnet.net.listen.timer_wheel import runs_ps
 from simnet.net.remote.link import RemoteLink
 
 _IDLE: cython.int = 0
@@ -77,6 +78,7 @@ class Crowd(Component):
         linear: how often that time stays the same before it doubles.
         syn_retries: how often a SYN is sent again at most, without the linear ones.
         rto_ps: until a request is sent again.
+        jiffy_ps: of their hosts.
         bursts: how many; -1 without an end.
 
     Attributes:
@@ -97,6 +99,7 @@ class Crowd(Component):
     linear: cython.int = 0
     syn_retries: cython.int = 0
     rto_ps: cython.longlong = 0
+    jiffy_ps: cython.longlong = 0
     bursts: cython.longlong = 0
     begun: cython.longlong = 0
     answered: cython.longlong = 0
@@ -127,6 +130,7 @@ class Crowd(Component):
         linear: int,
         syn_retries: int,
         rto_ps: int,
+        jiffy_ps: int,
         bursts: int = -1,
     ) -> None:
         super().__init__(sim, path)
@@ -142,6 +146,7 @@ class Crowd(Component):
         self.linear = linear
         self.syn_retries = syn_retries
         self.rto_ps = rto_ps
+        self.jiffy_ps = jiffy_ps
         self.bursts = bursts
         self.served = [Served() for _ in range(workers)]
         self.free = []
@@ -279,7 +284,8 @@ class Visitor(Endpoint):
 
     def _arm(self, after_ps: cython.longlong) -> cython.int:
         self._disarm()
-        self.timer = self.sim.after(after_ps, self, 0, 0, WIRE)
+        when: cython.longlong = runs_ps(self.sim.now, after_ps, self.crowd.jiffy_ps)
+        self.timer = self.sim.at(when, self, 0, 0, WIRE)
         return 0
 
     def _disarm(self) -> cython.int:

@@ -183,6 +183,7 @@ def _setup(ground: Ground, given: Listen) -> SetupCosts:
         answer_bytes=given.answer_bytes,
         synack_ps=kernel.rto_init_ps,
         synack_retries=kernel.tcp_synack_retries,
+        jiffy_ps=PS // kernel.hz,
     )
 
 
@@ -278,4 +279,5 @@ def _crowd(
         linear=listen_rules(kernel.version).linear_timeouts,
         syn_retries=kernel.tcp_syn_retries,
         rto_ps=kernel.rto_min_ps,
+        jiffy_ps=PS // kernel.hz,
     )
