@@ -53,6 +53,10 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
     "stream-100g": Configuration("stream-100g"),
     "web-25g": Configuration("web-25g", {"connections": "40"}, ms=12),
     "media-udp": Configuration("media-udp", ms=8),
+    "busy-web": Configuration("busy-web", ms=400),
+    "busy-web, a listener each, cookies for all": Configuration(
+        "busy-web", {"net.ipv4.tcp_syncookies": "2"}, ("listener-each",), ms=400
+    ),
     "dns-udp": Configuration("dns-udp"),
     "dns-udp, sockets by CPU, batches": Configuration(
         "dns-udp",

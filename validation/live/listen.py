@@ -117,7 +117,7 @@ def _set(**values: int) -> None:
 
 def _counters() -> dict[str, int]:
     """Of the namespace that this process is in, by name."""
-    found = {}
+    found: dict[str, str] = {}
     for file in ("netstat", "snmp"):
         lines = Path(f"/proc/thread-self/net/{file}").read_text("utf-8").splitlines()
         for names, values in zip(lines[::2], lines[1::2], strict=True):
@@ -178,7 +178,7 @@ def _held(host: str, peer: str, backlog: int, somaxconn: int) -> dict[str, int]:
 
 
 def _checksum(data: bytes) -> int:
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF

@@ -3,8 +3,9 @@
 Source: net/ipv4/tcp_ipv4.c (`tcp_v4_rcv`, `tcp_v4_syn_recv_sock`), tcp_minisocks.c
 (`tcp_check_req`), inet_connection_sock.c (`reqsk_timer_handler`), tcp.c (`tcp_close`) of Linux 4.10
 to 6.18. Who connects sends a SYN, then an ACK and its request; the server answers and closes at
-once. The data that an answer takes are few, so that no window ever holds them back. The ends of a
-connection are made once and used again.
+once. An answer is no more than the first ten segments, so that no window holds it back; if it is
+not acknowledged, all of it is sent again after `rto_min`, and after twice the time each time. The
+ends of a connection are made once and used again.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ _OPEN: cython.int = 3
 _CLOSED: cython.int = 4
 
 _TIMER: cython.int = 1
+# 102 s of 200 ms: TCP_RTO_MAX is 120 s
+_MOST_DOUBLED: cython.int = 9
 
 
 @cython.final
@@ -62,6 +65,7 @@ class SetupCosts:
         mss: payload of a segment at most.
         request_bytes, answer_bytes: payloads.
         synack_ps: until a SYN-ACK is sent again for the first time.
+        rto_ps: until an answer is.
         synack_retries: `net.ipv4.tcp_synack_retries`.
         jiffy_ps: length of a jiffy.
     """
@@ -77,6 +81,7 @@ class SetupCosts:
     request_bytes: cython.longlong = 0
     answer_bytes: cython.longlong = 0
     synack_ps: cython.longlong = 0
+    rto_ps: cython.longlong = 0
     synack_retries: cython.int = 0
     jiffy_ps: cython.longlong = 0
 
@@ -94,6 +99,7 @@ class SetupCosts:
         request_bytes: int,
         answer_bytes: int,
         synack_ps: int,
+        rto_ps: int,
         synack_retries: int,
         jiffy_ps: int,
     ) -> None:
@@ -108,6 +114,7 @@ class SetupCosts:
         self.request_bytes = request_bytes
         self.answer_bytes = answer_bytes
         self.synack_ps = synack_ps
+        self.rto_ps = rto_ps
         self.synack_retries = synack_retries
         self.jiffy_ps = jiffy_ps
 
@@ -194,6 +201,7 @@ class Connection(Endpoint):
                 work += self._has_come(cpu)
         if kind == FIN:
             # `tcp_fin` in FIN_WAIT_2, and TIME_WAIT from here
+            self._disarm()
             work = self._answer(ACK, cpu)
         own = self.spread.vary(costs.tcp_rx_ps if kind == DATA else costs.ack_rx_ps)
         costs.ledger.tcp_receive += own
@@ -266,9 +274,19 @@ class Connection(Endpoint):
     # -- timer ------------------------------------------------------------------------------
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """`reqsk_timer_handler`: send the SYN-ACK again, or give the request up."""
+        """`reqsk_timer_handler`: send the SYN-ACK again, or give the request up.
+
+        Of a connection that is closed `tcp_retransmit_timer`: send all of the answer again.
+        """
         nic: Nic = self.client.nic
         self.timer = 0
+        if self.state == _CLOSED:
+            self.timeouts = min(self.timeouts + 1, _MOST_DOUBLED)
+            self._send_answer(nic)
+            self._send(nic, FIN, 0, 0)
+            nic.flush()
+            self._arm(self.setup.rto_ps << self.timeouts)
+            return
         if self.timeouts >= self.listener.retries(self.setup.synack_retries):
             self.listener.forget(self.young)
             self.state = _NONE
@@ -277,7 +295,7 @@ class Connection(Endpoint):
         nic.flush()
         if self.young:
             self.young = False
-            self.listener.young -= 1
+            self.listener.grows_old()
         self.timeouts += 1
         self._arm(self.setup.synack_ps << self.timeouts)
 
@@ -285,6 +303,10 @@ class Connection(Endpoint):
         when: cython.longlong = runs_ps(self.sim.now, after_ps, self.setup.jiffy_ps)
         self.timer = self.sim.at(when, self, _TIMER, 0, CPU)
         return 0
+
+    def is_open(self) -> cython.bint:
+        """It is complete."""
+        return self.state == _OPEN
 
     def abandon(self) -> cython.int:
         """Who began it has gone: a request that is left ends with it."""
@@ -324,13 +346,17 @@ class Connection(Endpoint):
     def answer(self, cpu: Cpu) -> cython.int:
         """Hand the answer to the device."""
         nic: Nic = self.client.queue(cpu)
+        self._send_answer(nic)
+        return nic.flush()
+
+    def _send_answer(self, nic: Nic) -> cython.int:
         sent: cython.longlong = 0
         length: cython.longlong
         while sent < self.setup.answer_bytes:
             length = min(self.setup.mss, self.setup.answer_bytes - sent)
             self._send(nic, DATA, sent, length)
             sent += length
-        return nic.flush()
+        return 0
 
     def close_ps(self, cpu: Cpu) -> cython.longlong:
         """Work of closing it, whose FIN `finish` hands over."""
@@ -342,5 +368,7 @@ class Connection(Endpoint):
         """Hand the FIN to the device."""
         nic: Nic = self.client.queue(cpu)
         self.state = _CLOSED
+        self.timeouts = 0
+        self._arm(self.setup.rto_ps)
         self._send(nic, FIN, 0, 0)
         return nic.flush()

@@ -48,7 +48,7 @@ class Listener:
         ledger: of the machine.
         backlog: the smaller of listen's and `net.core.somaxconn`.
         max_syn_backlog: `net.ipv4.tcp_max_syn_backlog`.
-        syncookies: `net.ipv4.tcp_syncookies`: 0 never, 1 when half-open ones are too many, 2 always.
+        syncookies: `net.ipv4.tcp_syncookies`: 0 never, 1 if too many are half open, 2 always.
         abort: `net.ipv4.tcp_abort_on_overflow`.
         beyond: half-open ones are too many beyond the backlog, not at it.
         lock: of the accept queue.
@@ -191,6 +191,11 @@ class Listener:
         self.half_open -= 1
         if young:
             self.young -= 1
+        return 0
+
+    def grows_old(self) -> cython.int:
+        """A SYN-ACK is sent again: its request is young no more."""
+        self.young -= 1
         return 0
 
     def retries(self, most: cython.int) -> cython.int:

@@ -4,7 +4,8 @@ Source: net/ipv4/tcp_timer.c (`tcp_retransmit_timer`), tcp_input.c (`tcp_rcv_syn
 of Linux 4.10 to 6.18. A SYN that nobody answers is sent again after a second, before 6.5 after
 twice the time each time, since then four times a second apart before the time doubles. A visitor
 who has the SYN-ACK takes the connection for complete, and sends its request; what nobody answers is
-sent again after `rto_min`, and after twice the time each time. A visitor who is reset goes.
+sent again after `rto_min`, and after twice the time each time, 15 times (`tcp_retries2`). A visitor
+who is reset goes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import cython
 
 from simnet.host.cpu import Cpu
+from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import WIRE
@@ -37,6 +39,10 @@ _IDLE: cython.int = 0
 _CONNECTING: cython.int = 1
 _ASKING: cython.int = 2
 _CLOSING: cython.int = 3
+# 102 s of 200 ms: TCP_RTO_MAX is 120 s
+_MOST_DOUBLED: cython.int = 9
+# `net.ipv4.tcp_retries2`
+_RETRIES: cython.int = 15
 
 
 @cython.final
@@ -100,7 +106,7 @@ class Crowd(Component):
     syn_retries: cython.int = 0
     rto_ps: cython.longlong = 0
     jiffy_ps: cython.longlong = 0
-    bursts: cython.longlong = 0
+    bursts: Public[cython.longlong] = 0
     begun: cython.longlong = 0
     answered: cython.longlong = 0
     reset: cython.longlong = 0
@@ -227,9 +233,9 @@ class Visitor(Endpoint):
             self._arm(self.crowd.rto_ps)
         elif kind == SYN_ACK and self.state == _ASKING:
             self._send(ACK, 0)
-        elif kind == DATA:
-            self.got_bytes += skb.end_seq - skb.seq
-        elif kind == FIN and self.state == _ASKING:
+        elif kind == DATA and skb.seq == self.got_bytes:
+            self.got_bytes = skb.end_seq
+        elif kind == FIN and self.got_bytes == self.crowd.setup.answer_bytes:
             self._served()
         elif kind == ACK and self.state == _CLOSING:
             self._go()
@@ -240,6 +246,8 @@ class Visitor(Endpoint):
 
     def _served(self) -> cython.int:
         """The whole answer is there: close, too, and stay until that is acknowledged."""
+        if self.state != _ASKING:
+            return 0
         served: Served = self.crowd.served[self.server.worker]
         self.crowd.answered += 1
         served.connections += 1
@@ -256,14 +264,19 @@ class Visitor(Endpoint):
         doubled: cython.int
         self.timer = 0
         self.tries += 1
+        if self.state == _ASKING and self.tries > _RETRIES and not self.server.is_open():
+            crowd.given_up += 1
+            self.server.abandon()
+            self._go()
+            return
         if self.state == _ASKING:
             crowd.requests_again += 1
             self._send(DATA, crowd.setup.request_bytes)
-            self._arm(crowd.rto_ps << self.tries)
+            self._arm(crowd.rto_ps << min(self.tries, _MOST_DOUBLED))
             return
         if self.state == _CLOSING:
             self._send(FIN, 0)
-            self._arm(crowd.rto_ps << self.tries)
+            self._arm(crowd.rto_ps << min(self.tries, _MOST_DOUBLED))
             return
         if self.tries > crowd.syn_retries + crowd.linear:
             crowd.given_up += 1

@@ -48,8 +48,14 @@ class Kind:
 
 _NO_RATE = {"capacity": "no open-loop load"}
 KINDS = {
+<<<<<<< HEAD
     "container-udp": Kind("host-network", ("10 ms", "5 ms"), loads="8000..9000"),
     "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), loads="8000..9000"),
+=======
+    "busy-web": Kind("backlog-4096", ("100 ms", "100 ms"), _NO_RATE),
+    "container-udp": Kind("host-network", ("10 ms", "5 ms"), _NO_RATE),
+    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), _NO_RATE),
+>>>>>>> 6349259a (Short connections to a listening socket: both queues, cookies, who tries again and when; a web server that crowds find full)
     "ess-sas": Kind(
         "default-max-mbps",
         ("100 ms", "0 s"),

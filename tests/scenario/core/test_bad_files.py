@@ -24,7 +24,7 @@ DAMAGED = [
     ("mine.toml", "nodes = 4", "nodes = 5", "workload.nodes", "5 nodes: server.toml has 4"),
     ("mine.toml", 'test = "netserver"', 'test = "netsever"', "workload.test",
      ("expected one of netserver, netperf, bidirectional, tcp_rr, udp_rr, udp_send, relay,"
-     " memcached, udp_stream, udp_serve, forward, xdp, gateway, unsimulated, files,"
+     " memcached, udp_stream, udp_serve, forward, xdp, tcp_accept, gateway, unsimulated, files,"
       " fio, 20-test, 30-test, create-seq, read-seq, mixrw-seq, got 'netsever'")),
     ("mine.toml", 'duration = "2 s"', 'duration = "2000000 s"', "run.duration",
      "2000000 s is outside the legal range 1 us to 100000 s"),

@@ -110,7 +110,7 @@ def test_of_two_values_that_do_not_fit_the_option_is_at_fault() -> None:
 
 
 def test_a_sysctl_without_effect_needs_no_ports() -> None:
-    name = "peer:net.ipv4.tcp_max_syn_backlog"
+    name = "peer:net.ipv4.tcp_fin_timeout"
     loaded = load("vscsi-parallel", settings={name: "0"})
     assert f"{name}: accepted, but not modelled: it changes nothing here" in loaded.remarks
 

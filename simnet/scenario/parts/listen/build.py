@@ -82,6 +82,7 @@ class ListenBuilt:
         """What was dropped outside the rings."""
         return (
             *backlog_drops(self.steering),
+            DropCount("qdisc", self.nic.name, self.nic.qdisc_drops),
             *(
                 DropCount("socket", f"listener{number}", one.drops)
                 for number, one in enumerate(self.listeners)
@@ -182,6 +183,7 @@ def _setup(ground: Ground, given: Listen) -> SetupCosts:
         request_bytes=given.request_bytes,
         answer_bytes=given.answer_bytes,
         synack_ps=kernel.rto_init_ps,
+        rto_ps=kernel.rto_min_ps,
         synack_retries=kernel.tcp_synack_retries,
         jiffy_ps=PS // kernel.hz,
     )

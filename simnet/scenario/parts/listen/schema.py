@@ -19,12 +19,10 @@ class Listen(Section):
     burst: Annotated[int, count("of them at once", 1, 100_000)] = 1
     arrivals: Annotated[
         str,
-        Choice(
-            "how bursts come: one each period, or at random (Poisson)", ("periodic", "poisson")
-        ),
+        Choice("how bursts come: one each period, or at random (Poisson)", ("periodic", "poisson")),
     ] = "poisson"
     request_bytes: Annotated[int, size("payload of a request", "1 B", "1448 B")]
-    answer_bytes: Annotated[int, size("payload of its answer", "1 B", "64 KiB")]
+    answer_bytes: Annotated[int, size("payload of its answer", "1 B", "14480 B")]
     workers: Annotated[
         int, count("worker processes, each with one connection at a time", 1, 4096)
     ] = 1
