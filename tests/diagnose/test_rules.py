@@ -276,3 +276,15 @@ def test_a_router_is_relieved_by_its_flow_table_and_its_bridge(
     assert len(hit.actions) == len(typed)
     assert all(part in one.do for part, one in zip(typed, hit.actions, strict=True))
     assert all(bool(one.whatif) == asked for one in hit.actions)
+
+
+@pytest.mark.parametrize(
+    ("somaxconn", "more"),
+    [("", ""), ("128", ""), ("4096", ": the program's own backlog, as somaxconn is 4096")],
+)
+def test_somaxconn_is_raised_only_where_it_is_the_limit(somaxconn: str, more: str) -> None:
+    limit = f"net.core.somaxconn = {somaxconn}\n" if somaxconn else ""
+    (hit,) = hits(EVERY["accept-queue"], RULES["accept-queue"].fires, limit)
+    assert hit.said == f"129 connections wait to be accepted, 128 may{more}"
+    raised = [] if more else ["sysctl -w net.core.somaxconn=4096"]
+    assert [action.do for action in hit.actions] == raised

@@ -91,8 +91,13 @@ def _listen(evidence: Evidence) -> Iterator[Found]:
         most = evidence.last("socket", "listen send-q", waiting.subject)
         if most and most.value and waiting.value >= most.value:
             said = f"{waiting.shown} connections wait to be accepted, {most.shown} may"
-            action = sysctl(evidence, "net.core.somaxconn", "4096")
-            yield Hit(waiting.subject, (waiting, most), said, 64, "certain", (action,))
+            actions = (sysctl(evidence, "net.core.somaxconn", "4096"),)
+            limit = evidence.last("sysctl", r"net\.core\.somaxconn")
+            facts = (waiting, most) if limit is None else (waiting, most, limit)
+            if limit is not None and most.value < limit.value:
+                said += f": the program's own backlog, as somaxconn is {limit.shown}"
+                actions = ()
+            yield Hit(waiting.subject, facts, said, 64, "certain", actions)
 
 
 RULES: Final = (
@@ -187,9 +192,11 @@ RULES: Final = (
         "Connections wait to be accepted: {subject}",
         "Recv-Q and Send-Q of listening sockets, of ss",
         "as many as may",
-        "The program accepts too slowly, or its backlog is short: new connections are refused.",
-        "Raise the program's backlog and somaxconn; accept on more threads.",
-        "man ss; man 2 listen",
+        "The program accepts too slowly, or its backlog is short: new connections are dropped, and"
+        " come again after 200 ms or a second.",
+        "Raise the program's backlog and somaxconn, the smaller of which is Send-Q of ss -ltn; accept"
+        " on more threads.",
+        "man ss; man 2 listen; net/ipv4/tcp_input.c, tcp_conn_request",
         _listen,
     ),
 )
