@@ -194,8 +194,8 @@ RULES: Final = (
         "as many as may",
         "The program accepts too slowly, or its backlog is short: new connections are dropped, and"
         " come again after 200 ms or a second.",
-        "Raise the program's backlog and somaxconn, the smaller of which is Send-Q of ss -ltn; accept"
-        " on more threads.",
+        "Raise the program's backlog and somaxconn, the smaller of which is Send-Q of ss -ltn;"
+        " accept on more threads.",
         "man ss; man 2 listen; net/ipv4/tcp_input.c, tcp_conn_request",
         _listen,
     ),

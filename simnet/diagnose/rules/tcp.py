@@ -183,8 +183,8 @@ RULES: Final = (
         "1 connection in 1,000, and 20",
         "The queue of complete connections of a listening socket is full: the program accepts too"
         " slowly, or its backlog is short. Who is dropped comes again after 200 ms or a second.",
-        "Raise the program's backlog and somaxconn, the smaller of which is Send-Q of ss -ltn; accept"
-        " on more threads.",
+        "Raise the program's backlog and somaxconn, the smaller of which is Send-Q of ss -ltn;"
+        " accept on more threads.",
         f"{_SNMP}, TcpExtListenOverflows; {_SYSCTL}, somaxconn",
         ratio("TcpExtListen(Overflows|Drops)", "TcpPassiveOpens", fewest=20, act=_somaxconn),
     ),
