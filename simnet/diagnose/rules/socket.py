@@ -91,7 +91,7 @@ def _listen(evidence: Evidence) -> Iterator[Found]:
         most = evidence.last("socket", "listen send-q", waiting.subject)
         if most and most.value and waiting.value >= most.value:
             said = f"{waiting.shown} connections wait to be accepted, {most.shown} may"
-            actions = (sysctl(evidence, "net.core.somaxconn", "4096"),)
+            actions: tuple[Action, ...] = (sysctl(evidence, "net.core.somaxconn", "4096"),)
             limit = evidence.last("sysctl", r"net\.core\.somaxconn")
             facts = (waiting, most) if limit is None else (waiting, most, limit)
             if limit is not None and most.value < limit.value:

@@ -48,14 +48,9 @@ class Kind:
 
 _NO_RATE = {"capacity": "no open-loop load"}
 KINDS = {
-<<<<<<< HEAD
+    "busy-web": Kind("backlog-4096", ("100 ms", "100 ms"), loads="1000..1200"),
     "container-udp": Kind("host-network", ("10 ms", "5 ms"), loads="8000..9000"),
-    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), loads="8000..9000"),
-=======
-    "busy-web": Kind("backlog-4096", ("100 ms", "100 ms"), _NO_RATE),
-    "container-udp": Kind("host-network", ("10 ms", "5 ms"), _NO_RATE),
-    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), _NO_RATE),
->>>>>>> 6349259a (Short connections to a listening socket: both queues, cookies, who tries again and when; a web server that crowds find full)
+    "dns-udp": Kind("sockets-by-cpu", ("5 ms", "5 ms"), loads="400..500"),
     "ess-sas": Kind(
         "default-max-mbps",
         ("100 ms", "0 s"),

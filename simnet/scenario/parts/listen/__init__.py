@@ -27,6 +27,7 @@ SUBJECT = Subject(
             doc=", tcp_accept answers short connections that begin whether or not others are"
             " answered",
             load="offered",
+            rate="listen.rate",
             order=17,
         ),
     ),
