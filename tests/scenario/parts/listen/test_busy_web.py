@@ -64,7 +64,7 @@ def test_a_larger_backlog_holds_a_crowd_and_somaxconn_alone_does_not() -> None:
 
 
 def test_who_is_reset_does_not_come_again() -> None:
-    found = ran(tuning="abort").listen
+    found = ran(tuning="abort-on-overflow").listen
     assert found.reset == found.embryonic_rsts > 0
     assert ran().listen.reset == 0
 
