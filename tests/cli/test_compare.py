@@ -94,3 +94,23 @@ def test_update_keeps_the_captures_beside_a_scenario_of_ones_own(
     refused = simnet("compare", saved, "netperf.txt", "--members", "0", "--update")
     assert refused.status == 2
     assert "--update: expected a prediction from a scenario of one's own" in refused.err
+
+
+@pytest.mark.slow
+def test_a_change_of_a_host_of_ones_own_finds_its_scenario(
+    simnet: Simnet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scenario that says no name is called after its folder, as an import writes it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "host").mkdir()
+    text = (_share.folder("scenarios") / "x460-out-of-box.toml").read_text("utf-8")
+    (tmp_path / "host" / "scenario.toml").write_text(text, "utf-8")
+    short = ("--seeds", "2", "--members", "0", "--warm-up", "2 ms", "--duration", "2 ms")
+    one = ("--set", "nodes=1", "--jobs", "1", *short)
+    found = simnet("whatif", "host/scenario.toml", "affinity", *one, "--json")
+    (tmp_path / "host" / "whatif.json").write_text(found.out, "utf-8")
+    (tmp_path / "now.toml").write_text("cpu.all.softirq = 2.0\n", "utf-8")
+    captures = ("now.toml", "--before", "now.toml", "--members", "0")
+    status, out, _ = simnet("compare", "host/whatif.json", *captures)
+    assert status in {0, 3}
+    assert "Predicted and measured change of host" in out

@@ -12,7 +12,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes
-from simnet.scenario.core.library import SCENARIO_FILE, read_scenario, scenario_names
+from simnet.scenario.core.library import SCENARIO_FILE, called, read_scenario, scenario_names
 from simnet.spelling import nearest
 from simnet.study.compare.metrics import predicted
 from simnet.study.run.result import Result
@@ -185,7 +185,7 @@ def _found(scenario: str, beside: Path) -> str | None:
 
 def _named(file: Path, name: str) -> bool:
     """Whether a scenario's results have a name."""
-    return file.stem == name or read_scenario(file)[0].name == name
+    return name in {file.stem, called(file), read_scenario(file)[0].name}
 
 
 def _same(case: Case, result: Result) -> bool:

@@ -47,7 +47,7 @@ MEMBERS = 24
 _EARLY = ((4, 6), (6, 8), (6, 14), (6, 24))
 # where runs as short as the load needs will do, pairs are as cheap as draws
 _QUICK_SEEDS = 24
-_QUICK = ((4, 6), (8, 8), (14, 14))
+_QUICK = ((4, 6), (4, 8), (8, 8), (8, 14), (14, 14))
 # that say how much chance does
 _FEWEST_PAIRS = 4
 _ERROR = 0.05

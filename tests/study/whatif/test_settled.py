@@ -87,7 +87,7 @@ def test_where_the_load_needs_little_runs_are_short_and_pairs_many() -> None:
     assert plan.is_quick
     assert {plan.times(look) for look in plan.looks} == {("40 ms", "20 ms", "40 ms", "20 ms")}
     assert [(look.pairs, look.members) for look in plan.looks] == [
-        (4, 6), (8, 8), (14, 14), (24, 24),
+        (4, 6), (4, 8), (8, 8), (8, 14), (14, 14), (24, 24),
     ]  # fmt: skip
     assert Plan(Case(SHORT), 1, 3, 24, None, None, None).looks[-1].pairs == 3
     for said in ({"duration": "80 ms"}, {"warm_up": "30 ms"}, {"precision": "2 %"}):
