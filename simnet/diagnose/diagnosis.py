@@ -162,6 +162,7 @@ class Diagnosis:
                     facts=one.facts,
                     kinds=one.kinds,
                     unread=tuple(document.Unread(line=at, typed=it) for at, it in one.unread),
+                    broken=one.broken,
                 )
                 for one in self.files
             ),

@@ -76,6 +76,7 @@ class File(Row):
     facts: Count
     kinds: dict[str, Count] = Field(description="values by the output that they are of")
     unread: tuple[Unread, ...]
+    broken: str = Field(default="", description="why nothing of a JSON or XML can be read")
 
 
 class Document(Printed):

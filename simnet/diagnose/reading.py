@@ -7,6 +7,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.files.broken import why_broken
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -30,12 +32,14 @@ class Reading:
         lines: that it has.
         kinds: how many facts of each kind it told.
         unread: commands of whose outputs nothing is known, each with its line.
+        broken: why nothing of it can be read; empty where it is no document that breaks off.
     """
 
     name: str
     lines: int
     kinds: dict[str, int]
     unread: tuple[tuple[int, str], ...]
+    broken: str = ""
 
     @property
     def facts(self) -> int:
@@ -52,7 +56,11 @@ def readings(pages: Sequence[Page], facts: Iterable[Fact]) -> tuple[Reading, ...
         told[fact.file].add(fact.line)
     return tuple(
         Reading(
-            page.name, len(page.lines), dict(kinds[page.name]), tuple(_unread(page, told))[:_MOST]
+            page.name,
+            len(page.lines),
+            dict(kinds[page.name]),
+            tuple(_unread(page, told))[:_MOST],
+            "" if kinds[page.name] else why_broken("\n".join(page.lines)),
         )
         for page in pages
     )

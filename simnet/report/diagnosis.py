@@ -58,7 +58,11 @@ def _lines(found: Diagnosis, sources: Sequence[str], *, every: bool) -> Iterator
         asks = " and ".join(f"`{one}`" for one in found.asks)
         if asks and not (found.systems and not any(one.facts > 1 for one in found.files)):
             yield from _wrapped("Would tell most: ", f"{asks}, twice, some seconds apart.")
-    unread = [one.name for one in found.files if not one.facts]
+    unread = [
+        f"{one.name} ({one.broken})" if one.broken else one.name
+        for one in found.files
+        if not one.facts
+    ]
     if unread:
         names = ", ".join(unread[:3]) + (f" and {len(unread) - 3} more" if len(unread) > 3 else "")  # noqa: PLR2004 - names
         yield from _wrapped("Nothing known in: ", names)

@@ -158,6 +158,24 @@ def test_the_exit_status_says_it(
     assert said in out
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"sysstat": {"hosts": [{"nodename": "x",\n', "(JSON that breaks off, or is no JSON)"),
+        ("<?xml version='1.0'?>\n<node id='x'>\n", "(XML that breaks off, or is no XML)"),
+        ("{ print $1 }\n", "Nothing known in: a.txt"),
+    ],
+)
+def test_a_document_that_breaks_off_is_said_to_be_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
+    (tmp_path / "a.txt").write_text(text, "utf-8")
+    ended, out, _ = run(capsys, str(tmp_path / "a.txt"))
+    assert ended == 3
+    assert said in out
+    assert ("breaks off" in out) == ("breaks off" in said)
+
+
 def test_what_is_said_of_one_port_hides_nothing_of_another(tmp_path: Path) -> None:
     dropped = RULES["link-dropped"].fires
     text = RULES["ring-full"].fires + "\n" + dropped + dropped.replace("eth0", "eth7")
