@@ -14,7 +14,7 @@ from simnet.importing.loose import Loose, gather
 from simnet.importing.nics import read_nics
 from simnet.importing.outputs import Outputs
 from simnet.importing.parser import parsers
-from simnet.importing.parsers.cpus.clocks import clock_of
+from simnet.importing.parsers.cpus.clocks import base_clock_of, clock_of
 from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields, cpuinfo_topology
 from simnet.importing.parsers.cpus.lscpu import lscpu_fields, lscpu_table, lscpu_topology
 from simnet.importing.parsers.cpus.lstopo import lstopo_topology
@@ -231,6 +231,8 @@ def _processor(files: Files, outputs: Outputs, values: dict[str, Read]) -> None:
 
     if (clock := clock_of(files, outputs)) is not None:
         values.setdefault("clock_hz", clock)
+    if (clock := base_clock_of(files, outputs)) is not None:
+        values.setdefault("base_clock_hz", clock)
     listed = outputs.one("lscpu")
     told = outputs.one("cpuinfo")
     if listed is not None:

@@ -27,7 +27,7 @@ def _deep(evidence: Evidence) -> Iterator[Found]:
         yield from _slept(evidence)
         return
     said = f"{worst.subject} takes {worst.text} to leave"
-    limited = evidence.said("cmdline", r"(intel_idle|processor)\.max_cstate")
+    limited = evidence.said("cmdline", r"(intel_idle|processor)\.max_cstate|idle")
     if worst.value >= _DEEP_US and not limited and not worst.file.startswith("/"):
         action = Action(
             "cpupower idle-set -D 20", "cpupower idle-set -E", "cpupower idle-set -D=20"

@@ -181,6 +181,10 @@ def cpu_draft(host: ReadHost) -> Draft:
             )
         else:
             draft.read("clock", f"{mhz} MHz", clock.source)
+    # that of a related processor says nothing
+    draft.document.pop("base_clock", None)
+    if (nominal := host.facts.get("base_clock_hz")) is not None:
+        draft.read("base_clock", f"{int(nominal.value) // 10**6} MHz", nominal.source)
     threads = max(map(len, topology.cores))
     packages = max(len(topology.packages), 1)
     guessed = topology.guessed

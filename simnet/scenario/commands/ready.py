@@ -14,8 +14,14 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
 _NUMBER: Final = "{number}"
+_PROFILE: Final = "tuned-adm profile "
 READY: Final = re.compile(r"([a-z][a-z0-9-]*)(?:=(\d{1,6}))?")
 """What a name may look like, with a number or without."""
+
+
+def named(text: str) -> str:
+    """Return a name as typed, or that of the proposal that a command of TuneD stands for."""
+    return text.replace(_PROFILE, "tuned-") if text.startswith(_PROFILE) else text
 
 
 def ready_tuning(name: str, effective: Effective) -> Proposal | None:

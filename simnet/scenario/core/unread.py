@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from simnet.scenario.core.section import Section
     from simnet.scenario.core.tree import Entry
 
-# read before a system is built: how large a buffer can be, and which queues there are
-_READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend"})
+# read before a system is built: how large a buffer can be, which queues there are, the clock
+_READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend", "no_turbo", "boost"})
 _UNREAD_HERE: Final = "has no effect in this scenario: nothing of this system reads it"
 
 

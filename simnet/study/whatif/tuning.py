@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
-from simnet.scenario.commands.ready import READY, ready_tuning
+from simnet.scenario.commands.ready import READY, named, ready_tuning
 from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.library import find_scenario, read_scenario
@@ -64,7 +64,7 @@ def read_tuning(scenario: str, text: str) -> Tuning:
     docs = []
     parts = text.split("+")
     for number, part in enumerate(parts):
-        name = part.strip()
+        name = named(part.strip())
         ready = None if name in known else _ready(scenario, name)
         if ready is None and name not in known:
             if is_command(part) or "=" in part:

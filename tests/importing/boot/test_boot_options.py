@@ -97,6 +97,14 @@ def test_a_kernel_of_which_nothing_is_known_maps_nothing_and_the_report_says_why
     assert "it came with Linux 4.14" in report
 
 
+@pytest.mark.parametrize(
+    ("option", "loop"), [("idle=poll", "poll"), ("idle=halt", "halt"), ("idle=nomwait", "0")]
+)
+def test_an_idle_loop_counts(option: str, loop: str, tmp_path: Path) -> None:
+    settings(tmp_path, INTEL, options=option)
+    assert load(tmp_path / "out" / "scenario.toml").host.kernel.idle_loop == loop
+
+
 def test_a_word_that_the_kernel_does_not_take_is_said(tmp_path: Path) -> None:
     found = settings(tmp_path, INTEL, options="intel_iommu=on iommu=strict")
     assert found == {"intel_iommu": "on"}

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from simnet.importing.evidence import Evidence
 
-_IDLE: Final = re.compile(r"(?<!\S)((?:intel_idle|processor)\.max_cstate)=(\d{1,2})(?!\S)")
+_IDLE: Final = re.compile(
+    r"(?<!\S)((?:intel_idle|processor)\.max_cstate(?==\d)|idle(?==(?:poll|halt)\b))=(\w{1,4})(?!\S)"
+)
 _OPTION: Final = re.compile(
     r"(?<!\S)((?:intel_|amd_)?iommu|iommu\.(?:strict|passthrough))=([\w,]{1,60})(?!\S)"
 )

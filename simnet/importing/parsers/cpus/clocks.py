@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.kind import Told
+from simnet.importing.parser import Parser
 from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields
 from simnet.importing.parsers.cpus.lscpu import lscpu_fields
 from simnet.importing.read_nic import Read
@@ -19,6 +21,7 @@ from simnet.importing.read_nic import Read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simnet.importing.evidence import Evidence
     from simnet.importing.files.files import Files
     from simnet.importing.outputs import Outputs
 
@@ -30,6 +33,10 @@ _MHZ: Final = re.compile(r"(\d{2,6})(?:[.,]\d+)?")
 _MOMENTS: Final = re.compile(r"^cpu MHz\s*:\s*(\d{2,6})", re.MULTILINE)
 _NOW: Final = re.compile(r"current CPU frequency: ([\d.]{1,9}) ([MG])Hz")
 _LIMIT: Final = re.compile(r"hardware limits: \S+ [MG]Hz - ([\d.]{1,9}) ([MG])Hz")
+_TURBO: Final = (
+    "sys/devices/system/cpu/intel_pstate/no_turbo",
+    "sys/devices/system/cpu/cpufreq/boost",
+)
 # percent of the time, from when on CPUs are busy
 _BUSY: Final = 10.0
 
@@ -42,15 +49,10 @@ def clock_of(files: Files, outputs: Outputs) -> Read | None:
 def _said(files: Files, outputs: Outputs) -> Iterator[Read]:
     """Yield the clock as files tell it, the surest first."""
     yield from _measured(outputs)
-    base = files.number(_BASE)
-    if base:
-        yield Read(base * 1000, _BASE)
+    yield from _nominal(files, outputs)
     listed, told = outputs.one("lscpu"), outputs.one("cpuinfo")
     fields = {} if listed is None else lscpu_fields(listed.text)
     entries = {} if told is None else cpuinfo_fields(told.text)
-    for output, name in ((listed, fields.get("Model name")), (told, entries.get("model name"))):
-        if output is not None and (named := _GHZ.search(name or "")):
-            yield Read(round(float(named[1]) * 1000) * 10**6, output.name)
     most = _most(outputs, fields)
     if told is not None:
         moments = [int(one) for one in _MOMENTS.findall(told.text)]
@@ -70,6 +72,23 @@ def _said(files: Files, outputs: Outputs) -> Iterator[Read]:
         mhz, source = most
         why = f"{source} says only the largest clock, {mhz} MHz, which few cores may have at once"
         yield Read(mhz * 10**6, source, why)
+
+
+def base_clock_of(files: Files, outputs: Outputs) -> Read | None:
+    """Return the nominal clock in Hz, as the maker names it; None where no file says it."""
+    return next(_nominal(files, outputs), None)
+
+
+def _nominal(files: Files, outputs: Outputs) -> Iterator[Read]:
+    base = files.number(_BASE)
+    if base:
+        yield Read(base * 1000, _BASE)
+    listed, told = outputs.one("lscpu"), outputs.one("cpuinfo")
+    fields = {} if listed is None else lscpu_fields(listed.text)
+    entries = {} if told is None else cpuinfo_fields(told.text)
+    for output, name in ((listed, fields.get("Model name")), (told, entries.get("model name"))):
+        if output is not None and (named := _GHZ.search(name or "")):
+            yield Read(round(float(named[1]) * 1000) * 10**6, output.name)
 
 
 def _of_a9(entries: dict[str, str]) -> int:
@@ -117,3 +136,13 @@ def _mhz(text: str) -> int:
 
 def _in_mhz(found: re.Match[str]) -> int:
     return round(float(found[1]) * (1000 if found[2] == "G" else 1))
+
+
+def _settings(evidence: Evidence) -> Iterator[Told]:
+    """Yield whether clocks may rise above the nominal one."""
+    for file in _TURBO:
+        if text := evidence.files.text(file):
+            yield Told(f"/{file}", " ".join(text.split()), file)
+
+
+PARSER: Final = Parser(trees=_TURBO, settings=_settings)

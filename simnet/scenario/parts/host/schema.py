@@ -124,6 +124,9 @@ class Cpu(Section):
         "intel"
     )
     clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
+    base_clock_hz: Annotated[
+        int, frequency("nominal clock, as without turbo; 0: not known", "0 MHz", "10 GHz")
+    ] = 0
     threads_per_core: Annotated[int, count("hardware threads of a core", 1, 8)]
     cores_per_socket: Annotated[int, count("cores of a socket", 1, 256)]
     cache_line_bytes: Annotated[int, size("cache line", "16 B", "1 KiB")]

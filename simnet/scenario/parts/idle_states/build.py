@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.host.idle import IdleStates
-from simnet.scenario.parts.idle_states.schema import ALL_STATES
+from simnet.scenario.parts.idle_states.schema import ALL_STATES, HALT, POLL
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -36,10 +36,11 @@ def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
         """Whether `cpupower` leaves it on: what drivers say of a state is whole microseconds."""
         return -(-exit_ps // _US_PS) * _US_PS < kernel.idle_limit_ps
 
-    if not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
+    if kernel.idle_loop == POLL or not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
         return None
     states = getattr(kernel, f"{cpu.vendor}_max_cstate", ALL_STATES)
-    deep = states == ALL_STATES and used(cpu.deep_idle_exit_ps)
+    all_of_them = states == ALL_STATES and kernel.idle_loop != HALT
+    deep = all_of_them and used(cpu.deep_idle_exit_ps)
     return IdleStates(
         cpu.idle_enter_ps,
         cpu.idle_exit_ps,

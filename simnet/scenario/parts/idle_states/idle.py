@@ -18,6 +18,8 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     hosts |= {f"peers[{number}]": peer for number, peer in enumerate(effective.peers)}
     for place, host in hosts.items():
         vendor = host.cpu.vendor
+        if vendor not in DRIVERS:
+            yield f"{place}.kernel.idle_loop", "idle= is a parameter of x86"
         used = DRIVERS.get(vendor, "another driver")
         for maker, module in DRIVERS.items():
             if maker != vendor:

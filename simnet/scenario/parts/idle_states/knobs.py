@@ -1,7 +1,7 @@
 """How deep CPUs may sleep: at run time by exit latency, at boot by number.
 
 Sources: cpupower-idle-set(1); Documentation/admin-guide/pm/intel_idle.rst and kernel-parameters.txt
-of Linux 6.12 (`intel_idle.max_cstate`, `processor.max_cstate`).
+of Linux 6.12 (`intel_idle.max_cstate`, `processor.max_cstate`, `idle`: of x86 alone).
 """
 
 from __future__ import annotations
@@ -38,4 +38,18 @@ LIMIT: Final = Knob(
     note=_POWER,
     since="3.13",
 )
-KNOBS: Final = (LIMIT, *(_at_boot(maker, module) for maker, module in DRIVERS.items()))
+_LOOP: Final = value_spec(IdleKernel, "idle_loop")
+IDLE: Final = Knob(
+    "idle",
+    _LOOP.doc,
+    _LOOP,
+    "kernel",
+    "idle_loop",
+    "set idle={value} on the kernel command line, and boot",
+    unset="take idle= off the kernel command line, and boot",
+    note=f"{_POWER}; a thread that polls slows its sibling, which is not simulated, either",
+    since="2.6.38",
+    keep="",
+    by_hand=True,
+)
+KNOBS: Final = (LIMIT, IDLE, *(_at_boot(maker, module) for maker, module in DRIVERS.items()))

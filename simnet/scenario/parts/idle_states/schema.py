@@ -13,6 +13,9 @@ ALL_STATES: Final = "9"
 """CPUIDLE_STATE_MAX less the state that polls: no limit."""
 _MAX: Final = "{}.max_cstate at boot: 1 for C1 alone, 9 for all idle states"
 _STATES: Final = ("1", ALL_STATES)
+POLL: Final = "poll"
+HALT: Final = "halt"
+_LOOPS: Final = ("0", POLL, HALT)
 
 
 class IdleKernel(Kernel):
@@ -22,5 +25,11 @@ class IdleKernel(Kernel):
         int,
         time("cpupower idle-set -D: no idle state that takes as long to leave", "0 us", "10 s"),
     ] = 10 * 10**12
+    idle_loop: Annotated[
+        str,
+        Choice(
+            "idle= at boot: poll: idle CPUs never halt; halt: they do no more than that", _LOOPS
+        ),
+    ] = "0"
     intel_max_cstate: Annotated[str, Choice(_MAX.format("intel_idle"), _STATES)] = ALL_STATES
     amd_max_cstate: Annotated[str, Choice(_MAX.format("processor"), _STATES)] = ALL_STATES

@@ -1,0 +1,29 @@
+"""The clock of CPUs that may not rise above the nominal one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simnet.scenario.core.tree import dotted
+from simnet.scenario.parts.clocks.schema import OFF
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.tree import Path, Table, Tree
+
+
+def check_clock(tree: Tree, place: Path, table: Table) -> None:
+    """Give CPUs their nominal clock where turbo is off; refuse that where it is not known."""
+    host = tree.get(place)
+    cpu, kernel = host["cpu"], host["kernel"]
+    name, off = OFF.get(cpu["vendor"], ("", ""))
+    if not name or kernel[name] != off:
+        return
+    clock: Path = (*place, "cpu", "clock_hz")
+    base = cpu["base_clock_hz"]
+    if not base:
+        message = f"the nominal clock of {host['name']} is not known: set cpu.base_clock"
+        raise table.error((*place, "kernel", name), f"kernel.{name}", message)
+    if dotted(clock) not in table.origins and base < cpu["clock_hz"]:
+        known = tree.provenance[dotted((*place, "cpu", "base_clock_hz"))]
+        source = f"turbo is off; {known.source}"
+        tree.put(clock, known.model_copy(update={"source": source}))
