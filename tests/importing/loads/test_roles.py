@@ -368,7 +368,7 @@ def test_the_chip_is_known_by_its_clock_and_the_router_by_its_name(tmp_path: Pat
             "a home router",
             "what the chip forwards by itself",
         ),
-        ((MIPS,), "a router or another small device", "no model of a MIPS processor"),
+        ((MIPS,), "a router or another small device", "no router of MIPS is modelled"),
         ((OPENWRT.format("ramips/mt7621"), SESSION), "a home router with PPPoE", "PPPoE wraps"),
         ((SESSION,), "an end of PPPoE", "what PPPoE wraps is not simulated"),
     ],

@@ -187,7 +187,7 @@ def _others(evidence: Evidence) -> Iterator[Role]:
         yield Role(TUNNEL, said, names[name], {}, "an end of PPPoE", why)
     uname = evidence.outputs.one("uname -a")
     if uname is not None and _MIPS.search(uname.text):
-        called, why = "a router or another small device", "there is no model of a MIPS processor"
+        called, why = "a router or another small device", "no router of MIPS is modelled"
         yield Role(FORWARD, "a processor of MIPS", uname.name, {}, called, why)
 
 

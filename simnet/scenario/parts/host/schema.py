@@ -120,7 +120,7 @@ class Cpu(Section):
 
     beside: ClassVar[Mapping[str, Any]] = MappingProxyType({"stands_for": (_StandsFor, ())})
 
-    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd", "arm"))] = (
+    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd", "arm", "mips"))] = (
         "intel"
     )
     clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
