@@ -115,14 +115,15 @@ _StandsFor = Annotated[
 ]
 
 
+_MAKERS: Final = ("intel", "amd", "arm", "mips")
+
+
 class Cpu(Section):
     """A processor: clock, threads, caches, and what kernel work costs on it."""
 
     beside: ClassVar[Mapping[str, Any]] = MappingProxyType({"stands_for": (_StandsFor, ())})
 
-    vendor: Annotated[str, Choice("maker, as kernels ask for it", ("intel", "amd", "arm", "mips"))] = (
-        "intel"
-    )
+    vendor: Annotated[str, Choice("maker, as kernels ask for it", _MAKERS)] = "intel"
     clock_hz: Annotated[int, frequency("core clock", "50 MHz", "10 GHz")]
     base_clock_hz: Annotated[
         int, frequency("nominal clock, as without turbo; 0: not known", "0 MHz", "10 GHz")
