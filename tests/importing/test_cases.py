@@ -26,6 +26,7 @@ READ: Final[dict[str, dict[str, str]]] = {
     "07-mlx5-xdp-pass-tcp": {},
     "08-nfs-rdma-iommu-strict": {
         "clock": "1600 MHz",
+        "base_clock": "1600 MHz",
         "threads_per_core": "1",
         "cores_per_socket": "6",
         "intel_iommu": "on",
@@ -68,6 +69,7 @@ READ: Final[dict[str, dict[str, str]]] = {
     },
     "27-atlantic-vectors-share-cpu": {
         "clock": "1800 MHz",
+        "base_clock": "1800 MHz",
         "threads_per_core": "1",
         "cores_per_socket": "4",
         "package_cpus": "['0-3']",

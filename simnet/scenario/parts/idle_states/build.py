@@ -38,7 +38,11 @@ def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
 
     if kernel.idle_loop == POLL or not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
         return None
-    states = getattr(kernel, f"{cpu.vendor}_max_cstate", ALL_STATES)
+    states = ALL_STATES
+    if cpu.vendor == "intel":
+        states = kernel.intel_max_cstate
+    elif cpu.vendor == "amd":
+        states = kernel.amd_max_cstate
     all_of_them = states == ALL_STATES and kernel.idle_loop != HALT
     deep = all_of_them and used(cpu.deep_idle_exit_ps)
     return IdleStates(
