@@ -48,10 +48,10 @@ def test_both_directions_and_what_work_goes_where(simnet: Simnet) -> None:
     assert {name for name, row in work.items() if row["placement"]} == {
         MECHANISMS[name] for name in PLACEMENT
     }
-    # what this host has not: disks, a hypervisor, a sized cache, datagrams, routes, XDP
+    # what this host has not: disks, a hypervisor, a sized cache, datagrams, routes, XDP, an IOMMU
     elsewhere = {
         *("storage", "hypervisor", "pages", "copy_misses"),
-        *("udp_receive", "udp_send", "forwarding", "xdp"),
+        *("udp_receive", "udp_send", "forwarding", "xdp", "iommu"),
     }
     assert list(work) == [text for name, text in MECHANISMS.items() if name not in elsewhere]
     # in percent of one CPU, before SMT siblings slow each other; those of 64 are busy with it

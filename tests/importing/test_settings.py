@@ -191,7 +191,7 @@ def test_busy_polling_is_read_and_used_by_sockets_that_are_read(tmp_path: Path) 
         (
             {"sos_commands/kernel/sysctl_-a": "net.ipv4.tcp_congestion_control = hybla\n"},
             "net.ipv4.tcp_congestion_control",
-            "expected one of bic, cubic, reno, got 'hybla'",
+            "expected one of bic, cubic, dctcp, reno, got 'hybla'",
         ),
         (
             {"proc/sys/net/core/netdev_budget": "-3\n"},
