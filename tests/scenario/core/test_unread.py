@@ -24,12 +24,12 @@ SECTIONS: tuple[type[Section], ...] = (
 )
 VALUES = {str(path[-1]) for section in SECTIONS for path, _ in walk(section)}
 # the loader reads it: how many buffers a ring can hold, how large one of a socket can be, which
-# knobs a kernel has, and how many queues they are for, what a clock is, and whether buffers are
-# mapped
+# knobs a kernel has, and how many queues they are for, what a clock is, whether buffers are
+# mapped, and whether the ends of a connection agree on ECN
 IN_LOADER = {
     *("rx_ring", "sb_max_bytes", "rps", "xps", "irq_suspend", "rx_queues", "tx_queues"),
     *("base_clock_hz", "no_turbo", "boost"),
-    *("intel_iommu", "amd_iommu", "iommu_passthrough"),
+    *("intel_iommu", "amd_iommu", "iommu_passthrough", "tcp_ecn"),
 }
 
 
