@@ -131,6 +131,22 @@ CONFIGURATIONS: Final[dict[str, Configuration]] = {
         ("both-buffers",),
         ms=20,
     ),
+    "wan-transfer, BBR and losses": Configuration(
+        "wan-transfer",
+        {"netem.rate": "2 Gbit/s", "netem.delay": "500 us", "netem.loss": "0.5 %"},
+        ("both-buffers", "bbr-sender"),
+        ms=20,
+    ),
+    "wan-transfer, BBR by fq": Configuration(
+        "wan-transfer",
+        {
+            "netem.rate": "2 Gbit/s",
+            "netem.delay": "500 us",
+            "net.core.default_qdisc": "fq",
+        },
+        ("both-buffers", "bbr-sender"),
+        ms=20,
+    ),
     "web-25g, four queues, RPS and RFS": Configuration(
         "web-25g",
         {"connections": "40", "think": "0 ns", "ethtool -L eth0 combined": "4"},

@@ -185,13 +185,42 @@ def test_busy_polling_is_read_and_used_by_sockets_that_are_read(tmp_path: Path) 
     assert [one.partition(":")[0] for one in remarks] == ["net.core.busy_poll"]
 
 
+def test_what_controls_congestion_and_who_asks_for_marks_is_simulated(tmp_path: Path) -> None:
+    pasted = "net.ipv4.tcp_congestion_control = bbr\nnet.ipv4.tcp_ecn = 1\n"
+    found = read(tmp_path, **{"sos_commands/kernel/sysctl_-a": pasted})
+    found.write(tmp_path / "out")
+    kernel = load(f"{tmp_path / 'out'}/scenario.toml").host.kernel
+    assert (kernel.tcp_congestion_control, kernel.tcp_ecn) == ("bbr", 1)
+
+
 @pytest.mark.parametrize(
     ("files", "name", "expected"),
     [
         (
+            {
+                "sos_commands/kernel/sysctl_-a": "net.ipv4.tcp_congestion_control = bbr\n",
+                "proc/version": "Linux version 4.12\n",
+            },
+            "net.ipv4.tcp_congestion_control",
+            "bbr is not in Linux 4.12",
+        ),
+        (
+            {
+                "sos_commands/kernel/sysctl_-a": "net.ipv4.tcp_ecn = 1\n",
+                "proc/version": "Linux version 4.12\n",
+            },
+            "net.ipv4.tcp_ecn",
+            "of Linux 4.12 it is not modelled",
+        ),
+        (
+            {"sos_commands/kernel/sysctl_-a": "net.ipv4.tcp_ecn = 3\n"},
+            "net.ipv4.tcp_ecn",
+            "3 is outside the legal range",
+        ),
+        (
             {"sos_commands/kernel/sysctl_-a": "net.ipv4.tcp_congestion_control = hybla\n"},
             "net.ipv4.tcp_congestion_control",
-            "expected one of bic, cubic, dctcp, reno, got 'hybla'",
+            "expected one of bbr, bic, cubic, dctcp, reno, got 'hybla'",
         ),
         (
             {"proc/sys/net/core/netdev_budget": "-3\n"},

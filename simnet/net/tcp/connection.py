@@ -43,6 +43,7 @@ DELACK: cython.int = 0
 RTO: cython.int = 1
 COMPRESSED: cython.int = 2
 SERVED: cython.int = 3
+PACED: cython.int = 4
 
 
 @cython.cclass

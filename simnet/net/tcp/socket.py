@@ -24,13 +24,14 @@ from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.prefetch import prefetch
+from simnet.kernel.priority import CPU
 from simnet.kernel.release import release
 from simnet.kernel.sentinel import NONE
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
-from simnet.net.tcp.connection import COMPRESSED, RTO, TcpConnection
+from simnet.net.tcp.connection import COMPRESSED, PACED, RTO, TcpConnection
 from simnet.net.tcp.epoll import EpollItem
 from simnet.net.tcp.receive.coalescing import joins
 from simnet.net.tcp.receive.costs import ReceiveCosts
@@ -84,6 +85,7 @@ class TcpSocket(TcpConnection):
     ledger: Ledger = None
     low_latency: cython.bint = False
     tsq_deferred: cython.bint = False
+    pace_event: cython.bint = False
     flows: Public[SocketFlowTable] = None
     rxhash: cython.longlong = 0
     small_queue: SmallQueue = None
@@ -150,6 +152,9 @@ class TcpSocket(TcpConnection):
         self.rxhash = 0
         self.owned = False
         self.small_queue = sender.output.small_queue
+        if self.small_queue is not None:
+            self.small_queue.timed = sender.congestion.controls and not self.small_queue.paces
+        self.pace_event = False
         self.tasklet = None if self.small_queue is None else TsqTasklet(self)
         self.tsq_deferred = False
         self.reader = None
@@ -507,6 +512,9 @@ class TcpSocket(TcpConnection):
                     self.receiver.delack.data_sent(jiffy)
                 self.nic.transmit(skb)
             self.nic.flush()
+        if self.small_queue is not None and self.small_queue.kick_ps > 0 and not self.pace_event:
+            self.pace_event = True
+            self.sim.at(max(self.small_queue.kick_ps, self.sim.now), self, PACED, 0, CPU)
         return self.arm_rto(jiffy)
 
     def queued(self, length: cython.longlong) -> cython.int:
@@ -583,6 +591,8 @@ class TcpSocket(TcpConnection):
         if kind == RTO:
             self.rto_event = 0
             self._retransmission_timer()
+        elif kind == PACED:
+            self._pacing_timer()
         elif kind == COMPRESSED:
             self._compressed_timer()
         else:
@@ -605,6 +615,17 @@ class TcpSocket(TcpConnection):
                 self.tx_costs.probed(self.timer_cpu)
                 self.send_staged()
         return self.arm_rto(jiffy)
+
+    def _pacing_timer(self) -> cython.int:
+        """`tcp_pace_kick`: a timer's interrupt, and what its softirq sends."""
+        work: cython.longlong = self.costs.hardirq_ps + self.costs.softirq_entry_ps
+        self.pace_event = False
+        self.small_queue.kick_ps = 0
+        if self.owned:
+            self.tsq_deferred = True
+        else:
+            work += self.output(self.timer_cpu)
+        return self._timer_works(work)
 
     def _delack_timer(self) -> cython.int:
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps

@@ -128,6 +128,7 @@ class TcpTransactor(TcpReader):
                 self.started_ps = self.sim.now
         self.left = self.sends_bytes[len(self.sends_bytes) - self.unsent]
         self.unsent -= 1
+        self.socket.sender.check_application()
         self._send(cpu)
         return 0
 

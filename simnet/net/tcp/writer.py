@@ -70,6 +70,7 @@ class TcpWriter(SocketTask):
         self.user_ps = self.costs.user_send_ps * self.sends
         self.costs.ledger.syscall += self.costs.syscall_ps * self.sends
         self.costs.ledger.application += self.user_ps
+        self.socket.sender.check_application()
         self._send(cpu)
         return 0
 

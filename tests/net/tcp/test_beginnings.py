@@ -148,7 +148,7 @@ def test_a_window_to_send_in(name: str, version: str) -> None:
     rules = sender_rules(version)
     found = CongestionMaker(name, 10, mss=1460, abc=0, hz=250, rules=rules).make()
     later = {"counts_segments": 1, "counts_slow_start": 1, "slow_start_below": 1}
-    usual = {"clamp": 65_535, "cwnd": 10, "mss": 1460, "ssthresh": INFINITE}
+    usual = {"clamp": 65_535, "sndbuf_factor": 2, "cwnd": 10, "mss": 1460, "ssthresh": INFINITE}
     extra = dict(CONGESTION[name])
     if name == "bic":
         extra.pop("refresh")

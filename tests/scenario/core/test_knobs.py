@@ -171,7 +171,7 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
         ("net.ipv4.tcp_rmem", "4096 87380 x", "expected a size such as '256 KiB', got 'x'"),
         ("net.ipv4.tcp_timestamps", "2", "expected on or off, got '2'"),
         ("net.ipv4.tcp_congestion_control", "vegas",
-         "expected one of bic, cubic, dctcp, reno, got 'vegas'"),
+         "expected one of bbr, bic, cubic, dctcp, reno, got 'vegas'"),
         ("irqbalance", "maybe", "expected on or off, got 'maybe'"),
         ("irqbalance.map", "x",
          ("unknown map 'x': expected one of listing-1, listing-2, first-fit, one-core, daemon,"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.diagnose.actions import sysctl
 from simnet.diagnose.families import ratio, weight_of
 from simnet.diagnose.rule import Clear, Hit, Rule
 
@@ -30,7 +31,8 @@ def _route(evidence: Evidence) -> Iterator[Found]:
             first = hop
         said = f"loss to the last hop {last.text}, from hop {first.name} on"
         sure = "likely" if last.value >= 1 else "possible"
-        yield Hit("", (first, last), said, 0.7 * weight_of(last.value / 100), sure)
+        bears = sysctl(evidence, "net.ipv4.tcp_congestion_control", "bbr", modelled=True)
+        yield Hit("", (first, last), said, 0.7 * weight_of(last.value / 100), sure, (bears,))
 
 
 def _lossy(evidence: Evidence) -> Iterator[Found]:

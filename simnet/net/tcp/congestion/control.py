@@ -1,4 +1,4 @@
-"""Congestion control: Reno and BIC; CUBIC is in `cubic`.
+"""Congestion control: Reno and BIC; CUBIC is in `cubic`, DCTCP in `dctcp`, BBR in `bbr`.
 
 Sources: RFC 5681, 3465; net/ipv4/tcp_cong.c and tcp_bic.c of Linux 2.6.18 (beta 819/1024,
 max_increment 16, low_window 14, smooth_part 20, B = 4), in 2.6.9 the same algorithm inside
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.net.tcp.congestion.rate import RateSample
 from simnet.net.tcp.rules.sender_version import SenderRules
 
 INFINITE_SSTHRESH = 0x7FFFFFFF
@@ -24,6 +25,10 @@ class Congestion:
         cwnd_count: `snd_cwnd_cnt`: ACKs towards the next change of the window.
         bytes_acked: bytes towards it, with `tcp_abc`.
         wants_us: round-trip times are wanted in microseconds.
+        controls: rate and window are the algorithm's alone, in recovery, too (`cong_control`).
+        rate: what ACKs say of the rate of deliveries, where it `controls`; else None.
+        pacing_rate: bytes a second, where it `controls`.
+        sndbuf_factor: windows that the send buffer grows to.
     """
 
     cwnd: cython.longlong = 0
@@ -37,6 +42,10 @@ class Congestion:
     counts_slow_start: cython.bint = False
     counts_segments: cython.bint = False
     slow_start_below: cython.bint = False
+    controls: cython.bint = False
+    sndbuf_factor: cython.longlong = 0
+    pacing_rate: cython.longlong = 0
+    rate: RateSample = None
 
     @cython.cfunc
     def start(
@@ -59,6 +68,8 @@ class Congestion:
         self.counts_slow_start = rules.counts_slow_start
         self.counts_segments = rules.counts_segments
         self.slow_start_below = rules.slow_start_below
+        self.controls = False
+        self.sndbuf_factor = 2
         return 0
 
     # -- what others find out about the window ------------------------------------------------
@@ -224,6 +235,22 @@ class Congestion:
     ) -> cython.int:
         """`in_ack_event`: an ACK has come; what it delivers is not in the counts yet."""
         return 0
+
+    def enters_loss(self) -> cython.int:
+        """A timeout has changed the state."""
+        return 0
+
+    def first_sent(self, now_us: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
+        """A segment is sent, and nothing had been in flight (CA_EVENT_TX_START)."""
+        return 0
+
+    def control(self, srtt: cython.longlong) -> cython.int:
+        """An ACK has been handled, and is in `rate`; `srtt` is in eighths of a microsecond."""
+        return 0
+
+    def min_tso_segments(self) -> cython.longlong:
+        """Segments that a large one may always have, where it `controls`."""
+        return 2
 
     def undo_cwnd(self) -> cython.longlong:
         """The window as it was before the last loss, which was none."""

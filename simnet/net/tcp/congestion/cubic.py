@@ -7,8 +7,12 @@ Arithmetic is the kernel's, in integers; its cube root is off by up to 0.2 %, th
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 
+from simnet.kernel.random import RandomStream
+from simnet.net.tcp.congestion.bbr import Bbr
 from simnet.net.tcp.congestion.control import Bic, Congestion
 from simnet.net.tcp.congestion.dctcp import Dctcp
 from simnet.net.tcp.rules.sender_version import SenderRules
@@ -17,6 +21,8 @@ _RENO: cython.int = 0
 _BIC: cython.int = 1
 _CUBIC: cython.int = 2
 _DCTCP: cython.int = 3
+_BBR: cython.int = 4
+_KINDS = {"reno": _RENO, "bic": _BIC, "cubic": _CUBIC, "dctcp": _DCTCP, "bbr": _BBR}
 _HZ_BITS: cython.int = 10
 _SCALE: cython.longlong = 41
 _HYSTART_LOW_WINDOW: cython.longlong = 16
@@ -294,6 +300,8 @@ class CongestionMaker:
         abc: `tcp_abc`: 0 counts ACKs, 1 and 2 bytes.
         hz: jiffies a second.
         rules: of the kernel's version; None for 2.6.18.
+        seed: of all random streams.
+        path: of what the connections have in common.
     """
 
     kind: cython.int = 0
@@ -302,6 +310,9 @@ class CongestionMaker:
     abc: cython.int = 0
     hz: cython.longlong = 0
     rules: SenderRules = None
+    seed: Any = None
+    path: Any = None
+    made: cython.longlong = 0
 
     def __init__(
         self,
@@ -312,24 +323,34 @@ class CongestionMaker:
         abc: int = 0,
         hz: int = 250,
         rules: SenderRules | None = None,
+        seed: int = 0,
+        path: str = "",
     ) -> None:
-        self.kind = {"reno": _RENO, "bic": _BIC, "cubic": _CUBIC, "dctcp": _DCTCP}[name]
+        self.kind = _KINDS[name]
         self.initial_cwnd = initial_cwnd
         self.mss = mss
         self.abc = abc
         self.hz = hz
         self.rules = rules or SenderRules()
+        self.seed = seed
+        self.path = path
 
     def make(self) -> Congestion:
         """That of one connection."""
         made: Congestion
+        bbr: Bbr
         if self.kind == _CUBIC:
             made = Cubic.__new__(Cubic)
         elif self.kind == _BIC:
             made = Bic.__new__(Bic)
         elif self.kind == _DCTCP:
             made = Dctcp.__new__(Dctcp)
+        elif self.kind == _BBR:
+            bbr = Bbr.__new__(Bbr)
+            bbr.draws = RandomStream(self.seed, f"{self.path}.bbr{self.made}")
+            made = bbr
         else:
             made = Congestion.__new__(Congestion)
+        self.made += 1
         made.start(self.initial_cwnd, self.mss, self.abc, self.hz, self.rules)
         return made

@@ -206,6 +206,11 @@ class Recovery:
         self.retransmitting = False
         return 0
 
+    def goes_on(self) -> cython.int:
+        """Not all of it could be sent now."""
+        self.retransmitting = True
+        return 0
+
     def next_retransmission(self, may_send: cython.bint) -> cython.longlong:
         """`tcp_xmit_retransmit_queue`: number of the segment to be sent again now; -1 if none.
 

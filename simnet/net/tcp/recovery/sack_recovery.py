@@ -19,6 +19,7 @@ import cython
 
 from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.congestion.control import Congestion
+from simnet.net.tcp.congestion.rate import RateSample
 from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.recovery import CWR, DISORDER, LOSS, OPEN, RECOVERY, Recovery
 from simnet.net.tcp.recovery.sacktag import SackTags
@@ -70,6 +71,7 @@ class SackRecovery(States):
         self.rtt = timer.rtt
         self.rack = Rack(board, timer.rtt)
         self.tags = SackTags(board, self.rack)
+        self.tags.rate = congestion.rate
         self.probe = LossProbe(self.tags, timer.rtt, timer.rto, margin_us or 2 * timer.rtt.jiffy)
         self._begin()
 
@@ -103,6 +105,8 @@ class SackRecovery(States):
         acked: cython.longlong
         self._begin()
         self._ack_event()
+        if self.congestion.controls:
+            self.congestion.rate.begin(self.timer.now_us, board.in_flight())
         if self.advanced:
             self.retransmits = 0
         if blocks is not None:
@@ -121,13 +125,30 @@ class SackRecovery(States):
             self._probed(duplicate)
         if duplicate or tags.sacked or tags.dsack or self.ece or self.state != OPEN:
             self._alert(duplicate and not self.advanced and not tags.dsack)
-        if self.state in (CWR, RECOVERY):
+        if self.congestion.controls:
+            self._control(before == 1 and acked == 1, self.rack.lost - lost)
+        elif self.state in (CWR, RECOVERY):
             self._reduce(tags.delivered, self.rack.lost - lost)
         else:
             self.raises = acked > 0 or (tags.sacked and board.reordering > board.least_reordering)
         self._count(tags.delivered)
         self._set_timer()
         return acked
+
+    def _control(self, delayed: cython.bint, lost: cython.longlong) -> cython.int:
+        """`tcp_cong_control` of an algorithm that has it.
+
+        Args:
+            delayed: the ACK may have been delayed: one segment was on its way.
+            lost: segments that are lost by it.
+        """
+        rate: RateSample = self.congestion.rate
+        rate.end(self.tags.delivered, lost, self.rack.lost, self.rtt.least_us, self.tags.renege)
+        rate.delayed = delayed
+        rate.state = self.state
+        rate.in_flight = self.board.in_flight()
+        rate.now_jiffy = self.now_jiffy
+        return self.congestion.control(self.rtt.srtt)
 
     def _tag(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
         lossy: cython.bint = self.state == LOSS and self.board.undo.marker == NONE
@@ -146,6 +167,8 @@ class SackRecovery(States):
         """An ACK that a later one has overtaken: its blocks count, its number does not."""
         self._begin()
         self._tag(blocks, ack)
+        if self.congestion.controls:
+            self.congestion.rate.total_delivered += self.tags.delivered
         self._alert(False)
         return self._set_timer()
 
@@ -169,6 +192,8 @@ class SackRecovery(States):
             rtt_us = latest_us = self.rtt.of_echo(self.tsecr, now_us)
         if rtt_us >= 0:
             self.timer.measured(rtt_us, latest_us)
+        if self.congestion.controls:
+            self.congestion.rate.rtt_us = latest_us
         self.rearms = acked > 0 or (
             sack_us >= 0
             and board.head < board.tail
@@ -359,7 +384,7 @@ class SackRecovery(States):
             self.ecn.reduce()
         self.retransmits += 1
         self.frto = 1 if again else 0
-        return 0
+        return self.congestion.enters_loss()
 
     def _all_late(self) -> cython.int:
         """`tcp_timeout_mark_lost`: the first segment, and what is older than a round trip."""

@@ -14,6 +14,7 @@ import cython
 
 from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NEVER, NONE
+from simnet.net.tcp.congestion.rate import RateSample
 from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.segment import END, EVER, RETRANS, SACKED, SENT_US, WORDS
@@ -63,6 +64,7 @@ class SackTags:
     dsack_probe: cython.bint = False
     originals: cython.bint = False
     retransmitted: cython.bint = False
+    rate: Public[RateSample] = None
     delivered: Public[cython.longlong] = 0
     first_us: Public[cython.longlong] = 0
     last_us: Public[cython.longlong] = 0
@@ -110,6 +112,8 @@ class SackTags:
     def resends(self, number: cython.longlong, now_us: cython.longlong) -> cython.int:
         """A segment is sent again, now."""
         self.resent += 1
+        if self.rate is not None:
+            self.rate.sent(number, self.board.head, False, now_us)
         return self.rack.resent(number, now_us)
 
     # -- blocks -------------------------------------------------------------------------------
@@ -307,12 +311,18 @@ class SackTags:
             board.mark_sacked(number)
             self.sacked = True
             self.delivered += 1
-            self.rack.unlink(number)
+            self._out(number, sent_us)
             if end > self.highest:
                 self.highest = end
         if duplicate:
             board.retransmission_gone(number)
         return 0
+
+    def _out(self, number: cython.longlong, sent_us: cython.longlong) -> cython.int:
+        """A segment that was sent last then is not on its way any more: it has come."""
+        if self.rate is not None:
+            self.rate.came(number, sent_us)
+        return self.rack.unlink(number)
 
     def _came(
         self, sent_us: cython.longlong, end: cython.longlong, tags: cython.longlong
@@ -340,6 +350,10 @@ class SackTags:
     def in_order(self, acked: cython.longlong) -> cython.int:
         """`Scoreboard.clean` has taken out `acked` segments of which none had a tag."""
         board: Scoreboard = self.board
+        number: cython.longlong = board.head - acked
+        while self.rate is not None and number < board.head:
+            self.rate.came(number, board.sent_us_of(number))
+            number += 1
         if acked > 0:
             self.delivered += acked
             self.first_us = board.ring[WORDS * ((board.head - acked) & board.mask) + SENT_US]
@@ -366,7 +380,7 @@ class SackTags:
             if end > self.una:
                 break
             sent_us = board.sent_us_of(board.head)
-            self.rack.unlink(board.head)
+            self._out(board.head, sent_us)
             tags = board.take_first()
             if tags & (RETRANS | EVER):
                 self.retransmitted = True

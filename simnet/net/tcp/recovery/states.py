@@ -118,6 +118,8 @@ class States(Recovery):
 
     def _end_reduction(self) -> cython.int:
         """`tcp_end_cwnd_reduction`, unless it was undone."""
+        if self.congestion.controls:
+            return 0
         if self.congestion.ssthresh < _INFINITE_SSTHRESH and (
             self.state == CWR or self.board.undo.marker != NONE
         ):
@@ -159,7 +161,10 @@ class States(Recovery):
             self.board.none_lost()
             self.board.scan_from(self.board.head)
         if self.prior_ssthresh > 0:
-            self.congestion.set_window(max(self.congestion.cwnd, self.prior_cwnd))
+            if self.congestion.controls:
+                self.congestion.set_window(self.congestion.undo_cwnd())
+            else:
+                self.congestion.set_window(max(self.congestion.cwnd, self.prior_cwnd))
             if self.congestion.ssthresh < self.prior_ssthresh:
                 self.congestion.set_threshold(self.prior_ssthresh)
                 if self.ecn is not None:

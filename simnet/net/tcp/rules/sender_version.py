@@ -181,6 +181,8 @@ _ALGORITHMS: Final[tuple[tuple[str, tuple[int, ...]], ...]] = (
     ("cubic", (2, 6, 15)),
     # 3.18; what marks do is that of 4.18
     ("dctcp", (4, 18)),
+    # 4.9; what it makes of bursts of ACKs is that of 5.1
+    ("bbr", (5, 1)),
 )
 
 

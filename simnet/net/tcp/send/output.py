@@ -179,8 +179,10 @@ class SendOutput:
         most: cython.longlong = self._goal_segments()
         truesize: cython.longlong = queue.truesize(length + self.burst_left * mss, mss)
         held: cython.bint = (
-            left < most * mss and out > 0 and queue.corks(queue.truesize(left, mss))
-        ) or queue.throttles(truesize, (out + most - 1) // most)
+            queue.waits(self.timer.now_us)
+            or (left < most * mss and out > 0 and queue.corks(queue.truesize(left, mss)))
+            or queue.throttles(truesize, (out + most - 1) // most)
+        )
         if held:
             self.burst_left = 0
         else:
@@ -345,13 +347,17 @@ class SendOutput:
         end_seq = self.seq.snd_nxt
         if out == 0:
             self.timer.first_sent(now_jiffy)
+        if self.congestion.controls and self.board.in_flight() == 0:
+            self.congestion.first_sent(self.timer.now_us, now_jiffy)
         sent_us: cython.longlong = self.timer.now_us
-        if self.small_queue is not None and self.small_queue.paces:
+        if self.small_queue is not None and (self.small_queue.paces or self.small_queue.timed):
             sent_us = (
                 self.small_queue.departs(length, sent_us * _US_PS, self.begins, self.segments)
                 // _US_PS
             )
         self.board.append(end_seq, now_jiffy, sent_us)
+        if self.congestion.controls:
+            self.congestion.rate.sent(self.board.tail - 1, self.board.head, out == 0, sent_us)
         self.segments += 1
         if length < self.seq.mss:
             self.small_end = end_seq
@@ -414,6 +420,9 @@ class SendOutput:
         while self.board.tail > self.board.head:
             if self.timer.take_head():
                 number = self.board.head
+            elif self.small_queue is not None and self.small_queue.waits(self.timer.now_us):
+                self.recovery.goes_on()
+                break
             else:
                 number = self.recovery.next_retransmission(self.may_send_now())
             if number == NONE:
@@ -422,6 +431,8 @@ class SendOutput:
             if start >= self.seq.snd_una + self.seq.snd_wnd and start != self.seq.snd_una:
                 # the peer has taken its window back
                 break
+            if self.congestion.controls:
+                self._paced(self.board.end_of(number) - start)
             self._append(
                 queue,
                 cpu,
@@ -438,6 +449,13 @@ class SendOutput:
                 self.timer.head_resent(now_jiffy)
         self.timer.handled(now_jiffy)
         return frames
+
+    def _paced(self, length: cython.longlong) -> cython.int:
+        """A segment that is sent again takes its time at the pacing rate, too."""
+        queue: SmallQueue = self.small_queue
+        if queue.paces or queue.timed:
+            queue.departs(length, self.timer.now_us * _US_PS, True, self.segments)
+        return 0
 
     def _start_of(self, number: cython.longlong) -> cython.longlong:
         """First byte of a segment that is to be sent again."""

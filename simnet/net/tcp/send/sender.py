@@ -141,6 +141,19 @@ class TcpSender:
         if self.timer.rtt.fine:
             self.timer.measured(rtt_us, rtt_us)
 
+    def check_application(self) -> cython.int:
+        """`tcp_rate_check_app_limited`, as a send begins: nothing was left to be sent."""
+        board: Scoreboard = self.board
+        if (
+            self.congestion.controls
+            and self.seq.write_seq - self.seq.snd_nxt < self.seq.mss
+            and self.output.small_queue.wmem_alloc == 0
+            and board.in_flight() < self.congestion.cwnd
+            and board.lost_out <= board.retrans_out
+        ):
+            self.congestion.rate.limit_by_application(board.in_flight())
+        return 0
+
     def packets_out(self) -> cython.longlong:
         """Segments sent and not acknowledged."""
         return self.board.tail - self.board.head
@@ -148,8 +161,9 @@ class TcpSender:
     def write_space(self) -> cython.bint:
         """Whether a waiting writer is woken; the send buffer grows with the window."""
         cwnd: cython.longlong = self.congestion.cwnd
+        factor: cython.longlong = self.congestion.sndbuf_factor
         if self.board.tail - self.board.head < cwnd:
-            return self.seq.write_space(2 * max(cwnd, self.board.reordering + 1))
+            return self.seq.write_space(factor * max(cwnd, self.board.reordering + 1))
         return self.seq.write_space(0)
 
     # -- acknowledgement ------------------------------------------------------------------
@@ -157,6 +171,10 @@ class TcpSender:
     def update_pacing(self) -> cython.int:
         """An ACK has been handled: what bounds the queue below TCP follows the window."""
         cwnd: cython.longlong = self.congestion.cwnd
+        if self.congestion.controls:
+            return self.output.small_queue.set_rate(
+                self.congestion.pacing_rate, self.congestion.min_tso_segments()
+            )
         return self.output.small_queue.update_pacing(
             self.seq.mss,
             max(cwnd, self.board.tail - self.board.head),
@@ -271,6 +289,8 @@ class TcpSender:
         flight: cython.longlong = self.board.in_flight()
         acked: cython.longlong
         sacks.see(prior_una, echo, now_jiffy)
+        if self.congestion.controls:
+            self.congestion.rate.edt_us = self.output.small_queue.ahead_us(self.timer.now_us)
         acked = sacks.acknowledge(blocks, news)
         if sacks.raises and self.validation.limited(flight):
             self.congestion.avoid(

@@ -3,7 +3,9 @@
 Source: net/ipv4/tcp_output.c (`tcp_small_queue_check`, `tcp_tso_autosize`, `tcp_wfree`), tcp.c
 (`tcp_should_autocork`, from 3.14) and tcp_input.c (`tcp_update_pacing_rate`) of Linux 5.4 to 6.18.
 Without the queueing discipline fq no segment waits for its time: the pacing rate only says how long
-a large segment is, and how much may be queued. With it the rate also says when each may leave.
+a large segment is, and how much may be queued. With it the rate also says when each may leave. BBR
+sets the rate itself; without fq TCP then lets segments wait by a timer of the connection
+(`tcp_pacing_check`, `tcp_pace_kick`).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from simnet.net.tcp.rules.sender_version import SenderRules
 
 _GSO_BYTES: cython.longlong = 65536
 _SECOND_PS: cython.longlong = 10**12
+_US_PS: cython.longlong = 10**6
 _UNPACED: cython.longlong = 10
 # sk_pacing_shift: a part of a second, about a millisecond
 _PACING_SHIFT: cython.longlong = 10
@@ -42,6 +45,8 @@ class SmallQueue:
         pushing: a process ends a send (`tcp_push`).
         pacing: bytes of about a millisecond at the pacing rate.
         paces: segments wait for their time in fq (SK_PACING_FQ).
+        timed: TCP lets them wait itself, by a timer (SK_PACING_NEEDED).
+        kick_ps: when that is to run; 0: not at all.
         depart_ps: when the large segment under way should leave (`tcp_wstamp_ns`).
         corked: how often a large segment has waited to become full (TCPAutoCorking).
     """
@@ -61,6 +66,8 @@ class SmallQueue:
     pacing: cython.longlong = 0
     rate: cython.longlong = 0
     paces: Public[cython.bint] = False
+    timed: Public[cython.bint] = False
+    kick_ps: Public[cython.longlong] = 0
     depart_ps: cython.longlong = 0
     wstamp_ps: cython.longlong = 0
     credit_ps: cython.longlong = 0
@@ -104,6 +111,29 @@ class SmallQueue:
         self.rate = rate
         self.pacing = rate >> _PACING_SHIFT
         return 0
+
+    def set_rate(self, rate: cython.longlong, min_tso_segs: cython.longlong) -> cython.int:
+        """An algorithm has set the pacing rate, bytes a second."""
+        self.rate = rate
+        self.pacing = rate >> _PACING_SHIFT
+        self.min_tso_segs = min_tso_segs
+        return 0
+
+    def ahead_us(self, now_us: cython.longlong) -> cython.longlong:
+        """How much later than now the next segment may leave; 0: it may."""
+        ahead: cython.longlong = (self.wstamp_ps + _US_PS - 1) // _US_PS - now_us
+        return ahead if ahead > 0 else 0
+
+    def waits(self, now_us: cython.longlong) -> cython.bint:
+        """`tcp_pacing_check`: the next segment waits for the timer, which is set."""
+        ahead: cython.longlong
+        if not self.timed:
+            return False
+        ahead = self.ahead_us(now_us)
+        if ahead == 0:
+            return False
+        self.kick_ps = (now_us + ahead) * _US_PS
+        return True
 
     def departs(
         self,
@@ -155,7 +185,7 @@ class SmallQueue:
         with one, nothing waits: what was sent is not freed soon.
         """
         limit: cython.longlong = max(2 * truesize, self.pacing)
-        if not self.paces:
+        if not (self.paces or self.timed):
             limit = min(limit, self.limit_output_bytes)
         if self.wmem_alloc + self.staged <= limit or outstanding <= self.single_passes:
             return False

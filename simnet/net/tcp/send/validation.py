@@ -115,6 +115,8 @@ class WindowValidation:
     @cython.cfunc
     def segment_sent(self, out: cython.longlong, now_jiffy: cython.longlong) -> cython.int:
         """`tcp_cwnd_validate`: a segment is sent while `out` are on their way."""
+        if self.congestion.controls:
+            return 0
         if (
             out == 0
             and self.restarts

@@ -75,8 +75,9 @@ class _Builder(Ground):
         sends = self.exchange.whole or not all(flow.receives for flow in self.effective.flows)
         several = any(isinstance(port, MultiqueuePort) for port in self.ports)
         marks = any(map(asks_for_marks, (self.effective.host, *self.effective.peers)))
+        timed = any(peer.kernel.tcp_congestion_control == "bbr" for peer in self.effective.peers)
         whole = workload.peers_simulated == "machines" or (
-            workload.peers_simulated == "auto" and bool(sends or several or marks)
+            workload.peers_simulated == "auto" and bool(sends or several or marks or timed)
         )
         peers = [
             self.add_machine(host, f"peer{number}")

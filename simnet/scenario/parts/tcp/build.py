@@ -89,7 +89,7 @@ def socket_maker(
     )
     return SocketMaker(
         settings,
-        sender_settings(host, port, far),
+        sender_settings(host, port, far, seed=seed, path=nic.path),
         receiver_settings(host, port),
         nic.lines[0],
         seed=seed,
@@ -97,10 +97,17 @@ def socket_maker(
     )
 
 
-def sender_settings(host: Host, port: Port, far: Port | None = None) -> SenderSettings:
-    """What sending halves have in common; `far` announces its MSS, None the same as `port`'s.
+def sender_settings(
+    host: Host, port: Port, far: Port | None = None, *, seed: int = 0, path: str = ""
+) -> SenderSettings:
+    """What sending halves have in common; the lesser MSS counts (RFC 9293, 3.7.1).
 
-    The lesser MSS counts (RFC 9293, 3.7.1).
+    Args:
+        host: the configuration.
+        port: of the host.
+        far: announces its MSS; None: the same as `port`.
+        seed: of all random streams.
+        path: of the port, which random streams are named after.
     """
     kernel = host.kernel
     mss = _mss(host, port, far or port)
@@ -120,6 +127,8 @@ def sender_settings(host: Host, port: Port, far: Port | None = None) -> SenderSe
             abc=kernel.tcp_abc,
             hz=kernel.hz,
             rules=rules,
+            seed=seed,
+            path=path,
         ),
         # tcp_fixup_sndbuf: room for three segments
         wmem_default=locked

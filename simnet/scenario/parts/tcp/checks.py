@@ -31,6 +31,13 @@ def check_tcp(tree: Tree, place: Path, table: Table) -> None:
     if chosen not in offered:
         message = f"{chosen} is not in Linux {kernel['version']}: expected {', '.join(offered)}"
         raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
+    ends = place != ("host",) and tree.get(("workload", "peers_simulated")) == "ends"
+    if chosen == "bbr" and ends:
+        message = "of a peer it needs peers_simulated to be machines or auto"
+        raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
+    if chosen == "bbr" and not kernel["tcp_sack"]:
+        message = "bbr without net.ipv4.tcp_sack is not modelled: expected it to be on"
+        raise table.error((*place, "kernel", "tcp_congestion_control"), "system", message)
     if kernel["tcp_ecn"] == 1 and not sender_rules(kernel["version"]).rack:
         message = f"of Linux {kernel['version']} it is not modelled: expected 4.18 or later"
         raise table.error((*place, "kernel", "tcp_ecn"), "system", message)

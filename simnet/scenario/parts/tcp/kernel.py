@@ -30,7 +30,7 @@ class TcpKernel(Kernel):
     ]
     tcp_abc: Annotated[int, count("appropriate byte counting", 0, 2)]
     tcp_congestion_control: Annotated[
-        str, Choice("congestion control", ("bic", "cubic", "dctcp", "reno"))
+        str, Choice("congestion control", ("bbr", "bic", "cubic", "dctcp", "reno"))
     ]
     tcp_ecn: Annotated[
         int, count("marks of the network: 0 no, 1 asked for, 2 only if the peer asks", 0, 2)

@@ -191,7 +191,7 @@ class TestSender:
             ("2.6.14", ("reno", "bic")),
             ("2.6.15", ("reno", "bic", "cubic")),
             ("4.17", ("reno", "bic", "cubic")),
-            ("6.18.44-amd64", ("reno", "bic", "cubic", "dctcp")),
+            ("6.18.44-amd64", ("reno", "bic", "cubic", "dctcp", "bbr")),
         ],
     )
     def test_what_controls_congestion(self, version: str, names: tuple[str, ...]) -> None:
