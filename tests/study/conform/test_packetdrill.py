@@ -113,7 +113,7 @@ def test_another_kernel(tmp_path: Path) -> None:
         ("`sysctl -q net.ipv4.tcp_adv_win_scale=-2`\n" + START, "outside the legal range 1 to 31"),
         (
             "`sysctl -q net.ipv4.tcp_congestion_control=rano`\n" + START,
-            "expected one of bic, cubic",
+            "expected one of bbr, bic, cubic",
         ),
         (
             "`sysctl -q net.ipv4.tcp_abc=$((2*))`\n" + START,
