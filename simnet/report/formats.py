@@ -55,6 +55,7 @@ FORMATS: Final[dict[str, Callable[[Result], str]]] = {
     "iperf": _of("iperf", "iperf"),
     "fio": _of("fio", "fio"),
     "fio-json": _of("fio", "fio_json"),
+    "ethtool": _of("ethtool", "ethtool"),
     "prometheus": _of("tools.prometheus", "run"),
     "compare": compare,
 }

@@ -128,7 +128,7 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
          "--warm-up: wrong kind of unit in '1 B': expected a time such as '20 us'"),
         (["run", SCENARIO, "--format", "sarr"],
          ("--format: expected one of text, json, sar, interrupts, mpstat, vmstat, netperf, iostat,"
-          " iperf, fio, fio-json, prometheus, compare, got 'sarr'; did you mean sar?")),
+          " iperf, fio, fio-json, ethtool, prometheus, compare, got 'sarr'; did you mean sar?")),
         (["run", SCENARIO, "--format", "sar", "--json"],
          "--format: give it or --json, not both"),
         (["run", "relay-tuned", "--format", "netperf"],

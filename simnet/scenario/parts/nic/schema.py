@@ -139,6 +139,12 @@ class Given:
         return self.table.error((*self.port, "nic", field), "system", message, *paths)
 
 
+USUAL_STATISTICS: Final = {
+    name: name for name in ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
+}
+"""What most drivers call what `ethtool -S` counts of a port as a whole."""
+
+
 class Nic(Section):
     """A network interface with its driver's defaults.
 
@@ -147,6 +153,8 @@ class Nic(Section):
         unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
         charges_datagrams: what a datagram's socket is charged with is known; see `charges`.
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
+        statistics: what it calls packets and bytes that came and went, by the names of
+            `USUAL_STATISTICS`; empty where nobody has looked them up.
         one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
         fixed_rings: `ethtool -G` has nothing to set.
@@ -159,6 +167,7 @@ class Nic(Section):
     unmoderated: ClassVar[str] = ""
     charges_datagrams: ClassVar[bool] = False
     ring_counter: ClassVar[str] = ""
+    statistics: ClassVar[dict[str, str]] = {}
     one_queue: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = False
     fixed_rings: ClassVar[bool] = False

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from simnet.host.release import release
 from simnet.scenario.parts.nic.intel import Throttled
+from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -20,6 +21,7 @@ class I40e(Throttled):
     most_descriptors: ClassVar[int] = 4096
 
     ring_counter: ClassVar[str] = "port.rx_dropped"
+    statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
 
     driver: Literal["i40e"]
 

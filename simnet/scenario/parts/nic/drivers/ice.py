@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from simnet.host.release import release
 from simnet.scenario.core.specs import time
 from simnet.scenario.parts.nic.intel import Throttled
+from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -29,6 +30,10 @@ class Ice(Throttled):
     arfs_since: ClassVar[tuple[int, int] | None] = (5, 8)
 
     ring_counter: ClassVar[str] = "rx_dropped.nic"
+    statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS | {
+        "rx_packets": "rx_unicast",
+        "tx_packets": "tx_unicast",
+    }
 
     driver: Literal["ice"]
     command_latency_ps: Annotated[

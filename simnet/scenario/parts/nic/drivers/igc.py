@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal
 
 from simnet.scenario.parts.nic.gigabit import Gigabit
+from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
 
 # TSO came in 5.7, the last of what is modelled
 _FIRST: Final = (5, 10)
@@ -19,6 +20,7 @@ class Igc(Gigabit):
     most_mtu_bytes: ClassVar[int] = _MOST_MTU_BYTES
     most_usecs: ClassVar[int] = 10_000
     ring_counter: ClassVar[str] = "rx_missed_errors"
+    statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
     faster: ClassVar[bool] = True
 
     driver: Literal["igc"]

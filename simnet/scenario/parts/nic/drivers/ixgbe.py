@@ -15,6 +15,7 @@ from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import (
     FRAME_HEADER_BYTES,
     MOST_QUEUES,
+    USUAL_STATISTICS,
     BusLatency,
     Ethernet,
     Polled,
@@ -65,6 +66,7 @@ class Ixgbe(
     most_usecs: ClassVar[int] = 1022
     charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_missed_errors"
+    statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
     queue_a_cpu: ClassVar[bool] = True
     one_input_set: ClassVar[bool] = True
     rules_need_ntuple: ClassVar[bool] = True

@@ -11,6 +11,7 @@ from simnet.scenario.parts.nic.schema import (
     DATAGRAM_HEADERS_BYTES,
     FRAME_HEADER_BYTES,
     SHARED_INFO_BYTES,
+    USUAL_STATISTICS,
     Remaps,
     RxModeration,
 )
@@ -40,6 +41,7 @@ class Mlx5(RxModeration, Channels):
     arfs_since: ClassVar[tuple[int, int] | None] = (4, 7)
     charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_out_of_buffer"
+    statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
 
     driver: Literal["mlx5"]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]

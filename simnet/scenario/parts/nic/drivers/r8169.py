@@ -34,6 +34,7 @@ class R8169(BusLatency, ReceiveOffload, Polled, Ethernet):
     """A port with one queue and without moderation of its own, which copies what it receives."""
 
     ring_counter: ClassVar[str] = "rx_missed"
+    statistics: ClassVar[dict[str, str]] = {name: name for name in ("tx_packets", "rx_packets")}
     one_queue: ClassVar[bool] = True
     # rtl8169_ethtool_ops has no set_ringparam
     fixed_rings: ClassVar[bool] = True
