@@ -13,12 +13,15 @@ from simnet.diagnose.rule import Hit, rules
 from simnet.errors import InputError
 from simnet.report.ethtool import ethtool
 from simnet.scenario.parts.nic.schema import Nic
+from simnet.study.run.result import Result
 
-SHORT = {"warm_up": "2 ms", "duration": "5 ms"}
+
+def ran(scenario: str, **settings: str) -> Result:
+    return simnet.run(scenario, settings=settings, warm_up="2 ms", duration="5 ms")
 
 
 def shown(scenario: str, **settings: str) -> dict[str, dict[str, int]]:
-    text = ethtool(simnet.run(scenario, settings=settings, **SHORT))
+    text = ethtool(ran(scenario, **settings))
     parts = re.split(r"^# ethtool -S (\S+)\nNIC statistics:\n", text, flags=re.MULTILINE)[1:]
     rows = (re.findall(r"^     (\S+): (\d+)$", part, re.MULTILINE) for part in parts[1::2])
     return {
@@ -46,7 +49,7 @@ def test_each_driver_has_its_own_names() -> None:
 
 
 def test_a_diagnosis_finds_the_full_ring_of_a_simulated_host() -> None:
-    text = ethtool(simnet.run("router-nat", **SHORT))
+    text = ethtool(ran("router-nat"))
     rule = next(one for one in rules() if one.name == "ring-full")
     found = [one for one in rule.find(gathered([Page("run.txt", text)])) if isinstance(one, Hit)]
     assert [one.subject for one in found] == ["eth0"]
@@ -54,6 +57,6 @@ def test_a_diagnosis_finds_the_full_ring_of_a_simulated_host() -> None:
 
 @pytest.mark.parametrize("scenario", ["x460-out-of-box", "nvme-local"])
 def test_what_is_not_known_is_refused(scenario: str) -> None:
-    result = simnet.run(scenario, **SHORT)
+    result = ran(scenario)
     with pytest.raises(InputError, match=r"what ethtool -S of .* is called is not known"):
         ethtool(result)
