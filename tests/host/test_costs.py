@@ -63,7 +63,9 @@ def test_what_profiles_sort_work_into() -> None:
         "mm": total("pages"),
         "lock": total("socket_lines"),
         "sched": total("wakeup"),
-        "other": total(*("hardirq", "checksum", "syscall", "application", "storage", "hypervisor")),
+        "other": total(
+            *("hardirq", "checksum", "syscall", "application", "storage", "hypervisor", "iommu")
+        ),
     }
     assert sum(ledger.kinds().values()) == sum(ledger.work().values()) == total(*names)
 

@@ -60,6 +60,8 @@ READ: Final[dict[str, dict[str, str]]] = {
         "tx_ring": "2048",
         "net.core.netdev_budget": "65535",
         "net.core.netdev_max_backlog": "10000",
+        "net.core.somaxconn": "8192",
+        "net.ipv4.tcp_congestion_control": "bbr",
     },
     "25-jetson-nvethernet-10g-rps": {
         "rx_ring": "4096",

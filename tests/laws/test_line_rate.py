@@ -20,6 +20,7 @@ HEADERS_BYTES = 100
 MORE_TO_SEND = {
     "sw1621-t520": {"connections": "1024"},
     "web-25g": {"workload.read": "16 MiB", "connections": "40"},
+    "busy-web": {"listen.rate": "200000", "listen.burst": "1"},
     "relay-tuned": {"relay.connections": "50"},
     "relay-untuned": {"relay.connections": "50"},
     "xdp-firewall": {"xdp.action": "tx"},
