@@ -7,6 +7,7 @@ from typing import Annotated
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, size, time
 from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.placement.schema import FirstCpu, WorkerPlacement
 
 
 class Listen(Section):
@@ -26,14 +27,8 @@ class Listen(Section):
     workers: Annotated[
         int, count("worker processes, each with one connection at a time", 1, 4096)
     ] = 1
-    placement: Annotated[
-        str,
-        Choice(
-            "where workers run: worker k on CPU first_cpu + k, or where the scheduler puts them",
-            ("pinned", "scheduler"),
-        ),
-    ] = "scheduler"
-    first_cpu: Annotated[int, count("worker k begins on this CPU + k", 0, 4095)] = 0
+    placement: WorkerPlacement = "scheduler"
+    first_cpu: FirstCpu = 0
     service_ps: Annotated[
         int, time("a worker's own work on a request, at full speed", "0 us", "10 s")
     ]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, ratio, size, time
+from simnet.scenario.parts.placement.schema import FirstCpu
 from simnet.workload.mutilate_sizes import ARRIVALS
 
 
@@ -25,7 +26,7 @@ class Memcached(Section):
         ),
     ]
     workers: Annotated[int, count("worker threads (-t)", 1, 1024)]
-    first_cpu: Annotated[int, count("worker k begins on this CPU + k", 0, 4095)] = 0
+    first_cpu: FirstCpu = 0
     binding: Annotated[
         str,
         Choice(

@@ -8,6 +8,7 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, Quantity, count, cycles, size, time
 from simnet.scenario.core.specs import rate as bits
 from simnet.scenario.parts.host.schema import Kernel
+from simnet.scenario.parts.placement.schema import FirstCpu, WorkerPlacement
 
 _Receive: TypeAlias = Annotated[
     int, cycles("softirq: finding the socket of a datagram, charging and queueing it")
@@ -71,14 +72,8 @@ class Udp(Section):
             ("hash", "cpu"),
         ),
     ] = "hash"
-    placement: Annotated[
-        str,
-        Choice(
-            "where workers run: worker k on CPU first_cpu + k, or where the scheduler puts them",
-            ("pinned", "scheduler"),
-        ),
-    ] = "scheduler"
-    first_cpu: Annotated[int, count("worker k begins on this CPU + k", 0, 4095)] = 0
+    placement: WorkerPlacement = "scheduler"
+    first_cpu: FirstCpu = 0
     service_ps: Annotated[
         int, time("a worker's own work on a datagram, at full speed", "0 us", "1 s")
     ] = 0
