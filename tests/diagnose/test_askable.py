@@ -130,6 +130,8 @@ def test_a_router_with_nat_is_offered_a_flow_table_where_none_is_yet(tmp_path: P
     assert "nft flowtable=on" in offered(found)
     assert "devices = { eth1, eth0 };" in text
     assert "nft delete table inet simnet" in text
+    _, text = asked(tmp_path, NAT.format(rule="# flow add @ft", kernel="6.1.0-28-amd64"))
+    assert "nft delete table inet simnet" in text
     for rule, kernel in (("flow add @ft", "6.1.0-28-amd64"), ("accept", "3.10.0-957.el7.x86_64")):
         found, text = asked(tmp_path, NAT.format(rule=rule, kernel=kernel))
         assert found.findings[0].rule.name == "softirq-everywhere"

@@ -12,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.fact import Fact
+from simnet.importing.parsers.roles.rules import FLOW_TABLE, OF_CONTAINERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +27,6 @@ _IS: Final = re.compile(
 _SIMULATED: Final = re.compile(r"\b(?:bcm53xx|bcm4908|BCM5301X|bgmac)\b|\bbcm4908_enet\b")
 _OFFLOADING: Final = re.compile(r"\bflow_offloading(?:=| )'?(?P<on>[01])")
 _TRANSLATES: Final = re.compile(r"\bmasquerade\b|\bsnat (?:ip )?to\b|-j (?:MASQUERADE|SNAT)\b")
-_FLOW_TABLE: Final = re.compile(r"\bflow (?:add|offload) @\w|-j FLOWOFFLOAD\b")
-_OF_OTHERS: Final = re.compile(r"\bDOCKER|\bKUBE-|\bCNI-|\bcni\b|libvirt|LIBVIRT|lxcbr|podman")
 
 OUTPUTS: Final = {"router": "of OpenWrt, nft list ruleset, iptables-save"}
 SIGN: Final = re.compile(
@@ -38,7 +37,7 @@ SIGN: Final = re.compile(
 def read(page: Page) -> Iterator[Fact]:
     """Yield where OpenWrt is named first, its chip if simnet has it, and if it has a flow table."""
     named = False
-    others = any(_OF_OTHERS.search(line) for line in page.lines)
+    others = any(OF_CONTAINERS.search(line) for line in page.lines)
     for at, line in enumerate(page.lines, 1):
         if not named and _IS.search(line):
             named = True
@@ -49,5 +48,5 @@ def read(page: Page) -> Iterator[Fact]:
             yield Fact("router", "", "flow_offloading", float(found["on"]), page.name, at)
         if not others and _TRANSLATES.search(line):
             yield Fact("router", "", "translates", 1, page.name, at, line.strip())
-        if _FLOW_TABLE.search(line):
+        if FLOW_TABLE.search(line):
             yield Fact("router", "", "flow_table", 1, page.name, at, line.strip())

@@ -17,6 +17,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+OF_CONTAINERS: Final = re.compile(r"\bDOCKER|\bKUBE-|\bCNI-|\bcni\b|libvirt|LIBVIRT|lxcbr|podman")
+"""What rules of containers and guests have, and not those of routers."""
+FLOW_TABLE: Final = re.compile(
+    r"^[ \t]*[^#\n]{0,200}(?:\bflow (?:add|offload) @\w|-j FLOWOFFLOAD\b)", re.MULTILINE
+)
+"""A rule that puts connections into a flow table."""
 _MOST: Final = 100_000
 _DEEPEST: Final = 16
 _IN_CHAIN: Final = 2

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.links import listed
-from simnet.importing.parsers.roles.rules import counted_rules
+from simnet.importing.parsers.roles.rules import FLOW_TABLE, OF_CONTAINERS, counted_rules
 from simnet.importing.parsers.sysstat import interfaces
 from simnet.importing.roles import CONTAINERS, FORWARD, GUESTS, TUNNEL, Role
 
@@ -41,8 +41,6 @@ _COUNT: Final = re.compile(r"^net\.netfilter\.nf_conntrack_count ?= ?(\d{1,9})$"
 _COUNT_FILE: Final = "proc/sys/net/netfilter/nf_conntrack_count"
 # what an administrator's rules for others' packets have, and not those of containers
 _NAT: Final = re.compile(r"\b(?:masquerade|MASQUERADE|[sd]nat to|[SD]NAT|flowtable|FLOWOFFLOAD)\b")
-_FLOW_TABLE: Final = re.compile(r"^[ \t]*[^#\n]{0,200}\bflow (?:add|offload) @\w", re.MULTILINE)
-_OF_CONTAINERS: Final = re.compile(r"\bDOCKER|\bKUBE-|\bCNI-|\bcni\b|libvirt|LIBVIRT|lxcbr|podman")
 _WHOLE_LISTING: Final = 300
 _MANY: Final = 1000
 _TWO: Final = 2
@@ -92,7 +90,7 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
     tracked = outputs.one("conntrack -S")
     rules = [one for kind in _RULES for one in outputs.every(kind)]
     translating = [one for one in rules if _NAT.search(one.text)]
-    if any(_OF_CONTAINERS.search(one.text) for one in rules):
+    if any(OF_CONTAINERS.search(one.text) for one in rules):
         return
     ports = {nic.name for nic in evidence.nics}
     ports.update(name for one in rules for name in _NAMED_PORTS.findall(one.text))
@@ -106,7 +104,7 @@ def _forwarding(evidence: Evidence) -> Iterator[Role]:
         "connections": count,
         "tracks": int(bool(count or tracked or translating)),
         "nft": int(bool(outputs.every(_NFT))),
-        "flow_offload": int(any(_FLOW_TABLE.search(one.text) for one in rules)),
+        "flow_offload": int(any(FLOW_TABLE.search(one.text) for one in rules)),
         **{f"{table}_rules": n for table, n in passed.items()},
     }
     counted = tuple(one.name for one in rules) if passed else ()
