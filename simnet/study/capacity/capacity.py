@@ -22,7 +22,7 @@ from simnet.study.capacity.document import (
     PortLoad,
     TriedLoad,
 )
-from simnet.study.capacity.runs import Measured, Runner, Setting, closed, rate_of
+from simnet.study.capacity.runs import Measured, Runner, Setting, rate_of, waits
 from simnet.study.capacity.search import CONFIDENCE, LOOKS, Found, Judged, Plan, search
 from simnet.study.capacity.verdict import Criterion, Limits
 from simnet.study.run.arguments import (
@@ -112,7 +112,7 @@ def capacity(  # noqa: PLR0913 (what the command has options for)
     plain = Member(base).effective()
     announced = rate_of(plain)
     if not load and not announced:
-        raise closed(scenario, f"{plain.workload.test} sends as fast as it is answered")
+        raise waits(scenario, plain.workload.test)
     name, least = load or announced, 0 if load in {"", announced} else 1
     setting = Setting.find(scenario, name, chosen, base.tunings, base.apply, least=least)
     low, high = setting.range(text_of(between, "--between"))

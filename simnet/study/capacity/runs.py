@@ -227,7 +227,7 @@ class Measured:
         """Raises InputError for a scenario whose load waits for answers."""
         if result.messages is None:
             test = result.configuration.get("workload", {}).get("type", "its workload")
-            raise closed(result.scenario, f"{test} sends as fast as it is answered")
+            raise waits(result.scenario, test)
         arrived = sum(port.rx_packets_per_s for port in result.ports) * result.simulated_s
         rings = sum(port.drops for port in result.ports)
         names = ("rx_bps", "tx_bps", "rx_packets_per_s", "tx_packets_per_s")
@@ -268,6 +268,11 @@ def rate_of(effective: Effective) -> str:
     test = effective.workload.test
     found = setup_of(test, lambda part: getattr(effective, part) is not None)
     return found.rate if found else ""
+
+
+def waits(scenario: str | Path, test: str) -> InputError:
+    """The error for a scenario whose senders wait."""
+    return closed(scenario, f"{test} sends as fast as it is answered")
 
 
 def closed(scenario: str | Path, why: str) -> InputError:
