@@ -14,6 +14,7 @@ from simnet.scenario.parts.forward.commands import NO_FLOW_TABLE, flow_table
 if TYPE_CHECKING:
     from simnet.diagnose.evidence import Evidence
 
+_OFFLOAD: Final = "firewall.@defaults[0].flow_offloading"
 _OTHER_PORT: Final = "eth1"
 _TWO: Final = 2
 # the port that a rule translates for
@@ -23,7 +24,12 @@ _FIRST_FLOW_TABLE: Final = (4, 16)
 
 
 def by_flow_table(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
-    """Return what lets connections of a router with NAT pass by a flow table, if none does yet."""
+    """Return what lets connections of a router pass by a flow table, if none does yet.
+
+    OpenWrt has a setting for it. Any other host is a router here if its rules translate addresses.
+    """
+    if evidence.of("router", "openwrt"):
+        return _of_openwrt(evidence)
     translating = evidence.of("router", "translates")
     if not translating or evidence.of("router", "flow_table"):
         return ()
@@ -37,6 +43,15 @@ def by_flow_table(evidence: Evidence, _subject: str = "") -> tuple[Action, ...]:
     if len(names) < _TWO:
         names = [PORT, _OTHER_PORT]
     return (Action(flow_table(names), NO_FLOW_TABLE, "nft flowtable=on"),)
+
+
+def _of_openwrt(evidence: Evidence) -> tuple[Action, ...]:
+    if evidence.value("router", "flow_offloading"):
+        return ()
+    line = "uci set {}={}; uci commit firewall; service firewall restart"
+    on, off = (line.format(_OFFLOAD, value) for value in (1, 0))
+    known = bool(evidence.of("router", "simulated"))
+    return (Action(on, off, f"uci {_OFFLOAD}=on" if known else ""),)
 
 
 def _carrying(evidence: Evidence) -> list[str]:

@@ -136,3 +136,13 @@ def test_a_router_with_nat_is_offered_a_flow_table_where_none_is_yet(tmp_path: P
         found, text = asked(tmp_path, NAT.format(rule=rule, kernel=kernel))
         assert found.findings[0].rule.name == "softirq-everywhere"
         assert "flowtable" not in text
+
+
+def test_on_openwrt_the_flow_table_is_its_own_setting(tmp_path: Path) -> None:
+    text = NAT.format(rule="accept", kernel="5.15.137") + "DISTRIB_ID='OpenWrt'\n"
+    found, shown = asked(tmp_path, text)
+    assert found.findings[0].rule.name == "softirq-everywhere"
+    assert "uci set firewall.@defaults[0].flow_offloading=1" in shown
+    assert "nft" not in shown
+    found, shown = asked(tmp_path, text + "firewall.@defaults[0].flow_offloading='1'\n")
+    assert "uci set" not in shown

@@ -38,8 +38,6 @@ _NEARLY: Final = 0.9
 _VETH: Final = re.compile(r"veth\w*|cali\w+|lxc\w+")
 _VETH_DROPPED: Final = counted("tx_dropped", side="tx", kinds=("link",))
 
-_OFFLOAD: Final = "firewall.@defaults[0].flow_offloading"
-
 
 def _backlog(evidence: Evidence) -> Iterator[Found]:
     yield from _counter(evidence, "dropped", 1e-5, 10, 1.0)
@@ -168,20 +166,14 @@ def _of_router(evidence: Evidence, subject: str) -> tuple[Action, ...]:
 
     What comes from the local network is received by the bridge again, where RPS spreads it.
     """
-    found: list[Action] = []
-    known = bool(evidence.of("router", "simulated"))
-    if not evidence.value("router", "flow_offloading"):
-        line = "uci set {}={}; uci commit firewall; service firewall restart"
-        on, off = (line.format(_OFFLOAD, value) for value in (1, 0))
-        found.append(Action(on, off, f"uci {_OFFLOAD}=on" if known else ""))
+    found = by_flow_table(evidence)
     others = _spread(evidence, subject)
     if not any("/eth0/" in one.do for one in others):
         return (*found, *others)
     mask = others[0].do.split()[1]
     file = "/sys/class/net/br-lan/queues/rx-0/rps_cpus"
-    asked = f"{file}={mask}" if known else ""
-    found.append(Action(f"echo {mask} > {file}", f"echo 0 > {file}", asked))
-    return tuple(found)
+    asked = f"{file}={mask}" if evidence.of("router", "simulated") else ""
+    return (*found, Action(f"echo {mask} > {file}", f"echo 0 > {file}", asked))
 
 
 def _spread(evidence: Evidence, subject: str) -> tuple[Action, ...]:

@@ -15,6 +15,7 @@ SUBJECT = Subject(
             key="forward",
             doc="packets, rules and routes, with test = forward",
             order=117,
+            absent="the host forwards nothing here",
         ),
     ),
     knobs=late("forward.knobs:KNOBS"),
