@@ -64,7 +64,7 @@ class Kernel:
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from(["send", "send", "ack", "limit"]),
+        st.sampled_from(["send", "send", "ack", "gap", "limit"]),
         st.integers(1, 900),
         st.integers(1, 7),
     ),
@@ -89,9 +89,8 @@ def test_every_sample_is_the_kernels(what: list[tuple[str, int, int]], least_us:
                 flying[number] = kernel.send(now_us, alone=not flying)
                 number += 1
         else:
-            # the oldest, and one behind a gap
-            taken = [*sorted(flying)[: count - 1], *sorted(flying)[-1:]]
-            taken = list(dict.fromkeys(taken))
+            oldest, behind_a_gap = sorted(flying)[:count], sorted(flying)[-1:]
+            taken = list(dict.fromkeys(oldest + behind_a_gap if kind == "gap" else oldest))
             sample.begin(now_us, len(flying))
             for one in taken:
                 sample.came(one, flying[one].at_us)
