@@ -135,6 +135,38 @@ def test_an_idle_queue_forgets_its_mean() -> None:
 
 
 @given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([0, 1, 7, 60, 300, 4_000, 90_000, 10**7])),
+        min_size=9,
+        max_size=80,
+    ),
+    st.integers(1, 9),
+)
+def test_the_mean_is_the_kernel_s(steps: list[tuple[bool, int]], wlog: int) -> None:
+    # red_calc_qavg: of a queue that was idle for so many us, by its table
+    red = made(10**8, 2 * 10**8, wlog=wlog)
+    cell_log, shifts = eval_idle_damping(wlog, SIZE, RATE)
+    now, qavg, idle_since = 0, 0, None
+    for arrives, gap_us in steps:
+        now += gap_us
+        if arrives:
+            backlog = red.waiting.bytes
+            red.enqueue(packet(size=SIZE), now * 10**6)
+            if idle_since is None:
+                qavg += backlog - (qavg >> wlog)
+            else:
+                idle_us = min(now - idle_since, 255 << cell_log)
+                shift = shifts[idle_us >> cell_log]
+                less = qavg * idle_us >> cell_log
+                half = qavg >> 1
+                qavg = qavg >> shift if shift else (qavg - less if less < half else half)
+                idle_since = None
+        elif red.dequeue(now * 10**6) is None and idle_since is None:
+            idle_since = now
+        assert red.qavg == qavg
+
+
+@given(
     st.lists(st.tuples(st.booleans(), st.integers(0, MS)), max_size=80),
     st.integers(1, 5),
     st.booleans(),
