@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.kernel.random import stream
-from simnet.net.tcp.congestion.bbr import DRAIN, PROBE_BW, PROBE_RTT, STARTUP, Bbr
+from simnet.net.tcp.congestion.bbr import DRAIN, PROBE_BW, PROBE_RTT, STARTUP, Bbr, MaxFilter
 from simnet.net.tcp.recovery.recovery import LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.house.examples import examples
@@ -492,7 +492,7 @@ class Phase(NamedTuple):
 
 phases = st.builds(
     Phase,
-    event=st.sampled_from(["none"] * 4 + ["loss", "timeout", "undo", "idle", "idle"]),
+    event=st.sampled_from(["none", "none", "loss", "loss", "timeout", "undo", "idle"]),
     rounds=st.sampled_from([1, 2, 4, 6, 9, 50]),
     segments=st.sampled_from([1, 3, 12, 40, 160]),
     acks=st.sampled_from([1, 1, 2, 3]),
@@ -515,3 +515,21 @@ def test_each_window_and_rate_is_the_kernels(cwnd: int, found: list[Phase]) -> N
         both.happens(phase.event)
         for _ in range(phase.rounds):
             both.round(phase)
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([0, 1, 1, 2, 3, 7, 15]), st.integers(0, 50)),
+        min_size=20,
+        max_size=60,
+    )
+)
+def test_the_largest_of_the_last_rounds_is_the_kernels(values: list[tuple[int, int]]) -> None:
+    found, kernel, now = MaxFilter(), MinMax(), 0
+    for number, (gap, value) in enumerate(values):
+        now += gap
+        # the longer it takes the less there is: old ones stay the largest
+        measured = value + 3 * (len(values) - number)
+        found.add(10, now, measured)
+        kernel.running_max(10, now, measured)
+        assert found.value == kernel.best
