@@ -175,15 +175,9 @@ class Spread:
     state: cython.longlong = 0
     permille: cython.longlong = 0
 
-    def __init__(self, seed: int, permille: int) -> None:
-        self.init(seed, permille)
-
-    @cython.cfunc
-    def init(self, seed: cython.ulonglong, permille: cython.longlong) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+    def __init__(self, seed: cython.ulonglong, permille: cython.longlong) -> None:
         self.state = seed & 0x7FFFFFFF
         self.permille = permille
-        return 0
 
     def vary(self, work_ps: cython.longlong) -> cython.longlong:
         """Draw the actual work for a mean of `work_ps`, in whole nanoseconds."""

@@ -25,12 +25,8 @@ class Component(Target):
 
         A path that is in use raises `SimulationError`.
         """
-        self._register(sim, path)
-
-    def _register(self, sim: Any, path: str) -> cython.int:
-        """Begin, as `__init__` says, without a call of Python's."""
         self.sim = sim if isinstance(sim, Simulator) else sim.sim
-        return self.sim.register(self, path)
+        self.sim.register(self, path)
 
     def counters(self) -> dict[str, int]:
         """Return the component's counters by name."""

@@ -11,9 +11,9 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.tcp.endpoint import TcpEndpoint
-from simnet.net.tcp.receive.receiver import new_receiver
+from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.settings import ReceiverSettings
-from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket import TcpSocket
 
@@ -56,17 +56,16 @@ class FarSide:
         """
         header: Header = self.make_header(number)
         socket: TcpSocket = self.make_socket(path, header)
-        end: TcpEndpoint = TcpEndpoint.__new__(TcpEndpoint)
-        end.init(
+        end: TcpEndpoint = TcpEndpoint(
             sim,
             f"{path}.far",
-            new_sender(self.sender),
-            new_receiver(self.receiver),
-            application,
-            self.far.uplink,
-            self.jiffy_ps,
-            self.overhead_bytes,
-            self.service_ps,
+            sender=TcpSender(self.sender),
+            receiver=TcpReceiver(self.receiver),
+            application=application,
+            path_out=self.far.uplink,
+            jiffy_ps=self.jiffy_ps,
+            overhead_bytes=self.overhead_bytes,
+            service_ps=self.service_ps,
         )
         application.endpoint = end
         end.connect(socket)

@@ -112,12 +112,10 @@ def test_a_socket_buffer_is_limited_and_doubled() -> None:
         load(SCENARIO, settings={"net.core.wmem_max": size, "iperf -w": "1 MiB"})
         for size in ("131071 B", "10485760 B")
     )
-    from simnet.net.tcp.send.sender import new_sender
+    from simnet.net.tcp.send.sender import TcpSender
     from simnet.scenario.parts.tcp.build import sender_settings
 
-    sizes = [
-        new_sender(sender_settings(e.host, e.host.ports[0])).seq.sndbuf for e in (small, large)
-    ]
+    sizes = [TcpSender(sender_settings(e.host, e.host.ports[0])).seq.sndbuf for e in (small, large)]
     assert sizes == [262142, 2097152]
 
 

@@ -49,20 +49,10 @@ class Napi(Context):
     quota: Public[cython.int] = 0
     weight: Public[cython.int] = 0
 
-    def __init__(self, sim: Simulator, path: str, weight: int) -> None:
-        self._register_napi(sim, path, weight)
-
-    def _register_napi(self, sim: Any, path: str, weight: cython.int) -> cython.int:
-        """Begin, as `__init__` says, without a call of Python's."""
-        self._register(sim, path)
-        self.next_polled = None
-        self.next_ipi = None
-        self.home = None
-        self.ipis_first = False
-        self.scheduled = False
+    def __init__(self, sim: Simulator, path: str, weight: cython.int) -> None:
+        super().__init__(sim, path)
         self.quota = weight
         self.weight = weight
-        return 0
 
     def instance_of(self) -> Context:
         """Return what processes may poll it by (`NapiInstance`); None where there is nothing."""
@@ -174,7 +164,6 @@ class SoftirqNetRx(Softirqs):
     ) -> None:
         super().__init__(sim, path)
         self.cpu = cpu
-        self.pending = False
         self.entry_ps = entry_ps
         self.netdev_budget = netdev_budget
         self.max_restart = max_restart

@@ -99,11 +99,6 @@ class Conntrack:
         self.confirmed = array("b", [0]) * flows
         self.status = array("b", [0]) * flows
         self.chains = {}
-        self.count = 0
-        self.waited_ps = 0
-        self.early_drops = 0
-        self.drops = 0
-        self.made = 0
 
     def enter(self, flow: cython.longlong, cpu: Cpu, now: cython.longlong) -> cython.int:
         """`nf_conntrack_in` of a packet: its entry is found, made, or has no room."""

@@ -27,8 +27,6 @@ class FarEnd(Path):
 
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path)
-        self.frames = 0
-        self.payload_bytes = 0
         self.latency = LogHistogram()
 
     def send(self, skb: Skb, tx_end_ps: cython.longlong) -> cython.int:

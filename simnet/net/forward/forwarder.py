@@ -210,10 +210,6 @@ class Forwarder(Endpoint):
         self.locks = locks
         self.xps = xps
         self.spread = spread
-        self.waiting = 0
-        self.owed_ps = 0
-        self.idle_entries = 0
-        self.cpu = None
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Take a packet from `ip_rcv` to where it ends; return the work on `cpu`."""

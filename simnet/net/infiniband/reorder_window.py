@@ -47,9 +47,6 @@ class MessageNumbers:
 
     count: cython.longlong = 0
 
-    def __init__(self) -> None:
-        self.count = 0
-
     def number(self, skb: Skb) -> cython.int:
         """Give a packet the next number."""
         skb.msg_id = self.count & _LOW_BITS

@@ -69,7 +69,6 @@ class Flood:
         self.endpoint = endpoint
         self.headers = headers
         self.numbers = numbers
-        self.flow = 0
         self.flows = len(headers)
         self.size_bytes = size_bytes
         self.wire_bytes = wire_bytes
@@ -78,7 +77,6 @@ class Flood:
         self.random = random
         self.dma_ps = dma_ps
         self.luck = luck
-        self.begun = 0
         self.next_ps = dma_ps + 1 + luck.below(gap_ps)
 
     def frame(self) -> Skb:

@@ -30,13 +30,7 @@ class Endpoint(Component):
     paged: cython.bint = False
 
     def __init__(self, sim: Simulator, path: str) -> None:
-        self._register_endpoint(sim, path)
-
-    def _register_endpoint(self, sim: Any, path: str) -> cython.int:
-        """Begin, as `__init__` says, without a call of Python's."""
-        self.freer = None
-        self.paged = False
-        return self._register(sim, path)
+        super().__init__(sim, path)
 
     def receive(self, skb: Skb, cpu: Cpu) -> cython.longlong:
         """Take a frame in softirq context on `cpu`; return the work it caused, in ps."""
@@ -277,9 +271,6 @@ class SkbQueue:
     head: Skb = None
     tail: Skb = None
     count: cython.int = 0
-
-    def __init__(self) -> None:
-        self.count = 0
 
     def append(self, skb: Skb) -> cython.int:
         """Add at the tail."""

@@ -225,7 +225,6 @@ class Ingress(Path):
         self, sim: Simulator, path: str, learns: EgressPort, propagation_ps: int, latency_ps: int
     ) -> None:
         super().__init__(sim, path)
-        self.destination = None
         self.learns = learns
         self.flight = SkbQueue()
         self.delay_ps = propagation_ps + latency_ps

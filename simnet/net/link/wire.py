@@ -70,20 +70,10 @@ class Port(Napi):
     dma_ps: Public[cython.longlong] = 0
     incoming: Public[SkbQueue] = None
 
-    def __init__(self, sim: Simulator, path: str, weight: int, node: int = 0) -> None:
-        self._register_port(sim, path, weight, node)
-
-    def _register_port(
-        self, sim: Any, path: str, weight: cython.int, node: cython.int
-    ) -> cython.int:
-        """Begin, as `__init__` says, without a call of Python's."""
-        self._register_napi(sim, path, weight)
+    def __init__(self, sim: Simulator, path: str, weight: cython.int, node: cython.int = 0) -> None:
+        super().__init__(sim, path, weight)
         self.node = node
-        self.domain = None
-        self.copies = False
-        self.dma_ps = 0
         self.incoming = SkbQueue()
-        return 0
 
     def frames_added(self) -> cython.int:
         """Frames have been added to `incoming`."""

@@ -89,9 +89,6 @@ class Mlx5(AdaptiveChannel):
         self.rx_cq.moderate(rx[0], rx[1], rx_cqe)
         self.tx_cq.moderate(tx[0], tx[1], tx_cqe)
         self.map_ps = device.fetch_ps + device.dma_ps
-        self.strided_bytes = 0
-        self.mapped = 0
-        self.maps = False
 
     def _taken(self, cpu: Cpu) -> Skb:
         """Take the next frame, and count what it takes of its work-queue entry."""

@@ -47,9 +47,6 @@ class FlowList:
     head: FqCodelFlow = None
     tail: FqCodelFlow = None
 
-    def __init__(self) -> None:
-        self.tail = None
-
     @cython.cfunc
     def append(self, flow: FqCodelFlow) -> cython.int:
         """Put a flow to the end."""

@@ -70,9 +70,6 @@ class PacketList:
     segments: cython.int = 0
     bytes: cython.longlong = 0
 
-    def __init__(self) -> None:
-        self.bytes = 0
-
     def append(self, packet: Packet) -> cython.int:
         """Put a packet to the end."""
         packet.next = None

@@ -160,9 +160,6 @@ class Arfs(Accelerator):
                 steering.accelerate(self, number)
         self.known = {}
         self.waiting = deque()
-        self.works = False
-        self.ticks = False
-        self.last_filter_id = 0
 
     def _follow(self, number: int, line: IrqLine) -> None:
         """`irq_cpu_rmap_add`: have the map follow an interrupt."""

@@ -95,19 +95,7 @@ class Backlog(Napi):
         self.batches = rules.batches
         self.input_queue = SkbQueue()
         self.taken = SkbQueue()
-        self.current = None
-        self.head = 0
-        self.tail = 0
-        self.accepted = False
-        self.limit = 0
-        self.done = 0
-        self.start_jiffy = 0
-        self.completed = False
-        self.in_stack = False
         self.spread = Spread(0, 0)
-        self.processed = 0
-        self.drops = 0
-        self.received_rps = 0
 
     @property
     def queued(self) -> int:

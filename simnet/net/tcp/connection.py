@@ -10,8 +10,6 @@ and the timers lie in the connection itself.
 
 from __future__ import annotations
 
-from typing import Any
-
 import cython
 
 from simnet.kernel.compiled import Public
@@ -95,22 +93,10 @@ class TcpConnection(Endpoint):
         *,
         sender: TcpSender,
         receiver: TcpReceiver,
-        jiffy_ps: int,
-        overhead_bytes: int,
-    ) -> None:
-        self._start(sim, path, sender, receiver, jiffy_ps, overhead_bytes)
-
-    def _start(
-        self,
-        sim: Any,
-        path: str,
-        sender: TcpSender,
-        receiver: TcpReceiver,
         jiffy_ps: cython.longlong,
         overhead_bytes: cython.int,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
-        self._register_endpoint(sim, path)
+    ) -> None:
+        super().__init__(sim, path)
         self.sender = sender
         self.receiver = receiver
         # its parts' parts, to have all of them fetched together
@@ -129,18 +115,8 @@ class TcpConnection(Endpoint):
         self.held = receiver.window.held
         self.queue = receiver.window.queue
         self.staged = SkbQueue()
-        self.remote = None
-        self.header = None
         self.jiffy_ps = jiffy_ps
-        self.rto_event = 0
-        self.rto_at = 0
-        self.delack_event = 0
-        self.delack_at = 0
         self.ts_recent = NONE
-        self.delivered = 0
-        self.acks_sent = 0
-        self.compressed_ps = 0
-        return 0
 
     def connect(self, remote: Endpoint) -> cython.int:
         """Whatever is sent is for `remote`; without one the path alone says whose it is."""

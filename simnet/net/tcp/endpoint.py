@@ -9,8 +9,6 @@ What processes and interrupts do to that is `simnet.net.tcp.socket`'s.
 
 from __future__ import annotations
 
-from typing import Any
-
 import cython
 
 from simnet.host.cpu import Cpu
@@ -127,45 +125,22 @@ class TcpEndpoint(TcpConnection):
         receiver: TcpReceiver,
         application: Application,
         path_out: Uplink,
-        jiffy_ps: int,
-        overhead_bytes: int,
-        service_ps: int = 0,
-    ) -> None:
-        self.init(
-            sim,
-            path,
-            sender,
-            receiver,
-            application,
-            path_out,
-            jiffy_ps,
-            overhead_bytes,
-            service_ps,
-        )
-
-    @cython.cfunc
-    def init(
-        self,
-        sim: Any,
-        path: str,
-        sender: TcpSender,
-        receiver: TcpReceiver,
-        application: Application,
-        path_out: Uplink,
         jiffy_ps: cython.longlong,
         overhead_bytes: cython.int,
-        service_ps: cython.longlong,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's arguments in between."""
-        self._start(sim, path, sender, receiver, jiffy_ps, overhead_bytes)
+        service_ps: cython.longlong = 0,
+    ) -> None:
+        super().__init__(
+            sim,
+            path,
+            sender=sender,
+            receiver=receiver,
+            jiffy_ps=jiffy_ps,
+            overhead_bytes=overhead_bytes,
+        )
         self.application = application
         self.path_out = path_out
         self.service_ps = service_ps
-        self.free_ps = 0
         self.waiting = SkbQueue()
-        self.full = False
-        self.segments_received = 0
-        return 0
 
     def begin(self) -> None:
         """The handshake is over and the peer's window known: let the application begin."""

@@ -113,33 +113,20 @@ class TcpSocket(TcpConnection):
         timer_cpu: Cpu,
         spread: Spread | None = None,
     ) -> None:
-        self.init(
-            settings,
-            path,
-            sender,
-            receiver,
-            timer_cpu,
-            Spread(0, 0) if spread is None else spread,
-        )
-
-    @cython.cfunc
-    def init(
-        self,
-        settings: SocketSettings,
-        path: str,
-        sender: TcpSender,
-        receiver: TcpReceiver,
-        timer_cpu: Cpu,
-        spread: Spread,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's arguments in between."""
         costs: Costs = settings.costs
         memory: Memory = settings.memory
         buffers: Buffers = settings.buffers
         nic: Port = settings.nic
         by_cpu: cython.bint = settings.checksum_by_cpu
-        self._start(
-            settings.sim, path, sender, receiver, settings.jiffy_ps, settings.overhead_bytes
+        if spread is None:
+            spread = Spread(0, 0)
+        super().__init__(
+            settings.sim,
+            path,
+            sender=sender,
+            receiver=receiver,
+            jiffy_ps=settings.jiffy_ps,
+            overhead_bytes=settings.overhead_bytes,
         )
         self.nic = nic
         self.paged = True
@@ -149,28 +136,15 @@ class TcpSocket(TcpConnection):
         self.wakeups = settings.wakeups
         self.low_latency = settings.low_latency
         self.flows = settings.flows
-        self.rxhash = 0
-        self.owned = False
         self.small_queue = sender.output.small_queue
         if self.small_queue is not None:
             self.small_queue.timed = sender.congestion.controls and not self.small_queue.paces
-        self.pace_event = False
         self.tasklet = None if self.small_queue is None else TsqTasklet(self)
-        self.tsq_deferred = False
-        self.reader = None
-        self.writer = None
-        self.poll = None
         self.busy = BusyRead(settings.busy_read_usecs) if settings.busy_read_usecs > 0 else None
-        self.follower = None
-        self.reader_waiting = False
-        self.writer_waiting = False
         self.ucopy = Ucopy()
         self.backlog = SkbQueue()
         self.timer_cpu = timer_cpu
-        self.timer_work = None
-        self.deferred = False
-        self.rx_costs = ReceiveCosts.__new__(ReceiveCosts)
-        self.rx_costs.init(
+        self.rx_costs = ReceiveCosts(
             costs,
             memory,
             buffers,
@@ -182,15 +156,11 @@ class TcpSocket(TcpConnection):
             spread,
         )
         self.spread = spread
-        self.tx_costs = SendCosts.__new__(SendCosts)
-        self.tx_costs.init(
+        self.tx_costs = SendCosts(
             costs, memory, buffers, self.seq, nic, by_cpu, settings.gso, settings.per_large
         )
         self.coalesces = receiver.coalesces_backlog
         self.latency = LogHistogram() if settings.latency is None else settings.latency
-        self.backlogged = 0
-        self.softirq_processed = 0
-        return 0
 
     def leave_by(self, nic: Port) -> cython.int:
         """What it sends leaves by another device than it was made with."""

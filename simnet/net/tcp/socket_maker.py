@@ -9,9 +9,9 @@ import cython
 from simnet.host.costs import Spread
 from simnet.host.interrupt import IrqLine
 from simnet.kernel.random import first_raw
-from simnet.net.tcp.receive.receiver import new_receiver
+from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.receive.settings import ReceiverSettings
-from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket import TcpSocket
 from simnet.net.tcp.socket_settings import SocketSettings
@@ -55,15 +55,11 @@ class SocketMaker:
 
     def make(self, path: str) -> TcpSocket:
         """One end of a connection; `path` is that of the component."""
-        socket: TcpSocket = TcpSocket.__new__(TcpSocket)
-        spread: Spread = Spread.__new__(Spread)
-        spread.init(first_raw(self.seed, path), self.spread_permille)
-        socket.init(
+        return TcpSocket(
             self.settings,
             path,
-            new_sender(self.sender),
-            new_receiver(self.receiver),
-            self.line.current_target(),
-            spread,
+            receiver=TcpReceiver(self.receiver),
+            sender=TcpSender(self.sender),
+            timer_cpu=self.line.current_target(),
+            spread=Spread(first_raw(self.seed, path), self.spread_permille),
         )
-        return socket

@@ -69,7 +69,7 @@ class SocketQueue(Port):
     def __init__(
         self, path: str, port: MultiqueuePort, socket: TcpSocket, rules: TxQueueRules, word: int
     ) -> None:
-        self._register_port(socket.sim, path, port.weight, port.node)
+        super().__init__(socket.sim, path, port.weight, port.node)
         self.port = port
         self.socket = socket
         self.rule_steers = rules.steers
@@ -79,8 +79,6 @@ class SocketQueue(Port):
         self.number = self.hashed
         self.queue = port.queues[self.number]
         self.domain = self.queue.domain
-        self.posted = 0
-        self.moves = 0
         socket.leave_by(self)
 
     def _pick(self, cpu: Cpu) -> cython.int:

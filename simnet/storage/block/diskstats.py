@@ -74,9 +74,9 @@ class DiskStats:
         self.merges = [0, 0]
         self.sectors = [0, 0]
         self.ticks_ps = [0, 0]
-        self.busy_ps = self.queue_ps = self.merged_ps = self._stamp_ps = 0
+        self.busy_ps = self.queue_ps = self.merged_ps = 0
         self._ticks = [0, 0]
-        self._busy = self._queue = self._stamp = 0
+        self._busy = self._queue = 0
 
     def round(self, now_ps: cython.longlong) -> cython.int:
         """Account for the time since the last change (`disk_round_stats`)."""

@@ -39,8 +39,6 @@ class Command(Access):
         self.write = write
         self.owner = owner
         self.tag = tag
-        self.submitted_ps = 0
-        self.ready_ps = 0
 
     @property
     def end(self) -> int:

@@ -114,7 +114,6 @@ class Surface:
         self.write_sectors = buffer_sectors // 2 if model.write_cache else 0
         self.segment_sectors = (buffer_sectors - self.write_sectors) // max(self.segments, 1)
         self.mark_bits = self.segment_sectors.bit_length()
-        self.bus_sectors = self.known_bus_ps = 0
 
     def _zone_of(self, sector: int) -> int:
         return sum(first <= sector for first in self.zone_sector) - 1

@@ -113,11 +113,6 @@ class NsdCluster(Frontend):
         ]
         self.client_threads = [None] * len(self.to_clients)
         self.rebuilds = []
-        self.reads = 0
-        self.writes = 0
-        self.read_bytes = 0
-        self.written_bytes = 0
-        self.under_way = 0
 
     def _thread(self, flow: Flow, name: str, server: int) -> ReceiverThread:
         """A server's thread that reads a connection."""

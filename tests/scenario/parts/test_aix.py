@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.net.tcp.receive.receiver import new_receiver
-from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.knobs import KNOBS
@@ -101,8 +101,8 @@ def test_knobs_reach_the_connection(scenario: Path) -> None:
             "chdev -l eth2 -a tcp_sendspace": "524288",
         },
     )
-    receivers = [new_receiver(receiver_settings(effective.host, port)) for port in effective.ports]
-    senders = [new_sender(sender_settings(effective.host, port)) for port in effective.ports]
+    receivers = [TcpReceiver(receiver_settings(effective.host, port)) for port in effective.ports]
+    senders = [TcpSender(sender_settings(effective.host, port)) for port in effective.ports]
     assert [receiver.window.rcvbuf for receiver in receivers[1:4]] == [876544, 1048576, 876544]
     assert [sender.seq.sndbuf for sender in senders[1:4]] == [876544, 524288, 876544]
     assert receivers[0].delack.segments_per_ack == 2

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simnet.errors import InputError
-from simnet.net.tcp.receive.receiver import TcpReceiver, new_receiver
+from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.scenario.commands.commands import Commands, commands
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.tcp.build import receiver_settings
@@ -53,7 +53,7 @@ def scenario(tmp_path: Path) -> Path:
 def receiver_of(scenario: Path, port: int, **settings: str) -> TcpReceiver:
     """The receiving half of a connection through a port."""
     effective = load(scenario, settings=settings)
-    receiver = new_receiver(receiver_settings(effective.host, effective.ports[port]))
+    receiver = TcpReceiver(receiver_settings(effective.host, effective.ports[port]))
     receiver.start(0)
     return receiver
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.net.tcp.receive.receiver import new_receiver
-from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.tcp.build import receiver_settings, sender_settings
 
@@ -16,14 +16,12 @@ TIMEOUT_INIT = 3 * JIFFIES_PER_S
 
 def test_a_lost_first_segment_is_sent_again_after_the_least_timeout() -> None:
     host = load("tcp-rr-one-queue").host
-    assert new_sender(sender_settings(host, host.ports[0])).timer.rto == AFTER_HANDSHAKE
+    assert TcpSender(sender_settings(host, host.ports[0])).timer.rto == AFTER_HANDSHAKE
 
 
 def test_a_receiver_takes_a_gap_that_long_for_a_timeout() -> None:
     host = load("tcp-rr-one-queue").host
-    assert (
-        new_receiver(receiver_settings(host, host.ports[0])).delack.rto_jiffies == AFTER_HANDSHAKE
-    )
+    assert TcpReceiver(receiver_settings(host, host.ports[0])).delack.rto_jiffies == AFTER_HANDSHAKE
 
 
 @pytest.mark.parametrize(
@@ -34,4 +32,4 @@ def test_without_timestamps_2_6_forgets_the_handshake(version: str, expected: in
     host = load("tcp-rr-one-queue", settings={"net.ipv4.tcp_timestamps": "0"}).host
     kernel = host.kernel.model_copy(update={"version": version})
     host = host.model_copy(update={"kernel": kernel})
-    assert new_sender(sender_settings(host, host.ports[0])).timer.rto == expected
+    assert TcpSender(sender_settings(host, host.ports[0])).timer.rto == expected

@@ -8,7 +8,7 @@ import pytest
 
 import simnet
 from simnet.host.ledger import KINDS
-from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.tcp.build import sender_settings
 from simnet.study.run.result import Result
@@ -132,5 +132,5 @@ class TestBelowTcp:
         given = {"min_tso_segs": 3, "tso_rtt_log": 5, "pacing_ss_ratio": 150, "pacing_ca_ratio": 90}
         settings = {f"net.ipv4.tcp_{name}": str(value) for name, value in given.items()}
         host = load(SCENARIO, settings={"system.kernel": "linux-6.6", **settings}).host
-        queue = new_sender(sender_settings(host, host.ports[0])).output.small_queue
+        queue = TcpSender(sender_settings(host, host.ports[0])).output.small_queue
         assert {name: getattr(queue, name) for name in given} == given

@@ -75,9 +75,6 @@ class MaxFilter:
     third: cython.longlong = 0
     third_at: cython.longlong = 0
 
-    def __init__(self) -> None:
-        self.value = 0
-
     def add(
         self, window: cython.longlong, now: cython.longlong, value: cython.longlong
     ) -> cython.int:

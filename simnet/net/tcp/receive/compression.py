@@ -40,23 +40,17 @@ class AckCompression:
     slack_ps: cython.longlong = 0
     srtt_us: cython.longlong = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         rules: ReceiverRules,
         sack: cython.bint,
         srtt_us: cython.longlong,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.most = rules.compress_most if rules.compresses and sack else 0
         self.max_ps = rules.compress_max_ps
         self.slack_ps = rules.compress_slack_ps
         self.srtt_us = srtt_us
-        self.compressed = 0
-        self.started = False
-        self.duplicate_acks = 0
         self.compressed_at = _NOWHERE
-        return 0
 
     @cython.cfunc
     def holds(self, rcv_nxt: cython.longlong) -> cython.bint:

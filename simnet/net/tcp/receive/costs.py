@@ -54,8 +54,7 @@ class ReceiveCosts:
     merged_bytes: cython.longlong = 0
     collapses: cython.longlong = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         costs: Costs,
         memory: Memory,
@@ -66,8 +65,7 @@ class ReceiveCosts:
         checksum_by_cpu: cython.bint,
         page_bytes: cython.int,
         spread: Spread,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -78,13 +76,8 @@ class ReceiveCosts:
         self.page_bytes = page_bytes
         self.spread = spread
         self.cache = memory.caches[device_node] if memory.caches else None
-        self.waiting = 0
         self.home_node = device_node
         self.writer_node = device_node
-        self.toucher = None
-        self.merged_bytes = 0
-        self.collapses = 0
-        return 0
 
     def segment_ps(self, skb: Skb, cpu: Cpu, copying: cython.bint) -> cython.longlong:
         """Work of TCP on one segment, its copy to the user included if `copying`."""

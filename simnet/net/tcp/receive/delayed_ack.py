@@ -97,8 +97,7 @@ class DelayedAck:
     delayed_acks: cython.int = 0
     quick_acks: cython.int = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         rules: ReceiverRules,
         timing: AckTiming,
@@ -109,8 +108,7 @@ class DelayedAck:
         min_rcvmss: cython.longlong,
         option_bytes: cython.longlong,
         quickack: cython.bint,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.seq = seq
         self.window = window
         self.held = window.held
@@ -130,23 +128,8 @@ class DelayedAck:
         self.quickack = quickack
         self.advmss = window.advmss
         self.rcv_mss = max(min(window.advmss, seq.rcv_wnd // 2, min_rcvmss), _MIN_MSS)
-        self.scheduled = False
         self.bare = True
-        self.pushed = False
-        self.pushed_twice = False
-        self.blocked = False
-        self.ack_now = False
-        self.no_memory = False
-        self.quick = 0
-        self.pingpong = False
-        self.answers = 0
-        self.ato = 0
         self.timeout_jiffy = NONE
-        self.lrcvtime = 0
-        self.last_small = 0
-        self.unacknowledged = 0
-        self.delayed_acks = 0
-        self.quick_acks = 0
         self.rule_rounds_current = rules.rounds_current
         self.rule_counts_scheduled = rules.counts_scheduled
         self.rule_pushed_full = rules.pushed_full
@@ -158,7 +141,6 @@ class DelayedAck:
         self.pingpong_threshold = rules.pingpong_threshold
         self.segments_per_ack = rules.segments_per_ack
         self.scan_jiffies = rules.scan_jiffies
-        return 0
 
     # -- what has come ----------------------------------------------------------------------
 

@@ -45,14 +45,12 @@ class ReceiveMemory:
     wasted_memory: cython.longlong = 0
     collapsed: cython.longlong = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         rules: ReceiverRules,
         window: ReceiveWindow,
         seq: ReceiveSequence,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.window = window
         self.seq = seq
         self.queue = window.queue
@@ -61,8 +59,6 @@ class ReceiveMemory:
         self.rule_keeps_lower = rules.keeps_lower
         self.prune_batches = rules.prune_batches
         self.wasted_memory = window.sizes.truesize(window.advmss)
-        self.collapsed = 0
-        return 0
 
     @cython.cfunc
     def take_collapsed(self) -> cython.longlong:

@@ -98,26 +98,6 @@ class ReceiveQueue:
     middle: list[Any] | None = None
     last_room: cython.longlong = 0
 
-    def __init__(self) -> None:
-        self.init()
-
-    @cython.cfunc
-    def init(
-        self,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
-        self.memory = 0
-        self.first_left = 0
-        self.head_length = 0
-        self.head_memory = 0
-        self.head_count = 0
-        self.tail_length = 0
-        self.tail_memory = 0
-        self.tail_count = 0
-        self.middle = None
-        self.last_room = 0
-        return 0
-
     def append(
         self, length: cython.longlong, memory: cython.longlong, room: cython.longlong
     ) -> cython.int:

@@ -53,27 +53,12 @@ class Reassembly:
     blocks: list[Any] = None
     stale: list[Any] | None = None
 
-    def __init__(self, sizes: SkbSizes, *, coalesces: bool) -> None:
-        self.init(sizes, coalesces)
-
-    @cython.cfunc
-    def init(
-        self,
-        sizes: SkbSizes,
-        coalesces: cython.bint,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+    def __init__(self, sizes: SkbSizes, *, coalesces: cython.bint) -> None:
         self.sizes = sizes
         self.coalesces = coalesces
-        self.memory = 0
-        self.count = 0
         self.segments = _NOTHING
         self.blocks = _NOTHING
         self.kept = True
-        self.added = 0
-        self.duplicate = None
-        self.stale = None
-        return 0
 
     def repeated(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.int:
         """`tcp_dsack_set`: these bytes have come twice."""

@@ -73,32 +73,22 @@ class TcpReceiver:
     coalesces_backlog: cython.bint = False
 
     def __init__(self, settings: ReceiverSettings) -> None:
-        self.init(settings)
-
-    @cython.cfunc
-    def init(self, settings: ReceiverSettings) -> cython.int:
-        """Begin, as `__init__` says, without Python's arguments in between."""
         rules: ReceiverRules = settings.rules
         self.sizes = settings.sizes
-        self.window = ReceiveWindow.__new__(ReceiveWindow)
-        self.window.init(
+        self.window = ReceiveWindow(
             rules,
             settings.sizes,
-            settings.advmss,
-            settings.rmem_default,
-            settings.rmem_max,
-            settings.moderate_rcvbuf,
-            settings.rcvbuf_locked,
-            settings.window_scaling,
+            advmss=settings.advmss,
+            rmem_default=settings.rmem_default,
+            rmem_max=settings.rmem_max,
+            moderate=settings.moderate_rcvbuf,
+            locked=settings.rcvbuf_locked,
+            scaling=settings.window_scaling,
         )
-        self.seq = ReceiveSequence.__new__(ReceiveSequence)
-        self.seq.init(rules, self.window.first)
-        self.memory = ReceiveMemory.__new__(ReceiveMemory)
-        self.memory.init(rules, self.window, self.seq)
-        self.compression = AckCompression.__new__(AckCompression)
-        self.compression.init(rules, settings.sack, settings.srtt_us)
-        self.delack = DelayedAck.__new__(DelayedAck)
-        self.delack.init(
+        self.seq = ReceiveSequence(rules, self.window.first)
+        self.memory = ReceiveMemory(rules, self.window, self.seq)
+        self.compression = AckCompression(rules, settings.sack, settings.srtt_us)
+        self.delack = DelayedAck(
             rules,
             settings.timing,
             self.seq,
@@ -118,11 +108,6 @@ class TcpReceiver:
         self.sack = settings.sack
         self.most_blocks = (36 - settings.option_bytes) // 8
         self.predicts = True
-        self.ecn = None
-        self.now_us = 0
-        self.segments = 0
-        self.duplicates = 0
-        self.out_of_order_segments = 0
         self.rule_measures_reordered = rules.measures_reordered
         self.rule_quick_on_reorder = rules.quick_on_reorder
         self.rule_filled_at_once = rules.filled_at_once
@@ -132,7 +117,6 @@ class TcpReceiver:
         self.rule_coalesces = rules.coalesces
         self.first_segment = rules.first_segment
         self.coalesces_backlog = rules.coalesces_backlog
-        return 0
 
     def start(self, seq: int, now_us: int = 0) -> None:
         """The connection has been established; the first byte will be `seq`."""
@@ -400,10 +384,3 @@ class TcpReceiver:
             self.seq.rcv_nxt,
             self.now_us if self.rule_clock_us else now_jiffy,
         )
-
-
-def new_receiver(settings: ReceiverSettings) -> TcpReceiver:
-    """A receiver, as `TcpReceiver(settings)`."""
-    receiver: TcpReceiver = TcpReceiver.__new__(TcpReceiver)
-    receiver.init(settings)
-    return receiver

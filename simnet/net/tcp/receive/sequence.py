@@ -34,17 +34,14 @@ class ReceiveSequence:
     rcv_wnd: cython.longlong = 0
     rule_strict_window: cython.bint = False
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         rules: ReceiverRules,
         rcv_wnd: cython.longlong,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.rule_strict_window = rules.strict_window
         self.rcv_wnd = rcv_wnd
         self.start(0)
-        return 0
 
     def start(self, seq: cython.longlong) -> cython.int:
         """The first byte will be `seq`."""

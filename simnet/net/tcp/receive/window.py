@@ -78,34 +78,17 @@ class ReceiveWindow:
         rules: ReceiverRules,
         sizes: SkbSizes,
         *,
-        advmss: int,
-        rmem_default: int,
-        rmem_max: int,
-        moderate: bool,
-        locked: bool,
-        scaling: bool,
-    ) -> None:
-        self.init(rules, sizes, advmss, rmem_default, rmem_max, moderate, locked, scaling)
-
-    @cython.cfunc
-    def init(
-        self,
-        rules: ReceiverRules,
-        sizes: SkbSizes,
         advmss: cython.longlong,
         rmem_default: cython.longlong,
         rmem_max: cython.longlong,
         moderate: cython.bint,
         locked: cython.bint,
         scaling: cython.bint,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+    ) -> None:
         space: cython.longlong
         self.sizes = sizes
-        self.queue = ReceiveQueue.__new__(ReceiveQueue)
-        self.queue.init()
-        self.held = Reassembly.__new__(Reassembly)
-        self.held.init(sizes, rules.coalesces)
+        self.queue = ReceiveQueue()
+        self.held = Reassembly(sizes, coalesces=rules.coalesces)
         self.advmss = advmss
         self.rcvbuf = rmem_default
         self.rmem_max = rmem_max
@@ -117,8 +100,6 @@ class ReceiveWindow:
         self.opens_small = rules.opens_small
         self.grows_twice_length = rules.grows_twice_length
         self.right_sizing = rules.right_sizing
-        self.scarce = False
-        self.wscale = 0
         if scaling:
             space = self.full()
             if not (locked and rules.locked_limits_scale):
@@ -130,15 +111,11 @@ class ReceiveWindow:
             self.first = self.window_clamp = self.rcv_ssthresh = self.full()
         else:
             self._first_offer(rules.first_window_segments)
-        self.rtt = 0
-        self.rtt_seq = 0
         self.rtt_time = NONE
-        self.rcvq_seq = 0
         self.rcvq_time = NONE
         self.rcvq_space = self.first
         if self.right_sizing != 0:
             self.rcvq_space = min(self.rcv_ssthresh, self.first, _TCP_INIT_CWND * advmss)
-        return 0
 
     def _first_offer(self, segments: cython.longlong) -> cython.int:
         """`tcp_select_initial_window` and `tcp_init_buffer_space`."""

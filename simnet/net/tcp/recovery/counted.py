@@ -54,20 +54,16 @@ class CountedRecovery(Recovery):
     uses_frto: cython.bint = False
     reduction: cython.int = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         rules: SenderRules,
         board: Scoreboard,
         congestion: Congestion,
         timer: SendTimer,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
-        self._start(board, congestion, timer)
-        self.tags = CountedTags.__new__(CountedTags)
-        self.tags.init(rules, board)
-        self.search = Frto.__new__(Frto)
-        self.search.init(board, congestion)
+    ) -> None:
+        super().__init__(board, congestion, timer)
+        self.tags = CountedTags(rules, board)
+        self.search = Frto(board, congestion)
         self.head_timeout = rules.head_timeout
         self.head_timeout_fack = rules.head_timeout_fack
         self.counts_sacked = rules.counts_sacked
@@ -75,8 +71,6 @@ class CountedRecovery(Recovery):
         self.reduction = rules.reduction
         self.moderates_open = rules.moderates_open
         self.uses_frto = rules.frto
-        self.data_lost = False
-        return 0
 
     # -- an ACK -----------------------------------------------------------------------------
 

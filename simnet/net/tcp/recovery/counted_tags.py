@@ -61,28 +61,13 @@ class CountedTags:
     dsack_goes_for_all: cython.bint = False
 
     def __init__(self, rules: SenderRules, board: Scoreboard) -> None:
-        self.init(rules, board)
-
-    @cython.cfunc
-    def init(
-        self,
-        rules: SenderRules,
-        board: Scoreboard,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.undo = board.undo
         self.fack = board.sack and rules.fack
         self.counts_sacked = rules.counts_sacked
         self.ack_shows_reordering = rules.ack_shows_reordering
         self.dsack_goes_for_all = rules.dsack_goes_for_all
-        self.fackets_out = 0
-        self.newly_sacked = 0
-        self.lost_head = 0
-        self.lost_hint = 0
-        self.lost_count = 0
         self.seen = _NONE_SEEN
-        return 0
 
     def update_reordering(self, metric: cython.longlong) -> cython.int:
         """Tolerate more from now on; FACK, which takes any gap for a loss, ends."""

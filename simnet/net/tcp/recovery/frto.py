@@ -36,19 +36,8 @@ class Frto:
     high: cython.longlong = 0
 
     def __init__(self, board: Scoreboard, congestion: Congestion) -> None:
-        self.init(board, congestion)
-
-    @cython.cfunc
-    def init(
-        self,
-        board: Scoreboard,
-        congestion: Congestion,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.congestion = congestion
-        self.high = 0
-        return 0
 
     def begin(self, high: cython.longlong) -> cython.int:
         """The timer has expired; what was sent before ends at `high`."""

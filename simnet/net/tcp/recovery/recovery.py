@@ -74,39 +74,13 @@ class Recovery:
     spurious: cython.longlong = 0
 
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
-        self._start(board, congestion, timer)
-
-    def _start(
-        self,
-        board: Scoreboard,
-        congestion: Congestion,
-        timer: SendTimer,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
         self.board = board
         self.congestion = congestion
         self.timer = timer
         self.seq = board.seq
         self.state = OPEN
-        self.frto = 0
-        self.high_seq = 0
-        self.prior_ssthresh = 0
-        self.prior_cwnd = 0
-        self.prr_delivered = 0
-        self.prr_out = 0
         self.retrans_stamp = NONE
-        self.retransmits = 0
-        self.retransmitting = False
-        self.entered = 0
-        self.undone = 0
-        self.spurious = 0
-        self.prior_una = 0
-        self.ece = False
-        self.advanced = False
         self.tsecr = NONE
-        self.delivered = 0
-        self.now_jiffy = 0
-        return 0
 
     def may_raise(self) -> cython.bint:
         """`tcp_may_raise_cwnd`."""

@@ -89,41 +89,23 @@ class Scoreboard:
     hint: cython.longlong = 0
 
     def __init__(
-        self, rules: SenderRules, seq: SendSequence, *, sack: bool, reordering: int
-    ) -> None:
-        self.init(rules, seq, sack, reordering)
-
-    @cython.cfunc
-    def init(
         self,
         rules: SenderRules,
         seq: SendSequence,
+        *,
         sack: cython.bint,
         reordering: cython.longlong,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+    ) -> None:
         self.seq = seq
-        self.head = 0
-        self.tail = 0
         # grown as needed: a machine may have ten thousand connections that send little
         self.mask = 3
         self.ring = new_segments(4)
-        self.tagged = False
-        self.sacked_out = 0
-        self.lost_out = 0
-        self.retrans_out = 0
         self.reordering = reordering
         self.least_reordering = reordering
         self.max_reordering = rules.max_reordering
         self.sack = sack
-        self.undo = Undo.__new__(Undo)
-        self.undo.init(seq)
-        self.hint = 0
+        self.undo = Undo(seq)
         self.rtt_jiffies = NONE
-        self.retrans_acked = False
-        self.acked_hole = 0
-        self.acked_sent_us = 0
-        return 0
 
     def __dealloc__(self) -> None:
         free_segments(self.ring)

@@ -30,16 +30,12 @@ class Undo:
     marker: cython.longlong = 0
     retrans: cython.longlong = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         seq: SendSequence,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.seq = seq
         self.marker = NONE
-        self.retrans = 0
-        return 0
 
     def mark(self, retrans: cython.longlong) -> cython.int:
         """`tcp_init_undo`: `retrans` segments sent again may turn out to have been needless."""

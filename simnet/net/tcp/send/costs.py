@@ -50,8 +50,7 @@ class SendCosts:
     core_cache: CacheWays = None
     toucher: Cpu = None
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         costs: Costs,
         memory: Memory,
@@ -61,8 +60,7 @@ class SendCosts:
         checksum_by_cpu: cython.bint,
         gso: cython.bint,
         per_large: cython.int,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.costs = costs
         self.ledger = costs.ledger
         self.memory = memory
@@ -74,8 +72,6 @@ class SendCosts:
         self.per_large = per_large
         self.overlaps = len(memory.caches) > 0
         self.core_cache = memory.core_cache
-        self.toucher = None
-        return 0
 
     @cython.cfunc
     def leave_by(self, nic: Port) -> cython.int:

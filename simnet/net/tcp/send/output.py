@@ -91,8 +91,7 @@ class SendOutput:
     retransmissions: cython.longlong = 0
     stalled_jiffies: cython.longlong = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         recovery: Recovery,
         validation: WindowValidation,
@@ -100,8 +99,7 @@ class SendOutput:
         tso: cython.bint,
         tso_win_divisor: cython.int,
         timestamps: cython.bint,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.recovery = recovery
         self.validation = validation
         self.seq = recovery.seq
@@ -109,32 +107,15 @@ class SendOutput:
         self.timer = recovery.timer
         self.congestion = recovery.congestion
         self.sacks = recovery if isinstance(recovery, SackRecovery) else None
-        self.overhead_bytes = 0
         self.tso = tso
         self.tso_win_divisor = tso_win_divisor
         self.timestamps = timestamps
         self.defers_two_ticks = rules.defers_two_ticks
         self.defers_briefly = rules.defers_briefly
         self.minshall = rules.minshall
-        self.nodelay = False
-        self.cork = False
         self.nagle_limit = NEVER
-        self.small_end = 0
-        self.small_queue = None
-        self.ecn = None
-        self.tail_joins = False
-        self.joined = False
-        self.begins = False
-        self.burst_left = 0
         self.deferred_jiffy = NONE
-        self.deferred_limited = False
-        self.last_sent_us = 0
-        self.segments = 0
-        self.retransmissions = 0
         self.unsent_jiffy = NONE
-        self.stalls = 0
-        self.stalled_jiffies = 0
-        return 0
 
     def _next_segment(self, now_jiffy: cython.longlong) -> cython.longlong:
         """Payload of the next segment that may be sent now for the first time; 0 if none may."""

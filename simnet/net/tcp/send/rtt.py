@@ -50,31 +50,18 @@ class RttEstimator:
     third_at_us: cython.longlong = 0
 
     def __init__(
-        self, jiffy_ps: int, rto_min_ps: int, rto_max_ps: int, *, fine: bool = True
-    ) -> None:
-        self.init(jiffy_ps, rto_min_ps, rto_max_ps, fine)
-
-    @cython.cfunc
-    def init(
         self,
         jiffy_ps: cython.longlong,
         rto_min_ps: cython.longlong,
         rto_max_ps: cython.longlong,
-        fine: cython.bint,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
+        *,
+        fine: cython.bint = True,
+    ) -> None:
         self.fine = fine
         self.jiffy = jiffy_ps // _US if fine else 1
         self.rto_min = rto_min_ps // _US if fine else (rto_min_ps + jiffy_ps - 1) // jiffy_ps
         self.rto_max = (rto_max_ps + jiffy_ps - 1) // jiffy_ps
-        self.srtt = 0
-        self.mdev = 0
-        self.mdev_max = 0
-        self.rttvar = 0
-        self.rtt_seq = 0
         self.least_us = self.second_us = self.third_us = NONE
-        self.least_at_us = self.second_at_us = self.third_at_us = 0
-        return 0
 
     def jiffies(self, time: cython.longlong) -> cython.longlong:
         """`usecs_to_jiffies`: rounded up."""

@@ -64,58 +64,48 @@ class TcpSender:
     timeouts: cython.longlong = 0
 
     def __init__(self, settings: SenderSettings, congestion: Congestion | None = None) -> None:
-        self.init(settings, settings.congestion.make() if congestion is None else congestion)
-
-    @cython.cfunc
-    def init(self, settings: SenderSettings, congestion: Congestion) -> cython.int:
-        """Begin, as `__init__` says, without Python's arguments in between."""
+        if congestion is None:
+            congestion = settings.congestion.make()
         rules: SenderRules = settings.rules
         tso: cython.bint = settings.tso
         divisor: cython.int = settings.tso_win_divisor
-        rtt: RttEstimator = RttEstimator.__new__(RttEstimator)
-        rtt.init(settings.jiffy_ps, settings.rto_min_ps, settings.rto_max_ps, rules.clock_us)
-        self.seq = SendSequence.__new__(SendSequence)
-        self.seq.init(
+        rtt: RttEstimator = RttEstimator(
+            settings.jiffy_ps, settings.rto_min_ps, settings.rto_max_ps, fine=rules.clock_us
+        )
+        self.seq = SendSequence(
             settings.mss,
             rules,
-            settings.timestamps,
-            settings.wmem_default,
-            settings.wmem_max,
-            settings.overhead_bytes,
+            timestamps=settings.timestamps,
+            wmem_default=settings.wmem_default,
+            wmem_max=settings.wmem_max,
+            overhead_bytes=settings.overhead_bytes,
         )
-        self.board = Scoreboard.__new__(Scoreboard)
-        self.board.init(rules, self.seq, settings.sack, settings.reordering)
+        self.board = Scoreboard(rules, self.seq, sack=settings.sack, reordering=settings.reordering)
         self.congestion = congestion
-        self.timer = SendTimer.__new__(SendTimer)
-        self.timer.init(self.board, rtt, settings.rto_init, rules.clock_us or congestion.wants_us)
+        self.timer = SendTimer(
+            self.board, rtt, settings.rto_init, rules.clock_us or congestion.wants_us
+        )
         self.recovery = self._recovery(rules)
-        self.validation = WindowValidation.__new__(WindowValidation)
-        self.validation.init(self.recovery, rules, tso, divisor, settings.restarts)
-        self.output = SendOutput.__new__(SendOutput)
-        self.output.init(self.recovery, self.validation, rules, tso, divisor, settings.timestamps)
+        self.validation = WindowValidation(self.recovery, rules, tso, divisor, settings.restarts)
+        self.output = SendOutput(
+            self.recovery, self.validation, rules, tso, divisor, settings.timestamps
+        )
         self.output.nodelay = settings.nodelay
         self.output.nagle_limit = settings.nagle_limit
         if rules.limit_output_bytes > 0:
             self.output.small_queue = SmallQueue(rules, settings.overhead_bytes)
             self.output.small_queue.paces = settings.paces
-        self.timeouts = 0
-        return 0
 
     def _recovery(self, rules: SenderRules) -> Recovery:
         """Choose the loss recovery of the kernel's version."""
         counted: CountedRecovery
-        self.newreno = None
-        self.counted = None
-        self.sacks = None
-        self.states = None
         if rules.rack and self.board.sack:
             self.sacks = SackRecovery(self.board, self.congestion, self.timer, rules.rack_margin_us)
             return self.sacks
         if rules.newreno and not self.board.sack:
             self.newreno = NewReno(self.board, self.congestion, self.timer)
             return self.newreno
-        counted = CountedRecovery.__new__(CountedRecovery)
-        counted.init(rules, self.board, self.congestion, self.timer)
+        counted = CountedRecovery(rules, self.board, self.congestion, self.timer)
         self.counted = counted
         return counted
 
@@ -400,13 +390,6 @@ class TcpSender:
         self.recovery.timeout()
         self.timer.time_out(now_jiffy)
         return True
-
-
-def new_sender(settings: SenderSettings) -> TcpSender:
-    """A sender with an algorithm as the settings make it."""
-    sender: TcpSender = TcpSender.__new__(TcpSender)
-    sender.init(settings, settings.congestion.make())
-    return sender
 
 
 def sent_again(senders: list[Any]) -> tuple[int, int]:

@@ -60,45 +60,24 @@ class SendSequence:
 
     def __init__(
         self,
-        mss: int,
+        mss: cython.longlong,
         rules: SenderRules | None = None,
         *,
-        timestamps: bool = False,
-        wmem_default: int = 0,
-        wmem_max: int = 0,
-        overhead_bytes: int = 0,
+        timestamps: cython.bint = False,
+        wmem_default: cython.longlong = 0,
+        wmem_max: cython.longlong = 0,
+        overhead_bytes: cython.longlong = 0,
     ) -> None:
         if rules is None:
             rules = SenderRules()
-        self.init(mss, rules, timestamps, wmem_default, wmem_max, overhead_bytes)
-
-    @cython.cfunc
-    def init(
-        self,
-        mss: cython.longlong,
-        rules: SenderRules,
-        timestamps: cython.bint,
-        wmem_default: cython.longlong,
-        wmem_max: cython.longlong,
-        overhead_bytes: cython.longlong,
-    ) -> cython.int:
-        """Begin, as `__init__` says, without Python's numbers in between."""
-        self.snd_una = 0
-        self.snd_nxt = 0
-        self.write_seq = 0
-        self.snd_wnd = 0
-        self.max_window = 0
         self.mss = mss
-        self.pushed_seq = 0
         self.sndbuf = wmem_default
         self.wmem_max = wmem_max
         self.overhead_bytes = overhead_bytes
-        self.no_space = False
         self.path_mss = mss
         self.half_window = rules.half_window
         self.whole_window_bytes = rules.whole_window_bytes
         self.least_mss = _MIN_DATAGRAM_BYTES - (_TIMESTAMPS_HEADER if timestamps else _HEADER)
-        return 0
 
     def write(self, count: cython.longlong, end_of_send: cython.bint) -> cython.int:
         """The application's bytes have been copied into the send queue."""

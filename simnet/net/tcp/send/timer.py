@@ -55,27 +55,18 @@ class SendTimer:
     resends_head: cython.bint = False
     probing: cython.bint = False
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         board: Scoreboard,
         rtt: RttEstimator,
         rto_init: cython.longlong,
         wants_us: cython.bint,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.board = board
         self.rtt = rtt
         self.wants_us = wants_us
-        self.now_us = 0
         self.rto = rto_init
-        self.backoff = 0
         self.rto_jiffy = NONE
-        self.pending = 0
-        self.expired = 0
-        self.resends_head = False
-        self.probing = False
-        return 0
 
     def set_time(self, now_ps: cython.longlong) -> cython.int:
         """What is handled next happens at that time."""

@@ -48,16 +48,14 @@ class WindowValidation:
     max_packets_out: cython.longlong = 0
     usage_seq: cython.longlong = 0
 
-    @cython.cfunc
-    def init(
+    def __init__(
         self,
         recovery: Recovery,
         rules: SenderRules,
         tso: cython.bint,
         tso_win_divisor: cython.int,
         restarts: cython.bint,
-    ) -> cython.int:
-        """Begin: a connection makes its parts without a call of Python's."""
+    ) -> None:
         self.recovery = recovery
         self.timer = recovery.timer
         self.congestion = recovery.congestion
@@ -68,13 +66,6 @@ class WindowValidation:
         self.limited_when_sent = rules.limited_when_sent
         self.keeps_limit = rules.keeps_limit
         self.initial_cwnd = recovery.congestion.cwnd
-        self.cwnd_used = 0
-        self.cwnd_jiffy = 0
-        self.last_sent_jiffy = 0
-        self.cwnd_limited = False
-        self.max_packets_out = 0
-        self.usage_seq = 0
-        return 0
 
     @cython.cfunc
     def limited(self, flight: cython.longlong) -> cython.bint:

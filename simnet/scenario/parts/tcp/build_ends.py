@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from simnet.host.costs import whole_ns
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
-from simnet.net.tcp.receive.receiver import new_receiver
-from simnet.net.tcp.send.sender import new_sender
+from simnet.net.tcp.receive.receiver import TcpReceiver
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.scenario.parts.host.build import PS, make_costs, make_spread
 from simnet.scenario.parts.tcp.build import (
     frame_overhead_bytes,
@@ -48,7 +48,7 @@ def remote_sender(
     return RemoteSender(
         sim,
         path,
-        sender=new_sender(sender_settings(host, port, far)),
+        sender=TcpSender(sender_settings(host, port, far)),
         link=link,
         costs=make_costs(host),
         mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
@@ -76,7 +76,7 @@ def remote_receiver(
     made = RemoteReceiver(
         sim,
         path,
-        receiver=new_receiver(receiver_settings(host, port)),
+        receiver=TcpReceiver(receiver_settings(host, port)),
         link=link,
         costs=make_costs(host),
         mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
