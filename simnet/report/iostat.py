@@ -32,16 +32,17 @@ def avg_cpu(shares: Mapping[str, float]) -> str:
 
 
 def devices(rows: Iterable[IostatRow]) -> str:
-    """The second table; numbers stand in fixed columns, below `Device:`."""
+    """The second table; numbers stand in columns, below `Device:`."""
     return "\n".join([_DEVICE, *(_row(row) for row in rows)]) + "\n"
 
 
 def _row(row: IostatRow) -> str:
+    # a number that is longer than its column moves those after it
     return (
-        f"{row.device:<7}{row.rrqm_s:8.2f}{row.wrqm_s:8.2f}{row.r_s:8.2f}{row.w_s:8.2f}"
-        f"{row.rsec_s:10.2f}{row.wsec_s:9.2f}{row.rkb_s:10.2f}{row.wkb_s:9.2f}"
-        f"{row.avgrq_sz:9.2f}{row.avgqu_sz:9.2f}{row.await_ms:9.2f}{row.svctm_ms:7.2f}"
-        f"{row.util:7.2f}"
+        f"{row.device:<7} {row.rrqm_s:7.2f} {row.wrqm_s:7.2f} {row.r_s:7.2f} {row.w_s:7.2f}"
+        f" {row.rsec_s:9.2f} {row.wsec_s:8.2f} {row.rkb_s:9.2f} {row.wkb_s:8.2f}"
+        f" {row.avgrq_sz:8.2f} {row.avgqu_sz:8.2f} {row.await_ms:8.2f} {row.svctm_ms:6.2f}"
+        f" {row.util:6.2f}"
     )
 
 

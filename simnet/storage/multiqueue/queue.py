@@ -180,11 +180,12 @@ class MultiQueue(CompletingQueue):
         self,
         bios: list[Any],
         begin: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
         cpu: Cpu,
         task: Any,
         polled: cython.bint,
     ) -> cython.Py_ssize_t:
-        """Take the bios of one system call from a position on.
+        """Take the bios of one system call from a position on, up to another.
 
         Returns:
             The position of the first that was not taken: `task` waits for a tag, and is among
@@ -199,7 +200,7 @@ class MultiQueue(CompletingQueue):
         position: cython.Py_ssize_t = begin
         self.submitting = hardware
         self.submitter = cpu
-        while position < len(bios):
+        while position < end:
             bio = bios[position]
             if bio.sectors > self.max_sectors or bio.segments > self.max_segments:
                 limits = f"{self.max_sectors} sectors in {self.max_segments} segments"

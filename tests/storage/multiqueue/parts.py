@@ -39,8 +39,8 @@ MODEL = DiskModel(
 class Slots(Drive):
     """Serves as many commands at a time as it has slots, each in the same time; logs the order."""
 
-    def __init__(self, sim: Simulator, slots: int, service_ps: int) -> None:
-        super().__init__(sim, "drive", MODEL)
+    def __init__(self, sim: Simulator, slots: int, service_ps: int, path: str = "drive") -> None:
+        super().__init__(sim, path, MODEL)
         self.slots = slots
         self.service_ps = service_ps
         self.waiting: list[Command] = []
@@ -88,7 +88,9 @@ class Worker(Task):
 
     def step(self, cpu: Cpu) -> None:
         queue = self.host.queue
-        self.position = queue.submit(self.bios, self.position, cpu, self, polled=False)
+        self.position = queue.submit(
+            self.bios, self.position, len(self.bios), cpu, self, polled=False
+        )
         self.blocked = self.position < len(self.bios)
         self.slept += self.blocked
         self.sleep()

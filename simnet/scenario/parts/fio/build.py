@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.costs import cycles_ps
@@ -17,8 +17,10 @@ from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import System
 from simnet.storage.block.request import IoContext
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.workload.fio import FioJob
-from simnet.workload.fio_stats import FioCosts, FioRules, FioStats
+from simnet.workload.fio.files import FioFile, FioFiles, Ring
+from simnet.workload.fio.job import FioJob
+from simnet.workload.fio.sq_thread import SqThread
+from simnet.workload.fio.stats import FioCosts, FioRules, FioStats
 from simnet.workload.netperf import Start
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 _CLASSES: Final = ("none", "rt", "be", "idle")
 # fio forks one process after the other
 _FORK_PS: Final = 100 * 10**6
+_PAGE_BYTES: Final = 4096
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ def build_fio(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) 
         queues[drive.name] = queue
     starts: list[Start] = []
     groups = tuple(
-        _group(ground, given, queues[given.filename], starts)
+        _group(ground, given, tuple(queues[name] for name in given.drives), starts)
         for given in effective.fio
         if given.numjobs
     )
@@ -93,62 +96,97 @@ def build_fio(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) 
     )
 
 
-def _group(ground: Ground, given: FioGroup, queue: MultiQueue, starts: list[Start]) -> Group:
+def _group(
+    ground: Ground, given: FioGroup, queues: tuple[MultiQueue, ...], starts: list[Start]
+) -> Group:
     """The processes of a job; fio forks them one after the other."""
     machine, host = ground.machine, ground.effective.host
-    rules, costs = _rules(given, queue), _costs(given, ground)
+    rules, costs = _rules(given), _costs(given, ground)
     stats = FioStats()
     allowed = given.cpus_allowed or tuple(cpu.cpu_id for cpu in machine.online)
     jobs = []
+
+    def start(task: Any) -> None:
+        starts.append(Start(ground.sim, f"{task.path}.start", task, len(starts) * _FORK_PS))
+
     for number in range(given.numjobs):
         name = f"{given.name}.{number}"
         mine = allowed
         if given.cpus_allowed and given.cpus_allowed_policy == "split":
             mine = (allowed[number % len(allowed)],)
-        span = rules.blocks * rules.bs_sectors
-        later = number * given.offset_increment_bytes // SECTOR_BYTES % span
-        begin = rules.first_sector + later // rules.bs_sectors * rules.bs_sectors
+        files = FioFiles([_file(given, queue, len(queues), number) for queue in queues])
+        ring = Ring() if given.sqthread_poll else None
         job = FioJob(
             machine.scheduler,
             name,
             machine.cpus[mine[0]],
-            queue,
-            rules=replace(rules, begin_sector=begin),
+            files,
+            rules=rules,
             costs=costs,
             stats=stats,
             context=IoContext(name, ioprio_class=_CLASSES[given.prioclass], ioprio=given.prio),
             random=stream(ground.seed, name),
             spread=make_spread(host, f"{name}.spread", ground.seed),
+            ring=ring,
             allowed=frozenset(mine) if given.cpus_allowed else None,
         )
         jobs.append(job)
-        starts.append(Start(ground.sim, f"{name}.start", job, len(starts) * _FORK_PS))
-    return Group(given, queue, stats, tuple(jobs))
+        start(job)
+        if ring is not None:
+            start(_thread(ground, given, job, files, ring))
+    return Group(given, queues, stats, tuple(jobs))
 
 
-def _rules(given: FioGroup, queue: MultiQueue) -> FioRules:
-    random, reads, writes = PATTERNS[given.rw]
+def _thread(ground: Ground, given: FioGroup, job: FioJob, files: FioFiles, ring: Ring) -> SqThread:
+    """The kernel's thread of a process: on its CPU, or beside it."""
+    cpus = ground.machine.cpus
+    pinned = given.sqthread_poll_cpu
+    return SqThread(
+        ground.machine.scheduler,
+        f"{job.path}.iou-sqp",
+        cpus[pinned] if pinned >= 0 else job.cpu,
+        ring=ring,
+        files=files,
+        costs=_costs(given, ground),
+        pages=_rules(given).pages,
+        polls=given.hipri,
+        allowed=frozenset({pinned}) if pinned >= 0 else None,
+    )
+
+
+def _file(given: FioGroup, queue: MultiQueue, of: int, number: int) -> FioFile:
+    """A drive as a process uses it; each of several has its part of the size."""
     first = given.offset_bytes // SECTOR_BYTES
     sectors = given.bs_bytes // SECTOR_BYTES
-    length = given.size_bytes // SECTOR_BYTES or queue.drive.sectors - first
+    length = given.size_bytes // of // SECTOR_BYTES or queue.drive.sectors - first
+    blocks = length // sectors
+    later = number * given.offset_increment_bytes // SECTOR_BYTES % (blocks * sectors)
+    return FioFile(
+        queue,
+        first_sector=first,
+        blocks=blocks,
+        begin_sector=first + later // sectors * sectors,
+        bs_sectors=sectors,
+    )
+
+
+def _rules(given: FioGroup) -> FioRules:
+    random, reads, writes = PATTERNS[given.rw]
     return FioRules(
         ioengine=ENGINES.index(given.ioengine),
         hipri=given.hipri,
-        fixedbufs=given.fixedbufs,
+        pages=0 if given.fixedbufs else -(-given.bs_bytes // _PAGE_BYTES),
         iodepth=given.iodepth,
         iodepth_batch=given.iodepth_batch,
         iodepth_batch_complete_min=given.iodepth_batch_complete_min,
         iodepth_batch_complete_max=given.iodepth_batch_complete_max
         or max(given.iodepth_batch_complete_min, 1),
         iodepth_low=given.iodepth_low or given.iodepth,
-        bs_sectors=sectors,
+        bs_sectors=given.bs_bytes // SECTOR_BYTES,
         random=random,
         reads=reads,
         writes=writes,
         rwmixread=given.rwmixread,
-        first_sector=first,
-        blocks=length // sectors,
-        begin_sector=first,
     )
 
 
@@ -163,4 +201,5 @@ def _costs(given: FioGroup, ground: Ground) -> FioCosts:
         syscall_ps=ground.machine.costs.syscall_ps,
         engine_ps=ps(getattr(given, f"{given.ioengine}_cycles")),
         reap_ps=ps(given.reap_cycles),
+        ring_ps=max(ps(given.ring_cycles), 1000),
     )

@@ -21,7 +21,11 @@ _HOST: Final[Path] = ("host",)
 _BLK_MQ: Final = (5, 0)
 _IO_URING: Final = (5, 1)
 # options that only that engine has, and what it does
-_OF_IO_URING: Final = {"hipri": "polls", "fixedbufs": "registers buffers"}
+_OF_IO_URING: Final = {
+    "hipri": "polls",
+    "fixedbufs": "registers buffers",
+    "sqthread_poll": "has a thread that submits",
+}
 # as measured: what a build of so many more has taken
 _UNIT_BYTES: Final = 190
 _UNIT_PS: Final = 550_000
@@ -90,30 +94,56 @@ def _job(tree: Tree, here: Path, job: Mapping[str, Any], table: Table) -> None:
     def refuse(key: str, message: str) -> None:
         raise table.error((*here, key), "fio", f"{job['name']}: {message}")
 
-    drives = {drive["name"]: drive for drive in tree.get((*_HOST, "drives"))}
-    drive = drives.get(job["filename"])
-    if drive is None:
-        hint = nearest(job["filename"], list(drives)) or f": it has {', '.join(drives)}"
-        raise table.error(
-            (*here, "filename"), "fio", f"the system has no drive {job['filename']}{hint}"
-        )
-    largest = drive["queue"]["max_sectors_bytes"]
-    if job["bs_bytes"] % 512 or job["bs_bytes"] > largest:
-        refuse("bs_bytes", f"expected whole sectors of 512 B, up to max_sectors_kb = {largest} B")
-    capacity = drive["disk"]["capacity_bytes"]
-    end = job["offset_bytes"] + (job["size_bytes"] or job["bs_bytes"])
-    if end > capacity or 0 < job["size_bytes"] < job["bs_bytes"]:
-        refuse("size_bytes", f"expected a range of bs or more within {capacity} B")
+    _drives(tree, here, job, table, refuse)
     for name, does in _OF_IO_URING.items():
         if job[name] and job["ioengine"] != "io_uring":
             refuse(name, f"only io_uring {does} here, not {job['ioengine']}")
     if job["hipri"] and not tree.get(("nvme", "poll_queues")):
         refuse("hipri", "expected modprobe nvme poll_queues above 0")
     online = Places(tree).online(_HOST)
+    if job["sqthread_poll_cpu"] >= 0:
+        if not job["sqthread_poll"]:
+            refuse("sqthread_poll_cpu", "expected sqthread_poll")
+        if job["sqthread_poll_cpu"] not in online:
+            refuse("sqthread_poll_cpu", f"the system has no CPU {job['sqthread_poll_cpu']}")
     missing = [cpu for cpu in job["cpus_allowed"] if cpu not in online]
     if missing:
         refuse("cpus_allowed", f"the system has no CPU {missing[0]}, it has 0 to {online[-1]}")
     _depths(job, refuse)
+
+
+def _drives(
+    tree: Tree,
+    here: Path,
+    job: Mapping[str, Any],
+    table: Table,
+    refuse: Callable[[str, str], None],
+) -> None:
+    drives = {drive["name"]: drive for drive in tree.get((*_HOST, "drives"))}
+    names = job["filename"].split(":")
+    for name in names:
+        if name not in drives:
+            hint = nearest(name, list(drives)) or f": it has {', '.join(drives)}"
+            message = f"the system has no drive {name}{hint}"
+            raise table.error((*here, "filename"), "fio", message)
+    if len({*names}) < len(names):
+        refuse("filename", f"expected each drive once, got {job['filename']}")
+    for drive in map(drives.__getitem__, names):
+        _range(job, drive, len(names), refuse)
+
+
+def _range(
+    job: Mapping[str, Any], drive: Mapping[str, Any], of: int, refuse: Callable[[str, str], None]
+) -> None:
+    """Of one of so many drives, each of which has its part of the size."""
+    largest = drive["queue"]["max_sectors_bytes"]
+    if job["bs_bytes"] % 512 or job["bs_bytes"] > largest:
+        refuse("bs_bytes", f"expected whole sectors of 512 B, up to max_sectors_kb = {largest} B")
+    capacity = drive["disk"]["capacity_bytes"]
+    length = job["size_bytes"] // of
+    end = job["offset_bytes"] + (length or job["bs_bytes"])
+    if end > capacity or (job["size_bytes"] and length < job["bs_bytes"]):
+        refuse("size_bytes", f"expected a range of bs or more within {capacity} B")
 
 
 def _depths(job: Mapping[str, Any], refuse: Callable[[str, str], None]) -> None:

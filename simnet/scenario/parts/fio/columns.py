@@ -10,13 +10,13 @@ from pydantic import Field
 from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.workload.fio_stats import deviation
+from simnet.workload.fio.stats import deviation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from simnet.scenario.system.system import Snapshot
-    from simnet.workload.fio_stats import FioStats, Latency
+    from simnet.workload.fio.stats import FioStats, Latency
 
 #: of completion latency, as fio prints them unless `percentile_list` says otherwise
 PERCENTILES: Final = (

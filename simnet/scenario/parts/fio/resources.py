@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.fio.schema import FioGroup
     from simnet.scenario.system.resource import Resource
     from simnet.storage.multiqueue.queue import MultiQueue
-    from simnet.workload.fio import FioJob
-    from simnet.workload.fio_stats import FioStats
+    from simnet.workload.fio.job import FioJob
+    from simnet.workload.fio.stats import FioStats
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Group:
     """The processes of one job, as a flow: bytes moved, and the time of each unit."""
 
     given: FioGroup
-    queue: MultiQueue
+    queues: tuple[MultiQueue, ...]
     latency_kind: ClassVar[str] = "response"
 
     stats: FioStats
@@ -71,7 +71,7 @@ class FioPath:
         yield from cpus(self._machine, flows=flows)
         for name, queue in self._queues.items():
             drive: Any = queue.drive
-            users = tuple(one.given.name for one in self._groups if one.queue is queue)
+            users = tuple(one.given.name for one in self._groups if queue in one.queues)
             yield busy(f"{name} dies", "drive", drive.die_ps, servers=drive.dies, flows=users)
             rate = drive.model.bus_rate_bps
             for way, sectors in (("read", drive.read_sectors), ("write", drive.written_sectors)):
@@ -85,8 +85,9 @@ class FioPath:
         for group in self._groups:
             name, jobs = group.given.name, group.jobs
             limit = group.given.iodepth * len(jobs)
-            if any(queue.sleepers for queue in group.queue.hardware):
-                tags = group.queue.nr_requests
+            full = [one for one in group.queues if any(each.sleepers for each in one.hardware)]
+            if full:
+                tags = full[0].nr_requests
                 yield Wait(name, "nr_requests", tags, "request", bound=True)
             elif 2 * sum(job.waits for job in jobs) >= len(jobs):
                 yield Wait(name, "iodepth", limit, "request", bound=True)

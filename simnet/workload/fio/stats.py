@@ -25,17 +25,15 @@ class FioRules:
     Attributes:
         ioengine: 0 sync, 1 libaio, 2 io_uring.
         hipri: io_uring polls.
-        fixedbufs: no unit pins its pages.
+        pages: of a unit that are pinned for it; 0 with fixedbufs.
         bs_sectors: of each unit.
         rwmixread: percent of reads where there are reads and writes.
         random, reads, writes: whether places are random, and whether there are reads and writes.
-        first_sector, blocks: the range that is used.
-        begin_sector: where a sequential job begins in it.
     """
 
     ioengine: int
     hipri: bool
-    fixedbufs: bool
+    pages: int
     iodepth: int
     iodepth_batch: int
     iodepth_batch_complete_min: int
@@ -46,9 +44,6 @@ class FioRules:
     reads: bool
     writes: bool
     rwmixread: int
-    first_sector: int
-    blocks: int
-    begin_sector: int
 
 
 @dataclass(frozen=True)
@@ -60,12 +55,14 @@ class FioCosts:
         syscall_ps: entering and leaving the kernel.
         engine_ps: of the kernel's AIO, io_uring or VFS code for each unit that is submitted.
         reap_ps: for each event that is handed over.
+        ring_ps: a look at a ring of io_uring, by a process or by the kernel's thread.
     """
 
     unit_ps: int
     syscall_ps: int
     engine_ps: int
     reap_ps: int
+    ring_ps: int
 
 
 @cython.cclass

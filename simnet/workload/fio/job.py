@@ -6,7 +6,8 @@ engines/libaio.c, engines/io_uring.c and engines/sync.c of fio 3.36. A job prepa
 call. With all units in flight it takes at least `iodepth_batch_complete_min` completions, and goes
 on until no more than `iodepth_low` are left. libaio asks the kernel for each of these; io_uring
 finds completions in its ring, and enters the kernel only to sleep or, with hipri, to poll the
-drive.
+drive. With sqthread_poll a thread of the kernel submits (`sq_thread`): the process makes no system
+call, and looks at its ring until completions are there.
 
 Polled I/O never waits for a tag, which only a poll can free: what finds none is tried again after
 the next poll (io_uring/io_uring.c, `io_wq_submit_work`, where a worker of the kernel does it).
@@ -29,9 +30,8 @@ from simnet.host.ledger import Ledger
 from simnet.host.scheduler import Task
 from simnet.kernel.random import RandomStream
 from simnet.storage.block.request import Bio, IoContext
-from simnet.storage.multiqueue.hardware import HardwareQueue
-from simnet.storage.multiqueue.queue import MultiQueue
-from simnet.workload.fio_stats import (
+from simnet.workload.fio.files import FioFile, FioFiles, IoUnit, Ring
+from simnet.workload.fio.stats import (
     FioCosts,
     FioRules,
     FioStats,
@@ -42,7 +42,6 @@ from simnet.workload.fio_stats import (
 
 _SYNC: cython.int = 0
 _IO_URING: cython.int = 2
-_PAGE_SECTORS: cython.int = 8
 _PERCENT: cython.int = 100
 # states: what the piece of work that has just been executed was
 _SCHEDULED_IN: cython.int = 0
@@ -51,18 +50,7 @@ _SUBMITTED: cython.int = 2
 _WAITING: cython.int = 3
 _POLLING: cython.int = 4
 _RETRYING: cython.int = 5
-
-
-@cython.final
-@cython.cclass
-class IoUnit(Bio):
-    """fio's `io_u`: used again and again."""
-
-    start_ps: cython.longlong = 0
-    issue_ps: cython.longlong = 0
-
-    def __init__(self, job: FioJob, context: IoContext, sectors: int) -> None:
-        super().__init__(0, sectors, write=False, context=context, done=job.completed, sync=True)
+_SPINNING: cython.int = 6
 
 
 @cython.cclass
@@ -73,23 +61,25 @@ class FioJob(Task):
         scheduler: of the machine.
         path: component path.
         cpu: where it starts.
-        queue: of the device.
+        files: that it reads and writes.
         rules, costs: see there.
         stats: of its group.
         context: its I/O priority.
         random: where it reads and writes.
         spread: how much its own work varies.
+        ring: by which a thread of the kernel has its units; None if it submits them itself.
         allowed: CPUs that it may run on.
     """
 
-    queue: MultiQueue = None
+    files: FioFiles = None
+    ring: Ring = None
     stats: FioStats = None
     random: RandomStream = None
     spread: Spread = None
     ledger: Ledger = None
     engine: cython.int = 0
     hipri: cython.bint = False
-    fixedbufs: cython.bint = False
+    pages: cython.longlong = 0
     iodepth: cython.longlong = 0
     batch: cython.longlong = 0
     complete_min: cython.longlong = 0
@@ -98,13 +88,11 @@ class FioJob(Task):
     bs_sectors: cython.longlong = 0
     at_random: cython.bint = False
     reads: cython.longlong = 0
-    first_sector: cython.longlong = 0
-    blocks: cython.longlong = 0
-    next_block: list[Any] = None
     unit_ps: cython.longlong = 0
     syscall_ps: cython.longlong = 0
     engine_ps: cython.longlong = 0
     reap_ps: cython.longlong = 0
+    ring_ps: cython.longlong = 0
     state: cython.int = 0
     free: list[Any] = None
     queued: list[IoUnit] = None
@@ -121,7 +109,7 @@ class FioJob(Task):
         scheduler: Any,
         path: str,
         cpu: Cpu,
-        queue: MultiQueue,
+        files: FioFiles,
         *,
         rules: FioRules,
         costs: FioCosts,
@@ -129,17 +117,19 @@ class FioJob(Task):
         context: IoContext,
         random: RandomStream,
         spread: Spread,
+        ring: Ring | None = None,
         allowed: frozenset[int] | None = None,
     ) -> None:
         super().__init__(scheduler, path, cpu, 0, allowed)
-        self.queue = queue
+        self.files = files
+        self.ring = ring
         self.stats = stats
         self.random = random
         self.spread = spread
-        self.ledger = queue.ledger
+        self.ledger = files.ledger
         self.engine = rules.ioengine
         self.hipri = rules.hipri
-        self.fixedbufs = rules.fixedbufs
+        self.pages = rules.pages
         self.iodepth = rules.iodepth
         self.batch = rules.iodepth_batch
         self.complete_min = rules.iodepth_batch_complete_min
@@ -149,17 +139,21 @@ class FioJob(Task):
         self.at_random = rules.random
         # percent of reads
         self.reads = 100 * rules.reads if rules.reads != rules.writes else rules.rwmixread
-        self.first_sector = rules.first_sector
-        self.blocks = rules.blocks
-        self.next_block = [(rules.begin_sector - rules.first_sector) // rules.bs_sectors] * 2
         self.unit_ps = costs.unit_ps
         self.syscall_ps = costs.syscall_ps
         self.engine_ps = costs.engine_ps
-        self.reap_ps = costs.reap_ps
+        # the kernel's thread hands events over, if there is one
+        self.reap_ps = costs.reap_ps if ring is None else 0
+        self.ring_ps = costs.ring_ps
         self.state = _SCHEDULED_IN
-        self.free = [IoUnit(self, context, rules.bs_sectors) for _ in range(rules.iodepth)]
+        self.free = [
+            IoUnit(
+                0, rules.bs_sectors, write=False, context=context, done=self.completed, sync=True
+            )
+            for _ in range(rules.iodepth)
+        ]
         self.queued = []
-        self.done = []
+        self.done = [] if ring is None else ring.done
 
     def counters(self) -> dict[str, int]:
         """Units in flight."""
@@ -168,7 +162,7 @@ class FioJob(Task):
     @property
     def waits(self) -> bool:
         """Whether it has all that it may have in flight, and sleeps or polls for completions."""
-        return self.state == _POLLING or (self.sleeping and self.in_flight > 0)
+        return self.state in (_POLLING, _SPINNING) or (self.sleeping and self.in_flight > 0)
 
     def waiting_for(self) -> str | None:
         """Completions."""
@@ -188,6 +182,8 @@ class FioJob(Task):
             self._poll(cpu)
         elif state == _RETRYING:
             self._retry(cpu)
+        elif state == _SPINNING:
+            self._reap(cpu, 0)
         else:
             self._prepare(cpu, 0)
 
@@ -219,32 +215,31 @@ class FioJob(Task):
     def _place(self, unit: IoUnit) -> cython.int:
         """Where it reads or writes (`get_next_offset`, `get_rw_ddir`)."""
         block: cython.longlong
+        file: FioFile = self.files.next_file()
+        unit.file = file
         unit.write = self.reads < _PERCENT and self.random.below(_PERCENT) >= self.reads
         if self.at_random:
-            block = self.random.below(self.blocks)
+            block = self.random.below(file.blocks)
         else:
-            block = self.next_block[unit.write]
-            self.next_block[unit.write] = (block + 1) % self.blocks
-        unit.sector = self.first_sector + block * self.bs_sectors
+            block = file.next_block[unit.write]
+            file.next_block[unit.write] = (block + 1) % file.blocks
+        unit.sector = file.first_sector + block * self.bs_sectors
         return 0
 
     def _submit(self, cpu: Cpu) -> cython.int:
-        """`io_submit`, `io_uring_enter`, `pread` or `pwrite`."""
+        """`io_submit`, `io_uring_enter`, `pread` or `pwrite`; or an entry in the ring."""
         unit: IoUnit
-        count: cython.longlong = len(self.queued)
-        pages: cython.longlong = (self.bs_sectors + _PAGE_SECTORS - 1) // _PAGE_SECTORS
-        own_ps: cython.longlong = self.syscall_ps + count * self.engine_ps
-        if self.fixedbufs:
-            pages = 0
+        own_ps: cython.longlong = self.syscall_ps + len(self.queued) * self.engine_ps
+        if self.ring is not None:
+            self.ring.submitted.extend(self.queued)
+            return self._issued(cpu)
         if self.engine == _SYNC:
             for unit in self.queued:
                 unit.issue_ps = self.sim.now
         self.position = 0
         self.ledger.syscall += own_ps
-        self._run_system(
-            cpu, _SUBMITTED, own_ps + self.queue.submit_work_ps(cpu, count, count * pages)
-        )
-        return 0
+        own_ps += self.files.submit_work_ps(cpu, self.queued, self.pages)
+        return self._run_system(cpu, _SUBMITTED, own_ps)
 
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
         self.state = state
@@ -262,34 +257,49 @@ class FioJob(Task):
 
     def _has_submitted(self, cpu: Cpu) -> cython.int:
         """The kernel's part is done: the block layer has the units, or there is no tag."""
+        self.position = self.files.submit(self.queued, self.position, cpu, self, self.hipri)
+        self._owe()
+        if self.position < len(self.queued):
+            if self.hipri:
+                return self._poll_again(cpu, _RETRYING)
+            return self._sleep(_SUBMITTED)
+        return self._issued(cpu)
+
+    def _issued(self, cpu: Cpu) -> cython.int:
+        """All that was prepared is in the hands of the kernel."""
         unit: IoUnit
         stats: FioStats = self.stats
         now: cython.longlong = self.sim.now
         count: cython.longlong = len(self.queued)
-        self.position = self.queue.submit(self.queued, self.position, cpu, self, self.hipri)
-        self.debt_ps += self.queue.debt_ps
-        self.ledger.storage += self.queue.debt_ps
-        self.queue.debt_ps = 0
-        if self.position < count:
-            if self.hipri:
-                return self._poll_again(cpu, _RETRYING)
-            return self._sleep(_SUBMITTED)
         self.in_flight += count
         stats.submits[call_number(count)] += 1
         stats.depths[depth_number(self.in_flight)] += count
         if self.engine != _SYNC:
             for unit in self.queued:
                 unit.issue_ps = now
-                add_latency(stats.slat, unit.write, now - unit.start_ps)
+                # `disable_slat` in engines/io_uring.c
+                if self.ring is None:
+                    add_latency(stats.slat, unit.write, now - unit.start_ps)
         self.queued = []
         if len(self.free) > 0:
             return self._prepare(cpu, 0)
         return self._reap(cpu, self.syscall_ps if self.engine != _SYNC else 0)
 
+    def _owe(self) -> cython.int:
+        """What files have caused is this process's to do."""
+        self.debt_ps += self.files.debt_ps
+        self.files.debt_ps = 0
+        return 0
+
     # completion
 
     def completed(self, unit: Bio) -> None:
         """The block layer is done with a unit; wake the process if it waits for that."""
+        mine: IoUnit = unit
+        if self.ring is not None:
+            self.ring.in_drive -= 1
+            self.ring.arrived.append(unit)
+            return
         self.done.append(unit)
         if (
             self.sleeping
@@ -298,7 +308,7 @@ class FioJob(Task):
             and len(self.done) >= self.needed
         ):
             self.roused = True
-            self.queue.woken.append(self)
+            mine.file.queue.woken.append(self)
 
     def _reap(self, cpu: Cpu, enter_ps: cython.longlong) -> cython.int:
         """`td_io_getevents`: take events if there are enough, else wait for them in the kernel."""
@@ -307,12 +317,24 @@ class FioJob(Task):
             self.needed = 1
         if len(self.done) >= self.needed:
             return self._take(cpu, 0 if self.engine == _IO_URING else enter_ps)
+        if self.ring is not None:
+            return self._spin(cpu)
         self.ledger.syscall += enter_ps
         if self.hipri:
-            return self._run_system(cpu, _POLLING, enter_ps + self.queue.poll_ps)
+            return self._run_system(cpu, _POLLING, enter_ps + self.files.poll_ps)
         if enter_ps > 0 or self.debt_ps > 0:
             return self._run_system(cpu, _WAITING, enter_ps)
         return self._sleep(_WAITING)
+
+    def _spin(self, cpu: Cpu) -> cython.int:
+        """Look at the ring once more, in user mode (`fio_ioring_getevents`)."""
+        self.state = _SPINNING
+        if self.yield_if_needed(cpu):
+            return 0
+        self.stats.user_ps += self.ring_ps
+        self.ledger.application += self.ring_ps
+        cpu.run_to_user(self, 0, self.ring_ps)
+        return 0
 
     def _wait(self, cpu: Cpu) -> cython.int:
         """In the kernel: events are there, or it sleeps until they are."""
@@ -335,25 +357,16 @@ class FioJob(Task):
 
     def _complete_polled(self, cpu: Cpu) -> cython.int:
         """Take from the drive what it has done of the polled queue."""
-        queue: MultiQueue = self.queue
-        hardware: HardwareQueue = queue.queue_of(cpu, True)
-        task: Any
-        found: cython.longlong = hardware.poll(cpu)
-        self.debt_ps += found * queue.complete_ps + queue.waking_ps(len(queue.woken))
-        self.ledger.storage += found * queue.complete_ps
-        if len(queue.woken) > 0:
-            woken, queue.woken = queue.woken, []
-            for task in woken:
-                task.wake_on(cpu)
-        return 0
+        self.files.poll(cpu)
+        return self._owe()
 
     def _poll_again(self, cpu: Cpu, state: cython.int) -> cython.int:
         """Poll once more and go on in a state, unless another process is to run before."""
         if self.yield_if_needed(cpu):
             self.state = state
             return 0
-        self.ledger.storage += self.queue.poll_ps
-        return self._run_system(cpu, state, self.queue.poll_ps)
+        self.ledger.storage += self.files.poll_ps
+        return self._run_system(cpu, state, self.files.poll_ps)
 
     def _take(self, cpu: Cpu, enter_ps: cython.longlong) -> cython.int:
         """Hand events over, count them, and go on (`io_u_queued_complete`)."""

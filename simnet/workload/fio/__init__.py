@@ -1,0 +1,1 @@
+"""fio: its jobs, their files, and what they count."""
