@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,6 +24,9 @@ from simnet.workload.fio.stats import FioCosts, FioRules, FioStats, Latency, dev
 from simnet.workload.netperf import Start
 from tests.host.parts import make_costs, make_machine
 from tests.storage.multiqueue.parts import US, Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NS = 1000
 SERVICE = 100 * US
@@ -63,7 +66,7 @@ class Fio:
         service_ps: int = SERVICE,
         io_queue_depth: int = 1024,
         drives: int = 1,
-        place: dict[str, int] | None = None,
+        place: Mapping[str, int] | None = None,
         thread: int | None = None,
         **rules: Any,
     ) -> None:
@@ -147,8 +150,8 @@ class Fio:
             io_queue_depth=io_queue_depth,
         )
 
-    def _files(self, rules: FioRules, place: dict[str, int] | None) -> FioFiles:
-        where = PLACE | (place or {})
+    def _files(self, rules: FioRules, place: Mapping[str, int] | None) -> FioFiles:
+        where = {**PLACE, **(place or {})}
         return FioFiles(
             [FioFile(queue, bs_sectors=rules.bs_sectors, **where) for queue in self.queues]
         )
@@ -330,9 +333,8 @@ def test_two_drives_carry_twice_what_one_does(engine: str, *, hipri: bool) -> No
 
 
 def test_units_of_a_call_that_are_next_to_each_other_on_a_drive_are_merged() -> None:
-    eight = dict.fromkeys(("iodepth", "iodepth_batch"), 8)
-    reaped = dict.fromkeys(("iodepth_batch_complete_min", "iodepth_batch_complete_max"), 8)
-    fio = Fio(drives=2, random=False, **eight, **reaped)
+    reaped: dict[str, Any] = {"iodepth_batch_complete_min": 8, "iodepth_batch_complete_max": 8}
+    fio = Fio(drives=2, random=False, iodepth=8, iodepth_batch=8, **reaped)
     stats = fio.run(10 * SERVICE)
     reads = sum(queue.counters()["reads"] for queue in fio.queues)
     assert sum(queue.counters()["merges"] for queue in fio.queues) >= 3 * reads
@@ -384,7 +386,7 @@ def test_a_thread_submits_later_what_finds_no_tag(*, hipri: bool) -> None:
 
 def test_process_and_thread_work_at_the_same_time() -> None:
     """Of a unit the process does 0.4 us, the thread 1.8: without a drive that limits."""
-    busy = {"ioengine": URING, "iodepth": 64, "slots": 64, "service_ps": US}
+    busy: dict[str, Any] = {"ioengine": URING, "iodepth": 64, "slots": 64, "service_ps": US}
     alone = Fio(**busy).iops(10**10)
     helped = Fio(**busy, thread=1).iops(10**10)
     assert helped > 1.2 * alone

@@ -295,7 +295,7 @@ class FioJob(Task):
 
     def completed(self, unit: Bio) -> None:
         """The block layer is done with a unit; wake the process if it waits for that."""
-        mine: IoUnit = unit
+        mine: IoUnit = unit  # type: ignore[assignment]
         if self.ring is not None:
             self.ring.in_drive -= 1
             self.ring.arrived.append(unit)
