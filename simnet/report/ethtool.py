@@ -2,8 +2,8 @@
 
 Source: the drivers' tables of names, such as `igb_gstrings_stats`, `ice_gstrings_vsi_stats`,
 `i40e_gstrings_net_stats`, `sw_stats_desc` of mlx5 and `rtl8169_gstrings`; ethtool(8). A driver
-counts since it was loaded, here since the measurement began. What is 0 in any simulation is not
-shown. Bytes are those of frames without FCS; some cards count it.
+counts since it was loaded, here since the measurement began. What it has for each queue is not
+shown, nor what is 0 in any simulation. Bytes are those of frames without FCS; some cards count it.
 """
 
 from __future__ import annotations
@@ -55,14 +55,5 @@ def _listing(port: PortRates, driver: type[Nic], result: Result) -> str:
     }
     rows = {driver.statistics[name]: n for name, n in counted.items() if name in driver.statistics}
     rows[driver.ring_counter] = port.drops
-    queues = result.model_dump(include={"nic_queues"}).get("nic_queues", ())
-    for queue in (one for one in queues if one["port"] == port.name):
-        of_queue = {
-            "rx_packets": queue["rx_packets_per_s"] * seconds,
-            "tx_packets": queue["tx_packets_per_s"] * seconds,
-            "drops": queue["drops"],
-        }
-        for name, called in driver.queue_statistics.items():
-            rows[called.format(queue["queue"])] = of_queue[name]
     lines = (f"     {name}: {value:.0f}" for name, value in rows.items())
     return "\n".join((f"# ethtool -S {port.name}", "NIC statistics:", *lines, ""))

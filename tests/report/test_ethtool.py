@@ -32,29 +32,11 @@ def shown(scenario: str, **settings: str) -> dict[str, dict[str, int]]:
 
 def test_a_router_shows_what_came_and_went_and_what_was_lost() -> None:
     eth0, eth1 = shown("router-nat").values()
-    assert list(eth0)[:5] == [
-        *("rx_packets", "tx_packets", "rx_bytes", "tx_bytes"), "rx_missed_errors",
-    ]  # fmt: skip
+    assert list(eth0) == [*("rx_packets", "tx_packets", "rx_bytes", "tx_bytes"), "rx_missed_errors"]
     # 700 bytes of payload, with IP, UDP and Ethernet
     assert eth0["rx_bytes"] == pytest.approx(742 * eth0["rx_packets"], rel=0.01)
     assert eth1["tx_packets"] == pytest.approx(eth0["rx_packets"], rel=0.2)
     assert eth0["rx_missed_errors"] > 0 == eth1["rx_missed_errors"]
-
-
-@pytest.mark.parametrize(
-    ("scenario", "name"),
-    [("router-nat", "{}_queue_{}_packets"), ("router-connectx5", "{}{}_packets")],
-)
-def test_what_queues_have_taken_and_sent_is_what_their_port_has(scenario: str, name: str) -> None:
-    for counted in shown(scenario).values():
-        for way in ("rx", "tx"):
-            of_queues = [n for one, n in counted.items() if one in _named(name, way)]
-            assert len(of_queues) > 1
-            assert sum(of_queues) == counted[f"{way}_packets"]
-
-
-def _named(name: str, way: str) -> set[str]:
-    return {name.format(way, number) for number in range(64)}
 
 
 def test_each_driver_has_its_own_names() -> None:

@@ -1,12 +1,9 @@
-"""What each queue of a port did, and flow rules, where a port has several or some."""
+"""What flow rules did: of each port of the system that has some."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import Field
-
-from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 
@@ -18,40 +15,16 @@ if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
 
-_PS_PER_S: Final = 10**12
-Rate = Annotated[float, Field(ge=0.0)]
-
-
-class QueueRates(Row):
-    """Rates of one queue of a network port; `drops` is the number of frames without a buffer."""
-
-    port: str
-    queue: int
-    rx_packets_per_s: Rate
-    tx_packets_per_s: Rate
-    interrupts_per_s: Rate
-    drops: int = Field(ge=0)
-
-
 def equip(ground: Ground) -> None:
-    """Have the counters of ports with several queues read, and those of rules."""
+    """Have the counters of ports with rules read."""
     from simnet.net.nic.multiqueue import MultiqueuePort
 
     host = ground.effective.host
-    several = [
-        (made, port)
+    ports = [
+        made
         for made, port in zip(ground.ports, host.ports, strict=True)
-        if isinstance(made, MultiqueuePort)
+        if isinstance(made, MultiqueuePort) and _has_rules(host, port)
     ]
-    if several:
-        ground.observed["nic_queues"] = lambda: {
-            (str(port.name), number): (
-                queue.rx_packets, queue.tx_packets, queue.line.total, queue.drops,
-            )
-            for port, _ in several
-            for number, queue in enumerate(port.queues)
-        }  # fmt: skip
-    ports = [made for made, port in several if _has_rules(host, port)]
     if ports:
         ground.counters["flow_rules"] = lambda: {
             str(port.name): {"frames_rx": port.rx_packets, **port.obey_rules().counters()}
@@ -83,30 +56,7 @@ def _rows(start: Snapshot, end: Snapshot) -> tuple[dict[str, str | float], ...]:
     return tuple(found)
 
 
-def _queues(start: Snapshot, end: Snapshot) -> tuple[QueueRates, ...]:
-    before: Mapping[tuple[str, int], tuple[int, ...]] = start.observed.get("nic_queues", {})
-    elapsed_ps = end.time_ps - start.time_ps
-    found = []
-    for (port, queue), last in end.observed.get("nic_queues", {}).items():
-        *counts, drops = (now - then for now, then in zip(last, before[port, queue], strict=True))
-        rx, tx, interrupts = (count * _PS_PER_S / elapsed_ps for count in counts)
-        found.append(
-            QueueRates(
-                port=port, queue=queue, rx_packets_per_s=rx, tx_packets_per_s=tx,
-                interrupts_per_s=interrupts, drops=drops,
-            )
-        )  # fmt: skip
-    return tuple(found)
-
-
 COLUMNS: Final = (
-    Column(
-        "nic_queues",
-        tuple[QueueRates, ...],
-        "of each queue of a port that has several",
-        _queues,
-        order=11,
-    ),
     Column(
         "flow_rules",
         tuple[dict[str, str | float], ...],

@@ -143,11 +143,6 @@ USUAL_STATISTICS: Final = {
     name: name for name in ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
 }
 """What most drivers call what `ethtool -S` counts of a port as a whole."""
-QUEUE_STATISTICS: Final = {
-    "rx_packets": "rx_queue_{}_packets",
-    "tx_packets": "tx_queue_{}_packets",
-}
-"""What those of Intel call it of a queue."""
 
 
 class Nic(Section):
@@ -160,8 +155,6 @@ class Nic(Section):
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
         statistics: what it calls packets and bytes that came and went, by the names of
             `USUAL_STATISTICS`; empty where nobody has looked them up.
-        queue_statistics: likewise of a queue, whose number stands for the braces; `drops` may be
-            among them.
         one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
         fixed_rings: `ethtool -G` has nothing to set.
@@ -175,7 +168,6 @@ class Nic(Section):
     charges_datagrams: ClassVar[bool] = False
     ring_counter: ClassVar[str] = ""
     statistics: ClassVar[dict[str, str]] = {}
-    queue_statistics: ClassVar[dict[str, str]] = {}
     one_queue: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = False
     fixed_rings: ClassVar[bool] = False

@@ -22,10 +22,6 @@ class I40e(Throttled):
 
     ring_counter: ClassVar[str] = "port.rx_dropped"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
-    queue_statistics: ClassVar[dict[str, str]] = {
-        "rx_packets": "rx-{}.packets",
-        "tx_packets": "tx-{}.packets",
-    }
 
     driver: Literal["i40e"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from simnet.host.release import release
 from simnet.scenario.core.specs import time
 from simnet.scenario.parts.nic.intel import Throttled
-from simnet.scenario.parts.nic.schema import QUEUE_STATISTICS, USUAL_STATISTICS
+from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -34,7 +34,6 @@ class Ice(Throttled):
         "rx_packets": "rx_unicast",
         "tx_packets": "tx_unicast",
     }
-    queue_statistics: ClassVar[dict[str, str]] = QUEUE_STATISTICS
 
     driver: Literal["ice"]
     command_latency_ps: Annotated[

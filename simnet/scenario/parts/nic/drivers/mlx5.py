@@ -42,10 +42,6 @@ class Mlx5(RxModeration, Channels):
     charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_out_of_buffer"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
-    queue_statistics: ClassVar[dict[str, str]] = {
-        "rx_packets": "rx{}_packets",
-        "tx_packets": "tx{}_packets",
-    }
 
     driver: Literal["mlx5"]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]
