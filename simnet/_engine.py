@@ -58,7 +58,7 @@ DIRECTIVES: dict[str, bool | int] = {
 """Cython's directives for every room."""
 
 FLAGS: tuple[str, ...] = (
-    "-O1",
+    "-O2",
     "-fno-plt",
     "-ffp-contract=off",
     "-fwrapv",

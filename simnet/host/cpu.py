@@ -321,6 +321,7 @@ class Cpu(Component):
         self._dispatch()
 
     def _dispatch(self) -> cython.int:  # noqa: C901, PLR0912, PLR0915 - one case a level
+        """Let whoever is due go on, and start on the highest level that has work."""
         level: cython.int
         while True:
             if not self.running and self.level >= 0 and self.end_ps == self.sim.now:
@@ -392,6 +393,7 @@ class Cpu(Component):
                 return 0
 
     def _start(self, level: cython.int, work_ps: cython.longlong, mode: cython.int) -> cython.int:
+        """Begin a piece of work; one of no length ends at once."""
         now: cython.longlong = self.sim.now
         stretch: cython.longlong
         if mode != self.mode:
@@ -418,6 +420,7 @@ class Cpu(Component):
         return 0
 
     def _suspend(self) -> cython.int:
+        """Stop the running piece, and keep what is left of it at full speed."""
         left: cython.longlong = self.end_ps - self.sim.now
         if self.stretch_permille != _FULL_SPEED:
             left = left * 1000 // self.stretch_permille
@@ -434,6 +437,7 @@ class Cpu(Component):
         return 0
 
     def _set_level(self, level: cython.int) -> cython.int:
+        """Note what level runs, and tell those whose pace it changes."""
         was: cython.int = self.level
         if level < 0 and not (self.mode == IDLE or self.away):
             self._settle()
@@ -513,6 +517,7 @@ class Cpu(Component):
         return 0
 
     def _sibling_changed(self) -> cython.int:
+        """Stretch or shrink what runs, now that the sibling works or idles."""
         stretch: cython.longlong = self.alone_permille
         left: cython.longlong
         if self.sibling.level >= 0:
@@ -550,6 +555,7 @@ class Cpu(Component):
         return 0
 
     def _account(self) -> cython.int:  # noqa: PLR0912 - one case a mode
+        """Count the time since the last change, and the ticks in it, for the mode."""
         now: cython.longlong = self.sim.now
         elapsed: cython.longlong = now - self.since_ps
         ticks: cython.longlong = 0

@@ -206,6 +206,7 @@ class Simulator:
         return 0
 
     def _loop(self, limit_ps: cython.longlong, most: cython.longlong) -> cython.int:
+        """Take events and hand them over, until a limit."""
         queue: EventQueue = self._queue
         slot: cython.longlong
         word: cython.longlong

@@ -141,6 +141,7 @@ class EpollWorker(BusyPoller):
             self._wait(cpu)
 
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
+        """Execute work in the kernel, what past effects caused included."""
         self.state = state
         work_ps += self.debt_ps
         self.debt_ps = 0

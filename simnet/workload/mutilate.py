@@ -287,6 +287,7 @@ class MutilateThread(Component):
         return 0
 
     def _serve_next(self) -> cython.int:
+        """Go on with the next connection that waits."""
         connection: MutilateConnection = self.first
         self.current = connection
         if connection is None:
@@ -334,6 +335,7 @@ class MutilateThread(Component):
         self._serve_next()
 
     def _has_read(self, connection: MutilateConnection) -> cython.int:
+        """Count a response."""
         requests: Requests = self.requests
         requests.delivered += 1
         requests.delivered_bytes += connection.endpoint.read(connection.unread)

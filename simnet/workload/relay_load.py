@@ -73,6 +73,7 @@ class Deliveries:
         self.latency = LogHistogram()
 
     def _settle(self, now: cython.longlong) -> cython.int:
+        """Add up how many messages were under way, until now."""
         self.population_ps += (self.offered - self.delivered) * (now - self.changed_ps)
         self.changed_ps = now
         return 0

@@ -210,6 +210,7 @@ class SoftirqNetRx(Softirqs):
         return 0
 
     def _refill(self, napi: Napi) -> cython.int:
+        """Give a device its quota for the next polls."""
         if napi.quota < 0 and not self.weight_each_poll:
             napi.quota += napi.weight
         else:
@@ -217,6 +218,7 @@ class SoftirqNetRx(Softirqs):
         return 0
 
     def _take_head(self) -> cython.int:
+        """Take the first device off the poll list."""
         napi: Napi = self.head
         self.head = napi.next_polled
         if self.head is None:
@@ -226,6 +228,7 @@ class SoftirqNetRx(Softirqs):
         return 0
 
     def _append(self, napi: Napi) -> cython.int:
+        """Put a device at the end of the poll list."""
         napi.next_polled = None
         if self.tail is None:
             self.head = napi
@@ -249,6 +252,7 @@ class SoftirqNetRx(Softirqs):
         self._round(cpu)
 
     def _round(self, cpu: Cpu) -> cython.int:
+        """Begin a round with its budget (`net_rx_action`)."""
         self.pending = False
         self.rounds += 1
         self.budget = self.netdev_budget
@@ -270,6 +274,7 @@ class SoftirqNetRx(Softirqs):
             self._polled(cpu, self.polling.poll_step(cpu, self))
 
     def _polled(self, cpu: Cpu, verdict: cython.int) -> cython.int:
+        """Go on after a piece of work of a poll."""
         if verdict == POLL_CONTINUES:
             return 0
         if verdict == POLL_MORE:
@@ -300,6 +305,7 @@ class SoftirqNetRx(Softirqs):
         )
 
     def _next_device(self, cpu: Cpu) -> cython.int:
+        """Poll the listed devices in turn, until one works or the round is over."""
         napi: Napi
         verdict: cython.int
         while self.head is not None and self.left > 0:
@@ -416,6 +422,7 @@ class SoftirqNetRx(Softirqs):
         return 0
 
     def _process_polled(self, cpu: Cpu) -> cython.int:
+        """The poll of a process is over."""
         process: ProcessPoll = self.process
         self.process = None
         self.mode = SOFTIRQ

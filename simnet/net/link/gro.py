@@ -208,6 +208,7 @@ class Gro:
         return 0
 
     def _collect(self, skb: Skb) -> cython.int:
+        """Add a packet to those that go up."""
         self.up.append(skb)
         self.collected += self._weight(skb)
         return 0

@@ -140,6 +140,7 @@ class LossyPath(Uplink):
             self._deliver()
 
     def _deliver(self) -> cython.int:
+        """Hand over what has got through."""
         ready: SkbQueue = self.element.ready
         while ready.count > 0:
             self.destination.receive(ready.pop(), None)

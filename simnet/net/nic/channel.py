@@ -180,6 +180,7 @@ class Channel(OffloadingNic):
         return when
 
     def _rx_due_ps(self) -> cython.longlong:
+        """When what has been received and comes is announced."""
         cq: CompletionQueue = self.rx_cq
         count: cython.longlong = cq.count
         deadline: cython.longlong = cq.deadline_ps
@@ -196,6 +197,7 @@ class Channel(OffloadingNic):
         return deadline
 
     def _tx_due_ps(self) -> cython.longlong:
+        """When what has been sent and leaves is announced."""
         cq: CompletionQueue = self.tx_cq
         count: cython.longlong = cq.count
         deadline: cython.longlong = cq.deadline_ps

@@ -176,11 +176,13 @@ class Dim:
         return _SAME
 
     def _exit_parking(self) -> cython.int:
+        """`dim_exit_parking`."""
         self.tune_state = _GOING_LEFT if self.profile_ix > 0 else _GOING_RIGHT
         self._step()
         return 0
 
     def _turn(self) -> cython.int:
+        """`dim_turn`."""
         if self.tune_state == _GOING_RIGHT:
             self.tune_state = _GOING_LEFT
             self.steps_left = 0
@@ -190,11 +192,13 @@ class Dim:
         return 0
 
     def _on_top(self) -> cython.bint:
+        """`dim_on_top`."""
         if self.tune_state == _GOING_RIGHT:
             return self.steps_left > 1 and self.steps_right == 1
         return self.steps_right > 1 and self.steps_left == 1
 
     def _park(self, where: cython.int) -> cython.int:
+        """`dim_park_on_top` or `dim_park_tired`."""
         self.steps_right = 0
         self.steps_left = 0
         if where == _PARKING_ON_TOP:
@@ -203,6 +207,7 @@ class Dim:
         return 0
 
     def _step(self) -> cython.int:
+        """`net_dim_step`."""
         if self.tired == 2 * _PROFILES:
             return _TOO_TIRED
         if self.tune_state == _GOING_RIGHT:

@@ -366,6 +366,7 @@ class Nic(Port):
         self.sim.tracer.counter(self.path, "frames in ring", self.sim.now, self.ring.count)
 
     def _next_frames(self, cpu: Cpu, softirq: SoftirqNetRx) -> cython.int:
+        """Start on the next frames of the ring, as one piece of work."""
         seen: cython.longlong
         work: cython.longlong = self.debt_ps
         frame_ps: cython.longlong
@@ -464,6 +465,7 @@ class Nic(Port):
         return 0
 
     def _send_now(self, skb: Skb) -> cython.int:
+        """Put a frame on the wire."""
         end_ps: cython.longlong = self.tx.post(skb, self.sim.now, skb.wire_bytes)
         if self.capture is not None:
             self.capture.frame(skb, end_ps, True)

@@ -278,6 +278,7 @@ class TcpEndpoint(TcpConnection):
         return 0
 
     def _transmit(self, jiffy: cython.longlong) -> cython.int:
+        """Send what is staged, and set the retransmission timer."""
         skb: Skb
         while self.staged.count > 0:
             skb = self.staged.pop()
@@ -323,6 +324,7 @@ class TcpEndpoint(TcpConnection):
             self._delack_timer(jiffy)
 
     def _delack_timer(self, jiffy: cython.longlong) -> cython.int:
+        """The delayed ACK's timer ends (`tcp_delack_timer_handler`)."""
         due: cython.longlong = self.receiver.delack.timeout_jiffy
         if due == NONE:
             return 0

@@ -75,6 +75,7 @@ class SocketTask(BusyPoller):
         return debt
 
     def _run_system(self, cpu: Cpu, state: cython.int, work_ps: cython.longlong) -> cython.int:
+        """Execute work in the kernel, what past effects caused included."""
         self.state = state
         cpu.run(PROCESS_LEVEL, self, work_ps + self._take_debt(), SYSTEM)
         return 0

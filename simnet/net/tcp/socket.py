@@ -576,6 +576,7 @@ class TcpSocket(TcpConnection):
         return self.timer_cpu.raise_irq(self.timer_work, work_ps)
 
     def _retransmission_timer(self) -> cython.int:
+        """The retransmission timer ends (`tcp_write_timer`)."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         self.timer.set_time(self.sim.now)
         # while the user owns the socket: look again later
@@ -598,6 +599,7 @@ class TcpSocket(TcpConnection):
         return self._timer_works(work)
 
     def _delack_timer(self) -> cython.int:
+        """The delayed ACK's timer ends (`tcp_delack_timer`)."""
         jiffy: cython.longlong = self.sim.now // self.jiffy_ps
         due: cython.longlong = self.receiver.delack.timeout_jiffy
         work: cython.longlong

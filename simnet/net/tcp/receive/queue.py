@@ -124,12 +124,14 @@ class ReceiveQueue:
     def _to_middle(
         self, length: cython.longlong, memory: cython.longlong, count: cython.longlong
     ) -> cython.int:
+        """Put what lies between head and tail in its place."""
         if self.middle is None:
             self.middle = []
         self.middle.append((length, memory, count))
         return 0
 
     def _new_tail(self, length: cython.longlong, memory: cython.longlong) -> cython.int:
+        """Begin a buffer at the end."""
         self.tail_length = length
         self.tail_memory = memory
         self.tail_count = 1

@@ -257,6 +257,7 @@ class TcpReceiver:
         return True
 
     def _out_of_window(self) -> cython.bint:
+        """A segment outside the window is answered at once."""
         self.delack.enter_quickack(self.delack.max_quickacks)
         self.delack.schedule_ack()
         return self.delack.segments_per_ack > 0 or self.delack.due()

@@ -328,6 +328,7 @@ class ReceiveWindow:
         return 0
 
     def _follow_segments(self, space: cython.longlong) -> cython.int:
+        """The buffer follows what is read, in segments and the memory that each takes."""
         clamp: cython.longlong = space
         self.rcvq_space = space
         if not self.moderate:
@@ -340,6 +341,7 @@ class ReceiveWindow:
         return 0
 
     def _follow_cushioned(self, copied: cython.longlong) -> cython.int:
+        """The buffer follows what is read, with room for a growing window."""
         window: cython.longlong
         space: cython.longlong
         if self.moderate:

@@ -220,6 +220,7 @@ class CountedRecovery(Recovery):
         return 0
 
     def _head_timed_out(self) -> cython.bint:
+        """`tcp_head_timedout`."""
         if not self.head_timeout or self.board.packets_out() == 0:
             return False
         if self.head_timeout_fack and not self.tags.fack:
@@ -227,6 +228,7 @@ class CountedRecovery(Recovery):
         return self.tags.head_age(self.now_jiffy) > self.timer.rto
 
     def _time_to_recover(self, may_send: cython.bint) -> cython.bint:
+        """`tcp_time_to_recover`."""
         return self.frto == 0 and self.tags.time_to_recover(
             self._head_timed_out(), may_send and self.board.in_flight() < self.congestion.cwnd
         )

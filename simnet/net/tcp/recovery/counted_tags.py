@@ -207,6 +207,7 @@ class CountedTags:
         reord: cython.longlong,
         duplicate: cython.bint,
     ) -> cython.longlong:
+        """Tag the segments of one block."""
         board: Scoreboard = self.board
         number: cython.longlong = board.find(known)
         last: cython.longlong

@@ -103,6 +103,7 @@ class Rack:
         return 0
 
     def _append(self, number: cython.longlong) -> cython.int:
+        """Put a segment at the end of those in the order of sending."""
         board: Scoreboard = self.board
         at: cython.longlong = WORDS * (number & board.mask)
         board.ring[at + NEXT] = NONE

@@ -76,6 +76,7 @@ class SackRecovery(States):
         self._begin()
 
     def _begin(self) -> cython.int:
+        """Forget what the last ACK said."""
         self.tags.begin(self.seq.snd_una, self.high_seq, self.timer.now_us)
         # the timer is to be set anew, or jiffies after which the reordering timer looks for losses,
         # or after which all that was held is taken for lost
@@ -151,6 +152,7 @@ class SackRecovery(States):
         return self.congestion.control(self.rtt.srtt)
 
     def _tag(self, blocks: list[Any], ack: cython.longlong) -> cython.int:
+        """Have the blocks of an ACK tag segments (`tcp_sacktag_write_queue`)."""
         lossy: cython.bint = self.state == LOSS and self.board.undo.marker == NONE
         return self.tags.tag(blocks, ack, self.prior_una, self.seq.snd_nxt, lossy)
 

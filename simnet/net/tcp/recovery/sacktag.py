@@ -245,6 +245,7 @@ class SackTags:
         return found
 
     def _start(self, number: cython.longlong) -> cython.longlong:
+        """Where a segment begins."""
         if number <= 0:
             return 0
         start: cython.longlong = self.board.ring[WORDS * ((number - 1) & self.board.mask) + END]
@@ -327,6 +328,7 @@ class SackTags:
     def _came(
         self, sent_us: cython.longlong, end: cython.longlong, tags: cython.longlong
     ) -> cython.int:
+        """Note that a segment was delivered."""
         self.rack.came(sent_us)
         return self.rack.delivered(sent_us, end, (tags & (RETRANS | EVER)) != 0, self.now_us)
 

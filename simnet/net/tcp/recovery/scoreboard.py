@@ -177,6 +177,7 @@ class Scoreboard:
         return self.head - first
 
     def _clean_tagged(self, ack: cython.longlong, now_jiffy: cython.longlong) -> cython.longlong:
+        """Do as `clean`, where segments may be tagged."""
         first: cython.longlong = self.head
         sent: cython.longlong
         tags: cython.longlong

@@ -356,6 +356,7 @@ class SendOutput:
         fresh: cython.bint,
         now_jiffy: cython.longlong,
     ) -> cython.int:
+        """Make a segment and put it into a queue."""
         skb: Skb
         size: cython.longlong = self.overhead_bytes + end_seq - seq
         if size < LEAST_WIRE_BYTES:

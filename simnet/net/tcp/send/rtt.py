@@ -127,6 +127,7 @@ class RttEstimator:
         return 0
 
     def _restart(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
+        """One sample is the least of all three parts (`minmax_reset`)."""
         self.least_us = self.second_us = self.third_us = rtt_us
         self.least_at_us = self.second_at_us = self.third_at_us = now_us
         return 0
@@ -147,6 +148,7 @@ class RttEstimator:
         return 0
 
     def _step(self, rtt_us: cython.longlong, now_us: cython.longlong) -> cython.int:
+        """The second and third least move up."""
         self.least_us, self.least_at_us = self.second_us, self.second_at_us
         self.second_us, self.second_at_us = self.third_us, self.third_at_us
         self.third_us, self.third_at_us = rtt_us, now_us

@@ -242,6 +242,7 @@ class TcpSender:
     def _tag(
         self, blocks: list[Any], ack: cython.longlong, prior_una: cython.longlong
     ) -> cython.bint:
+        """Have the blocks of an ACK tag segments, if SACK is on."""
         if not self.board.sack:
             return False
         return self.counted.tags.tag_blocks(
