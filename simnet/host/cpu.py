@@ -124,6 +124,7 @@ class Cpu(Component):
 
     Attributes:
         waited_ps: system time in which processes polled a device that had nothing.
+        spun_ps: user time in which they looked for something that was not there.
     """
 
     cpu_id: cython.int = 0
@@ -183,6 +184,7 @@ class Cpu(Component):
     irq_ps: cython.longlong = 0
     steal_ps: cython.longlong = 0
     waited_ps: Public[cython.longlong] = 0
+    spun_ps: Public[cython.longlong] = 0
     purr_ps: Public[cython.longlong] = 0
     idle_ticks: cython.longlong = 0
     user_ticks: cython.longlong = 0

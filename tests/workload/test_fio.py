@@ -213,6 +213,7 @@ def test_polling_takes_no_interrupt_and_no_switch() -> None:
     # it looks every 0.2 us
     assert 100 + 0.3 + 0.1 <= mean_us(stats.clat) <= 100 + 0.3 + 0.1 + 0.4
     assert fio.machine.cpus[0].times()["idle_ps"] < 10 * US
+    assert 0.95 < fio.machine.cpus[0].waited_ps / 10**10 < 0.99
 
 
 @pytest.mark.parametrize("hipri", [False, True])
@@ -366,6 +367,9 @@ def test_a_thread_that_submits_costs_no_system_call_and_no_switch() -> None:
     # and the event, which the process finds within one
     way = 0.05 + 0.3 + 0.8 + 100 + 0.5 + 0.3 + 0.1 + 0.05
     assert way - 0.01 < mean_us(stats.clat) < way + 4 * 0.05
+    # nearly all of it in vain
+    assert fio.machine.cpus[0].spun_ps > 0.98 * 20 * 10**9
+    assert fio.machine.cpus[1].waited_ps > 0.96 * 20 * 10**9
     interrupts = [queue.interrupts for queue in fio.queue.hardware]
     assert interrupts[1] == sum(interrupts) > 100
 

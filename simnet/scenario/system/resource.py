@@ -134,7 +134,7 @@ def cpus(
 ) -> tuple[Resource, ...]:
     """The logical CPUs of a machine, their busy time split by context.
 
-    Time that a hypervisor stole, and time in which processes polled a device that had nothing, is
+    Time that a hypervisor stole, and time in which processes looked for what was not there, is
     reported separately and is not part of what was used.
 
     Args:
@@ -146,10 +146,12 @@ def cpus(
     found = []
     for cpu in machine.online:
         times = cpu.times()
-        polled, stolen = min(cpu.waited_ps, times["system_ps"]), times["steal_ps"]
-        times["system_ps"] -= polled
+        waited = min(cpu.waited_ps, times["system_ps"])
+        spun = min(cpu.spun_ps, times["user_ps"])
+        times["system_ps"] -= waited
+        times["user_ps"] -= spun
         split = tuple((name, times[f"{name}_ps"]) for name in _CONTEXTS)
-        apart = ((_POLLING, polled), (_STEAL, stolen))
+        apart = ((_POLLING, waited + spun), (_STEAL, times["steal_ps"]))
         found.append(
             Resource(
                 f"{prefix}cpu{cpu.cpu_id}",

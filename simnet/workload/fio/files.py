@@ -174,21 +174,23 @@ class FioFiles:
                 break
         return position
 
-    def poll(self, cpu: Cpu) -> cython.int:
-        """Take from the drives what they have done of their polled queues."""
+    def poll(self, cpu: Cpu) -> cython.longlong:
+        """Take from the drives what they have done of their polled queues; return how much."""
         file: FioFile
         queue: MultiQueue
         hardware: HardwareQueue
         task: Any
         found: cython.longlong
+        total: cython.longlong = 0
         for file in self.files:
             queue = file.queue
             hardware = queue.queue_of(cpu, True)
             found = hardware.poll(cpu)
+            total += found
             self.debt_ps += found * queue.complete_ps + queue.waking_ps(len(queue.woken))
             self.ledger.storage += found * queue.complete_ps
             if len(queue.woken) > 0:
                 woken, queue.woken = queue.woken, []
                 for task in woken:
                     task.wake_on(cpu)
-        return 0
+        return total

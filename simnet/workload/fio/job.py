@@ -331,6 +331,7 @@ class FioJob(Task):
         self.state = _SPINNING
         if self.yield_if_needed(cpu):
             return 0
+        cpu.spun_ps += self.ring_ps
         self.stats.user_ps += self.ring_ps
         self.ledger.application += self.ring_ps
         cpu.run_to_user(self, 0, self.ring_ps)
@@ -357,7 +358,8 @@ class FioJob(Task):
 
     def _complete_polled(self, cpu: Cpu) -> cython.int:
         """Take from the drive what it has done of the polled queue."""
-        self.files.poll(cpu)
+        if self.files.poll(cpu) == 0:
+            cpu.waited_ps += self.files.poll_ps
         return self._owe()
 
     def _poll_again(self, cpu: Cpu, state: cython.int) -> cython.int:

@@ -114,6 +114,7 @@ class SqThread(Task):
         """The turn is over; whether another one begins, as it did not have to sleep for a tag."""
         ring: Ring = self.ring
         begin: cython.Py_ssize_t = self.position
+        idle: cython.bint = self.posted == 0 and len(self.taken) == 0
         ring.done.extend(ring.arrived[: self.posted])
         del ring.arrived[: self.posted]
         self.posted = 0
@@ -125,6 +126,8 @@ class SqThread(Task):
             elif not self.polls:
                 self.sleep()
                 return False
-        if self.polls and ring.in_drive > 0:
-            self.files.poll(cpu)
+        if self.polls and ring.in_drive > 0 and self.files.poll(cpu) > 0:
+            idle = False
+        if idle:
+            cpu.waited_ps += self.ring_ps
         return True
