@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import few
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
+from simnet.study.run.duration_text import in_unit
 from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
 
@@ -220,19 +221,21 @@ def latency_section(
 
 def quantiles_section(results: Mapping[str, Result]) -> Section:
     """Latencies and rates of each flow."""
+    flows = [flow for result in results.values() for flow in result.flows]
+    unit, scale = in_unit(flow.latency_us.p999 for flow in flows)
     rows = [
         (
             flow.name, case, f"{flow.goodput_bps / 1e6:,.1f}",
             "-" if flow.transactions_per_s is None else f"{flow.transactions_per_s:,.0f}",
-            flow.latency_us.kind, *_quantiles(flow.latency_us),
+            flow.latency_us.kind, *_quantiles(flow.latency_us, scale),
         )
         for case, result in results.items()
         for flow in result.flows
     ]  # fmt: skip
     totals = [(case, _total(result)) for case, result in results.items()]
     heading = (
-        *("flow", "case", "Mbit/s", "transactions/s", "latency", "p50 us", "p99 us"),
-        "p99.9 us",
+        *("flow", "case", "Mbit/s", "transactions/s", "latency"),
+        *(f"{share} {unit}" for share in ("p50", "p99", "p99.9")),
     )
     caption = "Flows, and the quantiles of their latencies"
     table = Table(caption, heading, tuple(rows), left=2)
@@ -243,11 +246,14 @@ def _total(result: Result) -> str:
     late = result.messages.latency_us if result.messages else None
     shown = f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy"
     if late:
-        p50, p99, p999 = _quantiles(late)
-        shown += f", messages {late_of(late.kind, 'p50')} {p50} us, p99 {p99} us, p99.9 {p999} us"
+        unit, scale = in_unit((late.p50, late.p99, late.p999))
+        p50, p99, p999 = (f"{one} {unit}" for one in _quantiles(late, scale))
+        shown += f", messages {late_of(late.kind, 'p50')} {p50}, p99 {p99}, p99.9 {p999}"
     return shown
 
 
-def _quantiles(late: Latency) -> tuple[str, str, str]:
-    shown = ["-" if us is None else f"{us:,.1f}" for us in (late.p50, late.p99, late.p999)]
+def _quantiles(late: Latency, scale: float) -> tuple[str, str, str]:
+    """In us times a scale."""
+    found = (late.p50, late.p99, late.p999)
+    shown = ["-" if us is None else f"{us * scale:,.1f}" for us in found]
     return shown[0], shown[1], shown[2]
