@@ -17,8 +17,8 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 # The same examples on every machine and every run: a failure is never a matter of luck. Time
 # limits would be one: the interpreted engine on a busy machine is slow. A day has the first of the
-# night's examples, and the interpreted engine the first of the day's.
-for name, number in {"day": 40, "night": 100}.items():
+# night's examples.
+for name, number in {"day": 25, "night": 100}.items():
     settings.register_profile(
         name,
         max_examples=number if _engine.active() == "compiled" else 25,
@@ -33,7 +33,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin with no kept results, and share those of this run, unless a folder is named."""
+    """Begin with no kept results, and share those of this run, unless a folder is named.
+
+    What tests write need not outlive the machine, and the disk would be waited for.
+    """
+    os.fsync = lambda fd: None  # noqa: ARG005 - called as the system is
     if "SIMNET_CACHE_DIR" not in os.environ:
         folder = tempfile.mkdtemp(prefix="simnet-kept-")
         os.environ["SIMNET_CACHE_DIR"] = folder

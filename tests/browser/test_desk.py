@@ -31,7 +31,7 @@ def address() -> str:
     return served(None)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("width", [390, 1400])
 def test_what_is_pasted_is_diagnosed(
     seen: Seen, address: str, width: int, scheme: Literal["light", "dark"]

@@ -100,7 +100,7 @@ def test_positions_stay_as_points_of_a_curve(page: Page) -> None:
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", [390, pytest.param(1400, marks=pytest.mark.nightly)])
 def test_it_fits_and_is_of_one_theme(
     page: Page, width: int, scheme: Literal["light", "dark"]
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 import pytest
 
 from tests.browser.conftest import Seen
-from tests.report.html.documents import saved_documents
+from tests.report.html.documents import KINDS, saved_documents
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +58,8 @@ def test_a_script_in_it_cannot_run(seen: Seen, report: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("kind", list(saved_documents()))
+@pytest.mark.parametrize("width", [390, pytest.param(1400, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_wider_than_the_window_or_written_too_small(
     seen: Seen, tmp_path: Path, kind: str, width: int, scheme: Literal["light", "dark"]
 ) -> None:

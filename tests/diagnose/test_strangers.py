@@ -20,6 +20,7 @@ from simnet.report.diagnosis import diagnosis
 from simnet.report.html.make import saved_parts
 from simnet.report.html.page import page
 from tests.diagnose.table import RULES
+from tests.house.examples import examples
 
 CASES: Final = Path(__file__).parents[2] / "validation" / "cases"
 PASTES: Final = Path(__file__).parent / "pastes"
@@ -65,7 +66,9 @@ def mutated(draw: st.DrawFn) -> str:
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(mutated())
 def test_whatever_is_pasted_there_is_an_answer(tmp_path: Path, text: str) -> None:

@@ -71,15 +71,9 @@ def without_pictures(output: dict[str, Any]) -> dict[str, Any]:
     return {"image/png": ""} if "image/png" in output else output
 
 
-def _each() -> Iterator[Any]:
-    """All notebooks: the first for every change, the others, which take longer, every night."""
-    for path in NOTEBOOKS:
-        marks = [] if path is NOTEBOOKS[0] else [pytest.mark.nightly]
-        yield pytest.param(path, id=path.name, marks=marks)
-
-
 @pytest.mark.compiled
-@pytest.mark.parametrize("path", list(_each()))
+@pytest.mark.nightly
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_it_runs_and_its_plots_have_units(path: Path, runner: Runner, tmp_path: Path) -> None:
     executed = runner.run(watched(path, tmp_path))
     outputs = shown(executed)

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
 from tests.house.layers import imports_of_python
@@ -148,20 +146,19 @@ def test_every_folder_announces_itself_by_its_name() -> None:
     assert sorted(one.name for one in subjects()) == sorted(folders)
 
 
-@pytest.mark.parametrize(
-    ("script", "printed"),
-    [
-        (_KNOB, "warp on"),
-        (_KIND, "warp 7"),
-        (_TABLE, "warp 9 8 d.toml peers shakes"),
-        (_HULL, "4"),
-        (_ADDED, "[2, 5] 4"),
-        (_APPLY, "5 of nine"),
-        (_LIFT, "[('core', 'twice', 2)]"),
-        (_RUN, "[('warp core', 1.0)]\n3"),
-    ],
+_SCRIPTS = (
+    (_KNOB, "warp on"),
+    (_KIND, "warp 7"),
+    (_TABLE, "warp 9 8 d.toml peers shakes"),
+    (_HULL, "4"),
+    (_ADDED, "[2, 5] 4"),
+    (_APPLY, "5 of nine"),
+    (_LIFT, "[('core', 'twice', 2)]"),
+    (_RUN, "[('warp core', 1.0)]\n3"),
 )
-def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_path: Path) -> None:
+
+
+def test_a_new_folder_is_found_without_a_list(tmp_path: Path) -> None:
     (tmp_path / "warp").mkdir()
     (tmp_path / "warp" / "__init__.py").write_text(_SUBJECT, encoding="utf-8")
     (tmp_path / "d.toml").write_text(_MODEL, encoding="utf-8")
@@ -171,6 +168,6 @@ def test_a_new_folder_is_found_without_a_list(script: str, printed: str, tmp_pat
     (tmp_path / "s.toml").write_text(f"{named}\n{tables}", encoding="utf-8")
     (tmp_path / "listing.txt").write_text("# warpctl -a\nspeed: 5\n", encoding="utf-8")
     found = "import simnet.scenario.parts as parts; parts.__path__.append('.')"
-    command = [sys.executable, "-c", found + script]
+    command = [sys.executable, "-c", "\n".join([found, *(script for script, _ in _SCRIPTS)])]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True)
-    assert done.stdout == f"{printed}\n"
+    assert done.stdout == "".join(f"{printed}\n" for _, printed in _SCRIPTS)

@@ -45,8 +45,8 @@ def test_what_is_read_is_right_and_simulates(name: str, tmp_path: Path) -> None:
         "ports": [f"{n.name} {n.text('driver')} {n.number('node', -1)}" for n in host.nics],
     }
     assert found == HOSTS[name]
-    role = imported(host).role
-    assert role == ROLES.get(name, "")
-    imported(host, "stream" if role else None).write(tmp_path / "out")
+    made = imported(host)
+    assert made.role == ROLES.get(name, "")
+    (imported(host, "stream") if made.role else made).write(tmp_path / "out")
     run = simnet.run(tmp_path / "out" / "scenario.toml", warm_up="0 s", duration="100 us")
     assert [cpu.id for cpu in run.cpus] == sorted(topology.cpus)

@@ -37,32 +37,25 @@ def made(
     return sim, far, generator
 
 
-@pytest.mark.parametrize(
-    "rate",
-    [
-        1_000,
-        10_020_000,
-        pytest.param(33_333_333, marks=pytest.mark.nightly),
-    ],
-)
-def test_frames_come_evenly_at_the_rate(rate: int) -> None:
+@pytest.mark.parametrize(("rate", "ms"), [(1_000, 30), (10_020_000, 3), (33_333_333, 3)])
+def test_frames_come_evenly_at_the_rate(rate: int, ms: int) -> None:
     sim, far, generator = made(rate)
-    sim.run_until(30 * MS)
+    sim.run_until(ms * MS)
     times = []
     while far.incoming.count:
         times.append(far.incoming.pop().arrival_ps)
     assert generator.sent == len(times)
     # what has been sent ahead is at most a train
-    due = sum(time <= 30 * MS for time in times)
-    assert due == pytest.approx(rate * 30 // 1000, abs=1)
+    due = sum(time <= ms * MS for time in times)
+    assert due == pytest.approx(rate * ms // 1000, abs=1)
     gaps = {after - before for before, after in pairwise(times)}
     assert gaps <= {10**12 // rate, 10**12 // rate + 1}
 
 
 def test_random_frames_have_the_rate_in_the_mean() -> None:
     sim, far, generator = made(5_000_000, random=True)
-    sim.run_until(20 * MS)
-    assert generator.sent == pytest.approx(100_000, rel=0.02)
+    sim.run_until(4 * MS)
+    assert generator.sent == pytest.approx(20_000, rel=0.02)
     assert far.incoming.count == generator.sent
 
 

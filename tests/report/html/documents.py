@@ -22,6 +22,10 @@ from simnet.study.validate.record import record
 from simnet.study.validate.validate import Row, Validation
 from simnet.study.whatif.whatif import WhatIf, whatif
 
+KINDS = [
+    "run", "whatif", "explain", "sweep", "capacity", "validate", "validate --frozen",
+    "screen", "recommend", "diagnose", "compare",
+]  # fmt: skip
 SCENARIO = "x460-out-of-box"
 KNOBS = ("ethtool -C {port} rx-frames", "net.ipv4.tcp_sack")
 

@@ -25,13 +25,9 @@ from simnet.scenario.core.units import parse_quantity
 from simnet.study.figures.style import AFTER
 from simnet.study.run.run import run
 from simnet.study.whatif.whatif import WhatIf
-from tests.report.html.documents import saved_documents
+from tests.report.html.documents import KINDS, saved_documents
 from tests.study.synthetic import result
 
-KINDS = [
-    "run", "whatif", "explain", "sweep", "capacity", "validate", "validate --frozen",
-    "screen", "recommend", "diagnose", "compare",
-]  # fmt: skip
 HOSTILE = '"><script>alert(1)</script>\x1b[31m$\\frac{</style>\u202e&#x27;'
 VOID = {"meta", "link", "br", "img", "image"}
 

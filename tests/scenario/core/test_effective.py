@@ -156,6 +156,7 @@ def test_nothing_can_be_changed_afterwards() -> None:
         effective.kernel.hz = 1000
 
 
+@pytest.mark.nightly
 def test_the_digest_is_the_same_in_every_process() -> None:
     code = f"from simnet.scenario.core.load import load; print(load({SCENARIO!r}).digest())"
     digests = {

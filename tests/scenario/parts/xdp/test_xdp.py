@@ -14,6 +14,7 @@ import simnet
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
+from tests.house.examples import examples
 
 MS = 10**9
 TWO_QUEUES = {"ethtool -L eth0 combined": "2", "ethtool -L eth1 combined": "4"}
@@ -149,7 +150,7 @@ loads = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(loads)
 def test_packets_are_answered_lost_under_a_name_or_in_flight(chosen: dict[str, Any]) -> None:
     effective = load("xdp-firewall", settings={k: str(v) for k, v in chosen.items()})
