@@ -169,6 +169,8 @@ class Gro:
     def flush(self, jiffy: cython.longlong) -> cython.int:
         """`napi_gro_flush`: let go what is held since before `jiffy`; -1: all."""
         bucket: SkbQueue
+        if self.held == 0:
+            return 0
         for bucket in self.buckets:
             while bucket.head is not None and (jiffy < 0 or bucket.head.held_jiffy != jiffy):
                 self._release(bucket, bucket.head)

@@ -20,6 +20,7 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.kernel.compiled import Array, Public
+from simnet.kernel.queue import lowest_bit
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Skb
 from simnet.net.link.wire import Path, Port
@@ -204,7 +205,6 @@ class MultiqueuePort(Port):
         number: cython.int
         word: cython.int
         left: cython.longlong
-        touched: Array[cython.longlong] = self.touched
         while self.incoming.count > 0:
             skb = self.incoming.pop()
             number = -1
@@ -212,20 +212,18 @@ class MultiqueuePort(Port):
                 number = self.rules.take(skb.header)
             if number < 0:
                 number = self.rss.queue(skb.header)
-            nic = self.queues[number]
+            nic = cython.cast(Nic, self.queues[number])
             nic.incoming.append(skb)
             word = number // _WORD_BITS
-            touched[word] = touched[word] | _ONE << number % _WORD_BITS
-        for word in range(len(touched)):
-            left = touched[word]
-            touched[word] = 0
-            number = word * _WORD_BITS
-            while left > 0:
-                if left & 1:
-                    nic = self.queues[number]
-                    nic.frames_added()
-                left >>= 1
-                number += 1
+            self.touched[word] = self.touched[word] | _ONE << number % _WORD_BITS
+        for word in range(len(self.touched)):
+            left = self.touched[word]
+            self.touched[word] = 0
+            while left != 0:
+                number = word * _WORD_BITS + lowest_bit(left)
+                nic = cython.cast(Nic, self.queues[number])
+                nic.frames_added()
+                left &= left - 1
         return 0
 
     def rx_queue(self, header: Header | None) -> cython.int:

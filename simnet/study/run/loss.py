@@ -6,9 +6,8 @@ slow shows it: queues fill and packets are dropped, or messages pile up before i
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
@@ -75,12 +74,13 @@ def quantile_us(
     Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
     those that came between. None without samples.
     """
-    return _of_ranks(_between(start, end), (share,))[0]
+    return _of_ranks(between(start, end), (share,))[0]
 
 
-def _between(
+def between(
     start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
+    """The samples that came between two states of a histogram, ascending."""
     before = dict(start)
     return [(upper, count - before.get(upper, 0)) for upper, count in sorted(end)]
 
@@ -89,10 +89,12 @@ def _of_ranks(
     counts: Sequence[tuple[int, int]], shares: Sequence[Fraction]
 ) -> tuple[float | None, ...]:
     """Upper edges in microseconds of the buckets that hold shares of the samples."""
-    seen = list(accumulate(count for _, count in counts))
+    seen = list(accumulate([count for _, count in counts]))
     if not seen or not seen[-1]:
         return (None,) * len(shares)
-    ranks = [bisect_left(seen, math.ceil(share * seen[-1])) for share in shares]
+    ranks = [
+        bisect_left(seen, -(-seen[-1] * share.numerator // share.denominator)) for share in shares
+    ]
     return tuple(counts[rank][0] / _PS_PER_US for rank in ranks)
 
 
@@ -100,7 +102,12 @@ def latency_of(
     start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], kind: str = ""
 ) -> Latency:
     """The quantiles of the samples that came between two states of a histogram."""
-    p50, p99, p999 = _of_ranks(_between(start, end), _RANKS)
+    return latency_in(between(start, end), kind)
+
+
+def latency_in(counts: Sequence[tuple[int, int]], kind: str = "") -> Latency:
+    """The quantiles of samples, from their number in each bucket."""
+    p50, p99, p999 = _of_ranks(counts, _RANKS)
     return Latency(kind=kind, p50=p50, p99=p99, p999=p999)
 
 
@@ -161,7 +168,7 @@ def latencies_of(start: Snapshot, end: Snapshot) -> tuple[tuple[float, int], ...
     """Latencies of all flows between two snapshots: upper edge in us and number, ascending."""
     return tuple(
         (upper_ps / _PS_PER_US, count)
-        for upper_ps, count in _between(_all(start), _all(end))
+        for upper_ps, count in between(_all(start), _all(end))
         if count
     )
 
@@ -186,8 +193,8 @@ def _came(ports: Sequence[PortCounts]) -> int:
 
 def _all(snapshot: Snapshot) -> list[tuple[int, int]]:
     """One histogram of the latencies of all flows."""
-    counts: dict[int, int] = {}
+    counts: defaultdict[int, int] = defaultdict(int)
     for flow in snapshot.flows:
         for upper_ps, count in flow.latency:
-            counts[upper_ps] = counts.get(upper_ps, 0) + count
+            counts[upper_ps] += count
     return sorted(counts.items())

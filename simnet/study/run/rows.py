@@ -11,7 +11,7 @@ from simnet.errors import SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
 from simnet.rows import Percent, Rate, Row
 from simnet.study.run.activity import idle_shares
-from simnet.study.run.loss import Latency, latency_of
+from simnet.study.run.loss import Latency, between, latency_in
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
@@ -201,13 +201,14 @@ def flow_rates(
 ) -> FlowRates:
     """Return what a flow delivered; `asks`: by requests and responses."""
     goodput_bps = per_s(8 * (last.bytes - first.bytes), elapsed_ps)
+    latencies = between(first.latency, last.latency)
     # there is one sample of latency for each transaction
-    samples = sum(count for _, count in last.latency) - sum(count for _, count in first.latency)
+    samples = sum([count for _, count in latencies]) if asks else 0
     return FlowRates(
         name=last.name,
         port=last.port,
         goodput_bps=goodput_bps,
-        latency_us=latency_of(first.latency, last.latency, latency_kind),
+        latency_us=latency_in(latencies, latency_kind),
         transactions_per_s=per_s(samples, elapsed_ps) if asks else None,
         direction=direction,
     )

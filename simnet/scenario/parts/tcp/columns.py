@@ -14,7 +14,7 @@ from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from simnet.net.tcp.receive.receiver import TcpReceiver
     from simnet.net.tcp.send.sender import TcpSender
@@ -56,10 +56,10 @@ class TcpCounts:
     marked: int = 0
     delivered_ce: int = 0
 
-    def plus(self, other: TcpCounts, sign: int = 1) -> TcpCounts:
-        """The sum, or the difference."""
-        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
-        return TcpCounts(*(mine + sign * theirs for mine, theirs in pairs))
+    def since(self, before: TcpCounts) -> TcpCounts:
+        """The difference."""
+        pairs = zip(vars(self).values(), vars(before).values(), strict=True)
+        return TcpCounts(*[now - then for now, then in pairs])
 
 
 class TcpUse(Row):
@@ -92,43 +92,44 @@ def counts_of(
     """Return what reads the counters by flow."""
 
     def read() -> dict[str, TcpCounts]:
-        found: dict[str, TcpCounts] = {}
-
-        def add(flow: str, more: TcpCounts) -> None:
-            found[flow] = found[flow].plus(more) if flow in found else more
-
+        sending: dict[str, list[SendingHalf]] = {}
+        taking: dict[str, list[ReceivingHalf]] = {}
         for half in halves:
-            sent, timeouts = half.sender.output, half.sender.timeouts
-            more = TcpCounts(
-                segments=sent.segments,
-                retransmissions=sent.retransmissions,
-                timeouts=timeouts,
-                stalls=sent.stalls,
-                stalled_ps=sent.stalled_jiffies * half.jiffy_ps,
-            )
-            add(half.flow, more)
+            sending.setdefault(half.flow, []).append(half)
         for flow, end in receiving:
-            receiver = end.receiver
-            more = TcpCounts(
-                acks=end.acks_sent,
-                delayed_acks=receiver.delack.delayed_acks,
-                quick_acks=receiver.delack.quick_acks,
-                received=receiver.segments,
-                out_of_order=receiver.out_of_order_segments,
-                marked=receiver.ecn.marked if receiver.ecn else 0,
-                delivered_ce=receiver.ecn.delivered_ce if receiver.ecn else 0,
-            )
-            add(flow, more)
-        return found
+            taking.setdefault(flow, []).append(end)
+        flows = dict.fromkeys((*sending, *taking))
+        return {flow: _sum(sending.get(flow, ()), taking.get(flow, ())) for flow in flows}
 
     return read
+
+
+def _sum(halves: Sequence[SendingHalf], ends: Sequence[ReceivingHalf]) -> TcpCounts:
+    """The counters of all ends of a flow."""
+    outputs = [half.sender.output for half in halves]
+    receivers = [end.receiver for end in ends]
+    delacks = [receiver.delack for receiver in receivers]
+    marks = [receiver.ecn for receiver in receivers if receiver.ecn]
+    return TcpCounts(
+        segments=sum([output.segments for output in outputs]),
+        retransmissions=sum([output.retransmissions for output in outputs]),
+        timeouts=sum([half.sender.timeouts for half in halves]),
+        acks=sum([end.acks_sent for end in ends]),
+        delayed_acks=sum([delack.delayed_acks for delack in delacks]),
+        quick_acks=sum([delack.quick_acks for delack in delacks]),
+        received=sum([receiver.segments for receiver in receivers]),
+        out_of_order=sum([receiver.out_of_order_segments for receiver in receivers]),
+        stalls=sum([output.stalls for output in outputs]),
+        stalled_ps=sum([half.sender.output.stalled_jiffies * half.jiffy_ps for half in halves]),
+        marked=sum([mark.marked for mark in marks]),
+        delivered_ce=sum([mark.delivered_ce for mark in marks]),
+    )
 
 
 def _use(start: Snapshot, end: Snapshot) -> tuple[TcpUse, ...]:
     before = start.observed.get("tcp", {})
     return tuple(
-        _row(name, last.plus(before[name], -1))
-        for name, last in end.observed.get("tcp", {}).items()
+        _row(name, last.since(before[name])) for name, last in end.observed.get("tcp", {}).items()
     )
 
 
