@@ -63,6 +63,7 @@ class Costs:
         clock_hz: clock of the CPU.
         line_bytes: cache line.
         copy_overlap: how many line fetches a copy keeps in flight.
+        stores_overlap: it asks for lines that it writes ahead, too; else they come one by one.
     """
 
     hardirq_ps: cython.longlong = 0
@@ -99,10 +100,17 @@ class Costs:
     page_ps: cython.longlong = 0
     line_bytes: cython.int = 0
     copy_overlap: cython.int = 0
+    stores_overlap: cython.bint = False
     ledger: Ledger = None
 
     def __init__(
-        self, cycles: Mapping[str, int], clock_hz: int, line_bytes: int, copy_overlap: int
+        self,
+        cycles: Mapping[str, int],
+        clock_hz: int,
+        line_bytes: int,
+        copy_overlap: int,
+        *,
+        stores_overlap: bool = False,
     ) -> None:
         ps = {name: cycles_ps(cycles[name], clock_hz) for name in COST_NAMES}
         self.hardirq_ps = ps["hardirq"]
@@ -139,6 +147,7 @@ class Costs:
         self.page_ps = ps["page"]
         self.line_bytes = line_bytes
         self.copy_overlap = copy_overlap
+        self.stores_overlap = stores_overlap
         self.ledger = Ledger()
 
     @cython.cfunc
@@ -150,6 +159,11 @@ class Costs:
     def overlapping_ps(self, fetches_ps: cython.longlong) -> cython.longlong:
         """What a copy waits for lines whose fetches last `fetches_ps` in all, in whole ns."""
         return fetches_ps // 1000 // self.copy_overlap * 1000
+
+    @cython.cfunc
+    def storing_ps(self, fetches_ps: cython.longlong) -> cython.longlong:
+        """What a copy waits for lines that it writes, whose fetches last so long in all."""
+        return self.overlapping_ps(fetches_ps) if self.stores_overlap else fetches_ps
 
     @cython.cfunc
     def checksum_ps(self, length: cython.longlong) -> cython.longlong:

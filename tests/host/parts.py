@@ -23,9 +23,10 @@ LINE_BYTES = 128
 
 
 def make_costs(copy_overlap: int = 1, **cost_ns: int) -> Costs:
-    """Costs in ns, zero unless named."""
+    """Costs in ns, zero unless named; `stores_overlap`, unless that is 0."""
+    stores_overlap = bool(cost_ns.pop("stores_overlap", 0))
     cycles = dict.fromkeys(COST_NAMES, 0) | cost_ns
-    return Costs(cycles, 10**9, LINE_BYTES, copy_overlap)
+    return Costs(cycles, 10**9, LINE_BYTES, copy_overlap, stores_overlap=stores_overlap)
 
 
 def make_memory(nodes: int = 1, links: list[tuple[int, int]] | None = None, **ps: int) -> Memory:

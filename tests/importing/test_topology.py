@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import simnet
 from simnet.errors import InputError
 from simnet.host.cpulist import cpulist_text, parse_cpulist, parse_cpumask
 from simnet.importing.import_host import import_host
@@ -319,3 +320,61 @@ def test_a_clock_is_read_where_a_file_says_it_of_cpus_at_work(
     assert any("clock" in note for note in found.notes) == (state == "assumed")
     if state == "assumed":
         assert (told["low"], told["high"]) == (f"{int(0.6 * clock)} MHz", f"{clock} MHz")
+
+
+# -- two sockets of EPYC -----------------------------------------------------------------------
+
+_EPYC = """\
+$ uname -r
+5.15.0-91-generic
+$ lscpu
+CPU(s):                  32
+Thread(s) per core:      1
+Core(s) per socket:      16
+Socket(s):               2
+NUMA node(s):            2
+Model name:              AMD EPYC 7313 16-Core Processor
+NUMA node0 CPU(s):       0-15
+NUMA node1 CPU(s):       16-31
+"""
+_PORT = """\
+$ ethtool -i ens1f{0}np{0}
+driver: mlx5_core
+$ ethtool ens1f{0}np{0}
+\tSpeed: 100000Mb/s
+$ ethtool -l ens1f{0}np{0}
+Pre-set maximums:
+Combined:\t63
+Current hardware settings:
+Combined:\t{1}
+"""
+
+
+def _rates(root: Path, queues: int, **settings: str) -> dict[str, float]:
+    """Mbit/s of a stream by each of two ports of the first socket."""
+    text = _EPYC + _PORT.format(0, queues) + _PORT.format(1, queues)
+    import_host(folder(root / "host", {"pasted.txt": text})).write(root / "out")
+    result = simnet.run(
+        root / "out" / "scenario.toml", settings=settings, warm_up="10 ms", duration="10 ms"
+    )
+    return {flow.port: flow.goodput_bps / 1e6 for flow in result.flows}
+
+
+@pytest.mark.parametrize("test", ["netserver", "netperf"])
+def test_equal_ports_carry_about_the_same(test: str, tmp_path: Path) -> None:
+    first, second = _rates(tmp_path, 31, test=test).values()
+    assert first == pytest.approx(second, rel=0.3)
+
+
+@pytest.mark.parametrize(("test", "left"), [("netserver", 0.5), ("netperf", 0.7)])
+def test_a_stream_that_is_handled_by_the_other_socket_keeps_most_of_its_rate(
+    test: str, left: float, tmp_path: Path
+) -> None:
+    rates = [
+        _rates(
+            tmp_path / cpu, 1, test=test, **{"/proc/irq/64/smp_affinity_list": cpu}
+        )["ens1f0np0"]
+        for cpu in ("8", "24")
+    ]  # fmt: skip
+    assert rates[1] > left * rates[0]
+    assert rates[1] < 1.02 * rates[0]

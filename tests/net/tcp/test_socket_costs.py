@@ -61,10 +61,12 @@ class Wire(Port):
 class Host:
     """A machine with a socket on `wire`, whose device is on `node`."""
 
-    def __init__(self, *, node: int = 0, copy_overlap: int = 1, **options: Any) -> None:
+    def __init__(
+        self, *, node: int = 0, copy_overlap: int = 1, stores_overlap: bool = False, **options: Any
+    ) -> None:
         self.sim = Simulator()
         memory = make_memory(2, local_ps=100 * NS, remote_ps=250 * NS, remote_dirty_ps=400 * NS)
-        costs = make_costs(copy_overlap, **COSTS)
+        costs = make_costs(copy_overlap, stores_overlap=stores_overlap, **COSTS)
         self.machine = make_machine(self.sim, "host", costs, memory, nodes=2)
         self.ledger = self.machine.costs.ledger
         self.cpus = self.machine.cpus
@@ -123,6 +125,12 @@ class TestCopy:
         host = Host(node=1, copy_overlap=4)
         assert host.socket.tx_costs.copy_ps(host.cpus[0], 300) == (120 + 3 * 150) * NS
         assert host.booked() == {"copy": 120, "copy_lines": 450}
+        assert host.socket.tx_costs.copy_ps(host.cpus[1], 300) == 120 * NS
+
+    def test_a_cpu_that_asks_for_them_ahead_waits_for_several_at_once(self) -> None:
+        host = Host(node=1, copy_overlap=4, stores_overlap=True)
+        assert host.socket.tx_costs.copy_ps(host.cpus[0], 300) == (120 + 112) * NS
+        assert host.booked() == {"copy": 120, "copy_lines": 112}
         assert host.socket.tx_costs.copy_ps(host.cpus[1], 300) == 120 * NS
 
     def test_from_the_queue_buffers_are_freed(self) -> None:

@@ -46,7 +46,6 @@ class SendCosts:
     checksums: cython.bint = False
     gso: cython.bint = False
     per_large: cython.int = 0
-    overlaps: cython.bint = False
     core_cache: CacheWays = None
     toucher: Cpu = None
 
@@ -70,7 +69,6 @@ class SendCosts:
         self.checksums = checksum_by_cpu
         self.gso = gso
         self.per_large = per_large
-        self.overlaps = len(memory.caches) > 0
         self.core_cache = memory.core_cache
 
     @cython.cfunc
@@ -83,14 +81,13 @@ class SendCosts:
         """Copy `length` bytes of the user into buffers that the port's device has read before.
 
         Each line has to be taken back from the device's node before it can be written. Stores are
-        carried out in order, so nothing overlaps; where caches are modelled, CPUs ask for lines
-        ahead of their stores. The user's own buffers are small and stay in the cache.
+        carried out in order: nothing overlaps, unless the CPU asks for lines ahead of its stores.
+        The user's own buffers are small and stay in the cache.
         """
         lines: cython.longlong = self.costs.lines(length)
         far_ps: cython.longlong = lines * (self.memory.beyond_ps(cpu, cpu.node, self.nic.node))
         copy_ps: cython.longlong = lines * self.costs.copy_line_ps
-        if self.overlaps:
-            far_ps = self.costs.overlapping_ps(far_ps)
+        far_ps = self.costs.storing_ps(far_ps)
         if self.core_cache is not None:
             copy_ps = max(copy_ps + self._written_back_ps(lines), 0)
         self.ledger.copy += copy_ps

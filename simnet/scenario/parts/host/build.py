@@ -28,7 +28,13 @@ _PRIVATE_WAYS = 16
 def make_costs(host: Host) -> Costs:
     """What steps cost on a host's CPUs."""
     cycles = {name: getattr(host.cpu.costs, f"{name}_cycles") for name in COST_NAMES}
-    return Costs(cycles, host.cpu.clock_hz, host.cpu.cache_line_bytes, host.cpu.copy_overlap)
+    return Costs(
+        cycles,
+        host.cpu.clock_hz,
+        host.cpu.cache_line_bytes,
+        host.cpu.copy_overlap,
+        stores_overlap=host.cpu.stores_overlap,
+    )
 
 
 def make_spread(host: Host, path: str, seed: int) -> Spread:
