@@ -156,6 +156,11 @@ def queue_a_cpu(model: str) -> int:
     return int(form.rx_queues.value) if Nic.variants()[form.driver].queue_a_cpu else 0
 
 
+def last_release(model: str) -> tuple[int, ...]:
+    """Return the last kernel that a card's rules are of; empty where later ones have them, too."""
+    return tuple(getattr(Nic.variants()[_form("nic", model).driver], "last", ()))
+
+
 _WORD: Final = re.compile(r"[a-z0-9]{1,30}")
 _CHIP_LETTERS: Final = 4
 

@@ -257,7 +257,7 @@ def test_rings_and_a_long_key_of_the_hash(tmp_path: Path) -> None:
         ({"ethtool-i-eth0.txt": "driver: igb\n"}, "1000 Mbit/s"),
         ({"ethtool-i-eth0.txt": "driver: bnx2\n"}, "1000 Mbit/s"),
         ({"ethtool-i-eth0.txt": "driver: r8169\n"}, "1000 Mbit/s"),
-        ({"ethtool-i-eth0.txt": "driver: ena\n"}, "10 Gbit/s"),
+        ({"ethtool-i-eth0.txt": "driver: ena\n"}, "10000 Mbit/s"),
         ({"ethtool-i-eth0.txt": "driver: mlx5_core\n"}, "100000 Mbit/s"),
         (
             {

@@ -33,7 +33,7 @@ POSTS: Final[dict[str, tuple[str, str, str, int, dict[str, tuple[str, int, str]]
         "5.10.184-175.731.amzn2.x86_64",
         "Amazon Linux 2",
         16,
-        {"eth0": ("ena", 8, "10 Gbit/s")},
+        {"eth0": ("ena", 8, "10000 Mbit/s")},
     ),
     "conntrack-gateway": (
         "gw2",

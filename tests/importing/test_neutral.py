@@ -95,8 +95,8 @@ HOSTS: Final[dict[str, tuple[dict[str, str], dict[str, Any]]]] = {
         },
         {"queues": 3, "ring": 512, "mbps": 10000, "irqs": [126, 127, 128]},
     ),
-    "ena": (
-        _of("ens5", "ena", l=_CHANNELS.format("ens5", 4), g=_RINGS.format("ens5", 8192, 1024)),
+    "gve": (
+        _of("ens5", "gve", l=_CHANNELS.format("ens5", 4), g=_RINGS.format("ens5", 8192, 1024)),
         {"queues": 4, "ring": 1024, "mbps": 10000, "irqs": [64, 65, 66, 67]},
     ),
 }
@@ -129,6 +129,35 @@ def test_a_host_runs_with_its_own_queues(driver: str, tmp_path: Path) -> None:
     assert {line.irq for line in run.interrupts} <= set(irqs)
     note = f"driver {driver}: queues, rings and speed as read, moderation unknown"
     assert any(line.endswith(note) for line in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("driver", "kernel", "taken"),
+    [
+        ("tg3", "2.6.18-398.el5", "tg3"),
+        ("tg3", "2.6.32-754.el6.x86_64", "neutral"),
+        ("tg3", "5.15.0-91-generic", "neutral"),
+        ("e1000", "2.6.18-398.el5", "e1000"),
+        ("e1000", "6.1.0-18-amd64", "neutral"),
+        ("e1000e", "6.1.0-18-amd64", "e1000e"),
+    ],
+)
+def test_rules_of_earlier_kernels_are_not_used_for_later_ones(
+    tmp_path: Path, driver: str, kernel: str, taken: str
+) -> None:
+    """A tg3 of today has several queues, which the driver of Linux 2.6.18 has not."""
+    queues = "Combined:\t0".join(_CHANNELS.format("eth0", 4).rsplit("Combined:\t4", 1))
+    queues = "RX:\t\t4\nTX:\t\t1".join(queues.rsplit("RX:\t\t0\nTX:\t\t0", 1))
+    several = {"ethtool-l-eth0.txt": queues} if taken == "neutral" else {}
+    files = _of("eth0", driver) | several | {"uname.txt": f"Linux box {kernel} #1 SMP x86_64\n"}
+    made(tmp_path, files)
+    (port,) = load(tmp_path / "out" / "scenario.toml").host.ports
+    nic: Any = port.nic
+    assert nic.driver == taken
+    assert nic.link_rate_bps == 10**9
+    if taken == "neutral":
+        assert nic.rx_queues >= 4
+        assert nic.stands_in_for.startswith(f"{driver} of Linux {kernel[:3]}")
 
 
 def test_moderation_is_nobody_s_rule(tmp_path: Path) -> None:
@@ -204,7 +233,7 @@ def test_more_queues_than_files_tell_of_are_refused(tmp_path: Path) -> None:
     ("driver", "queues", "said", "why"),
     [
         ("sky2", "1", "one queue is", "cards of the driver sky2 have one"),
-        ("ena", "4", "4 queues are", "no file says it: one a CPU, at most 8"),
+        ("gve", "4", "4 queues are", "no file says it: one a CPU, at most 8"),
     ],
 )
 def test_queues_that_no_file_tells_of_are_assumed_and_said(

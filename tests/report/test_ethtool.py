@@ -32,7 +32,13 @@ def shown(scenario: str, **settings: str) -> dict[str, dict[str, int]]:
 
 def test_a_router_shows_what_came_and_went_and_what_was_lost() -> None:
     eth0, eth1 = shown("router-nat").values()
-    assert list(eth0) == [*("rx_packets", "tx_packets", "rx_bytes", "tx_bytes"), "rx_missed_errors"]
+    usual = ("rx_packets", "tx_packets", "rx_bytes", "tx_bytes")
+    assert list(eth0)[:5] == [*usual, "rx_missed_errors"]
+    for name in usual:
+        way, what = name.split("_")
+        queues = [n for key, n in eth0.items() if re.fullmatch(rf"{way}_queue_\d+_{what}", key)]
+        assert len(queues) == 4
+        assert sum(queues) == pytest.approx(eth0[name], abs=1)
     # 700 bytes of payload, with IP, UDP and Ethernet
     assert eth0["rx_bytes"] == pytest.approx(742 * eth0["rx_packets"], rel=0.01)
     assert eth1["tx_packets"] == pytest.approx(eth0["rx_packets"], rel=0.2)
@@ -43,9 +49,10 @@ def test_each_driver_has_its_own_names() -> None:
     lost = {"udp.burst": "300", "ethtool -G eth0 rx": "64"}
     ice = shown("media-udp", **lost)["eth0"]
     assert {"rx_unicast", "rx_bytes", "rx_dropped.nic"} < set(ice)
-    assert "rx_out_of_buffer" in shown("router-connectx5")["eth0"]
+    assert {"rx_out_of_buffer", "rx3_packets"} < set(shown("router-connectx5")["eth0"])
+    assert {"port.rx_dropped", "rx-0.bytes"} < set(shown("netperf-rr")["eth0"])
     for name, driver in Nic.variants().items():
-        assert not driver.statistics or driver.ring_counter, name
+        assert not (driver.statistics or driver.queue_statistics) or driver.ring_counter, name
 
 
 def test_a_diagnosis_finds_the_full_ring_of_a_simulated_host() -> None:

@@ -36,6 +36,7 @@ _ONE_SAMPLE: Final = (
     " later"
 )
 _A_SECOND: Final = r"Ethtool\((?P<interface>[^\s)]{1,15}) *\) stat:"
+_ALLOWANCE: Final = re.compile(r"(bw_in|bw_out|pps|conntrack|linklocal)_allowance_exceeded")
 _LOST: Final = re.compile(r"rx_(missed|no_buffer|discard|out_of_buffer|dropped|fifo)\w*")
 
 
@@ -92,6 +93,22 @@ def _uses(evidence: Evidence) -> Iterator[tuple[str, float, str]]:
 def _lost(text: str) -> int:
     found = pairs(text).items()
     return sum(int(n) for name, n in found if _LOST.fullmatch(name) and n.isdecimal())
+
+
+def _allowances(evidence: Evidence) -> Iterator[str]:
+    """Yield a line for each port whose instance has held it back (`ena_stats_eni_strings`)."""
+    for nic, taken in evidence.of_ports("ethtool -S"):
+        found = [
+            f"{matched[1]} {int(count):,}"
+            for name, count in pairs(taken.text).items()
+            if (matched := _ALLOWANCE.fullmatch(name)) and count.isdecimal() and int(count)
+        ]
+        if found:
+            yield (
+                f"{nic.name}: {taken.name} counts packets beyond the instance's allowances"
+                f" ({', '.join(found)}): how large they are no file says, so none is simulated;"
+                " netem.rate sets one of bandwidth"
+            )
 
 
 def _received(text: str) -> dict[int, int]:
@@ -161,6 +178,7 @@ PARSER: Final = Parser(
             idle="counters of a driver a second: no simulation depends on them",
         ),
     ),
+    notes=_allowances,
     rates=_rates,
     uses=_uses,
 )

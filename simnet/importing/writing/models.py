@@ -285,7 +285,10 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
     elif rate == UNKNOWN_LINK_BPS and why == _NOT_SAID:
         draft.assume("link_rate", f"{rate // 10**9} Gbit/s", why, "1 Gbit/s", "100 Gbit/s")
     else:
-        draft.assume("link_rate", f"{rate // 10**6} Mbit/s", why)
+        # cards of one driver may have links of several speeds
+        known = draft.document["link_rate"] if f"as in {base}" in why else {}
+        ends = (known.get("low"), known.get("high"))
+        draft.assume("link_rate", f"{rate // 10**6} Mbit/s", why, *ends)
     return draft
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from simnet.importing.lookup import nearest_nic, queue_a_cpu
+from simnet.importing.lookup import last_release, nearest_nic, queue_a_cpu, release_of
 from simnet.importing.read_nic import Read
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
@@ -55,6 +55,35 @@ def with_queues(nic: ReadNic, cpus: int) -> ReadNic:
     else:
         found = Read(min(cpus, _MOST), "", f"no file says it: one a CPU, at most {_MOST}")
     return replace(nic, facts={**nic.facts, _QUEUES: found})
+
+
+def by_rules(nic: ReadNic, version: str) -> ReadNic:
+    """Return a port, as a card without rules if its driver's are of earlier kernels.
+
+    Args:
+        nic: as it was read.
+        version: of the host's kernel; empty if no file says it.
+    """
+    driver = nic.text("driver")
+    base, same = nearest_nic(driver, called=nic.text("called"))
+    last = last_release(base) if same else ()
+    release = release_of(version)
+    if not last or release <= last:
+        return nic
+    # of 2.6.32 all three numbers
+    said = ".".join(map(str, release[: len(last)] if release[0] == last[0] else release[:2]))
+    return _without_rules(nic, f"{driver} of Linux {said}")
+
+
+def _without_rules(nic: ReadNic, called: str) -> ReadNic:
+    """Return a port whose driver is called so, which has no rules; its link stays the driver's."""
+    rate, assumed = link_of(nic)
+    source = nic.facts["link_bps"].source if "link_bps" in nic.facts else ""
+    known = {
+        "link_bps": Read(rate, source, assumed),
+        "driver": Read(called, nic.facts["driver"].source),
+    }
+    return replace(nic, facts={**nic.facts, **known})
 
 
 def of_cards(
@@ -109,18 +138,9 @@ def odd_of(nics: Sequence[ReadNic], file: str | None, why: str) -> list[ReadNic]
         driver = nic.text("driver")
         if name != f"nic-{nic.name}.toml" or not nearest_nic(driver)[1]:
             continue
-        rate, assumed = link_of(nic)
-        source = nic.facts["link_bps"].source if "link_bps" in nic.facts else ""
         said = _OF_VERSION.match(why)
-        known = {
-            "link_bps": Read(rate, source, assumed),
-            "driver": Read(
-                said[0] if said is not None else f"{driver} of this kernel",
-                nic.facts["driver"].source,
-            ),
-        }
-        changed = replace(nic, facts={**nic.facts, **known})
-        return [*nics[:place], changed, *nics[place + 1 :]]
+        called = said[0] if said is not None else f"{driver} of this kernel"
+        return [*nics[:place], _without_rules(nic, called), *nics[place + 1 :]]
     return None
 
 

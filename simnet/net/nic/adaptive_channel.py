@@ -57,6 +57,10 @@ class AdaptiveChannel(Channel):
         """Bytes of the frames that polls have taken, as the driver counts them."""
         return self.polled_bytes - UNCOUNTED_BYTES * self._rx_counted()
 
+    def _rx_events(self) -> cython.longlong:
+        """What the driver takes for events of received frames."""
+        return self.rx_cq.events
+
     def _rx_counted(self) -> cython.longlong:
         """Those frames, in the driver's counter: not each driver counts what XDP has taken."""
         return self.consumed - self.uncounted
@@ -68,7 +72,7 @@ class AdaptiveChannel(Channel):
         ):
             self.sim.after(self.command_ps, self, _TX_APPLIED, 0, NIC)
         if self.rx_dim is not None and self.rx_dim.sample(
-            now, self.rx_cq.events, self._rx_counted(), self._rx_counted_bytes()
+            now, self._rx_events(), self._rx_counted(), self._rx_counted_bytes()
         ):
             self.sim.after(self.command_ps, self, _RX_APPLIED, 0, NIC)
         return 0

@@ -4,7 +4,8 @@ The device writes an entry (CQE) for each frame received or sent. An armed queue
 (EQE), and is not armed any more; the driver arms it again, naming the last entry that it has seen.
 The event waits for `frames` entries, or for a timer. In EQE mode the timer runs from the last
 event: the first entry after a pause interrupts at once. In CQE mode each entry starts the timer
-anew.
+anew. Of other chips the first entry starts it that comes while the queue is armed, or arming it
+does, if entries are there.
 
 Source: `cq_period`, `cq_max_count` and `cq_period_mode` of struct mlx5_ifc_cqc_bits
 (include/linux/mlx5/mlx5_ifc.h of Linux 6.12: MLX5_CQ_PERIOD_MODE_START_FROM_EQE, _CQE). That
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import cython
 
+from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NEVER
 
 
@@ -28,6 +30,7 @@ class CompletionQueue:
         period_ps: of the timer; 0 for none, an event at once.
         frames: entries that end it; 1 << 62: no number.
         from_cqe: CQE mode.
+        from_first: the first entry starts the timer.
         count: entries that the driver has not seen, while armed.
         deadline_ps: when the event is due; 1 << 62 if nothing is there.
         notified: an event has been written that no handler has taken yet.
@@ -38,6 +41,7 @@ class CompletionQueue:
     period_ps: cython.longlong = 0
     frames: cython.longlong = 0
     from_cqe: cython.bint = False
+    from_first: Public[cython.bint] = False
     count: cython.longlong = 0
     deadline_ps: cython.longlong = 0
     last_ps: cython.longlong = 0
@@ -76,6 +80,8 @@ class CompletionQueue:
             return min(at, deadline)
         if self.from_cqe:
             return at + self.period_ps
+        if self.from_first:
+            return at + self.period_ps if count == 1 else deadline
         return max(at, self.event_ps + self.period_ps) if count == 1 else deadline
 
     def fire(self, now: cython.longlong) -> cython.bint:
@@ -109,6 +115,8 @@ class CompletionQueue:
             self.deadline_ps = NEVER
         elif unseen >= self.frames:
             self.deadline_ps = now
+        elif self.from_first:
+            self.deadline_ps = now + self.period_ps
         else:
             self.deadline_ps = self.period_ps + (self.last_ps if self.from_cqe else self.event_ps)
             self.deadline_ps = max(self.deadline_ps, now)

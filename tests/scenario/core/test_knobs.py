@@ -152,7 +152,7 @@ def test_an_ignored_knob_says_so_and_changes_nothing() -> None:
         ("ethtool -G eth0 rx", "513", "at most 512 buffers in a ring of 512"),
         ("peer:ethtool -C eth0 rx-usecs", "50",
          ("the driver e1000 has no such knob;"
-          " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, igb, igc, ixgbe, mlx5, tg3")),
+          " it belongs to bnx2, cxgb4, ena, i40e, ib_ipoib, ice, igb, igc, ixgbe, mlx5, tg3")),
         ("modprobe e1000 InterruptThrottleRate", "0",
          "the driver tg3 has no such knob; it belongs to e1000"),
         ("peer:irqbalance", "on", "only for the system under test, not for its peers"),

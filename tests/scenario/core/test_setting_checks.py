@@ -60,11 +60,11 @@ def _error(scenario: str, settings: dict[str, str], **options: Any) -> InputErro
          "of Linux 2.6.32 it is not modelled: expected 5.0 or later"),
         ("vlan-half-cpu", {"peer:nic.rx_usecs": "5 us"}, "peer:nic.rx_usecs",
          ("the driver ibmveth has no such knob;"
-          " it belongs to bnx2, cxgb4, i40e, ib_ipoib, ice, igb, igc, ixgbe, mlx5, tg3")),
+          " it belongs to bnx2, cxgb4, ena, i40e, ib_ipoib, ice, igb, igc, ixgbe, mlx5, tg3")),
         ("vlan-half-cpu", {"nic.tso": "on"}, "nic.tso",
          ("the driver ibmveth has no such knob;"
-          " it belongs to bnx2, cxgb4, e1000, e1000e, i40e, ice, igb, igc, ixgbe, mlx5, neutral,"
-          " r8169, tg3, virtio_net")),
+          " it belongs to bnx2, cxgb4, e1000, e1000e, ena, i40e, ice, igb, igc, ixgbe, mlx5,"
+          " neutral, r8169, tg3, virtio_net")),
         ("x460-bonding-pair", {"peer:nic.rx_pool_buffers": "1 1 1 1 1"}, "peer:nic.rx_pool_buffers",
          "the driver e1000 and tg3 has no such knob; it belongs to ibmveth"),
         ("vlan-half-cpu", {"nic.mtus": "1 KiB"}, "nic.mtus",

@@ -74,7 +74,7 @@ def test_with_fq_a_stream_is_no_faster_than_its_pacing_rate() -> None:
         ("x460-out-of-box", BQL, "on", "not in Linux 2.6.16: it came with Linux 3.3"),
         ("relay-tuned", QDISC, "fq_codel", "not in Linux 2.6.32: it came with Linux 3.12"),
         ("vm-virtio", BQL, "on",
-         "with the driver virtio_net it is not modelled; it is with i40e, ice, igb, igc, ixgbe"),
+         "with the driver virtio_net it is not modelled; it is with ena, i40e, ice, igb, igc,"),
         ("stream-100g", QDISC, "sfq", "expected one of pfifo_fast, fq_codel, fq, got 'sfq'"),
         ("stream-100g", f"{LIMITS}/limit_max", "0",
          "0 B is outside the legal range 1 B to"),

@@ -10,7 +10,7 @@ SUBJECT = Subject(
     order=20,
     adds={"kernel": late("nic.kernel:NicKernel")},
     models=(ModelFiles("nic", "nics", Nic, order=30),),
-    unread=("tx_wake_threshold", "tagged_status", "copybreak_bytes"),
+    unread=("tx_wake_threshold", "tagged_status"),
     drivers=late("nic.drivers:drivers"),
     knobs=late("nic.knobs:ETHTOOL"),
     equip=late("nic.columns:equip"),

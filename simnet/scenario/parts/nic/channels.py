@@ -46,16 +46,21 @@ class Combined(Queues):
         return (COMBINED,)
 
 
+class AdaptiveRx(RxUsecs):
+    """A port whose moderation of received frames may adapt to the traffic."""
+
+    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
+    adaptive_rx: Annotated[bool, Flag("moderation of receive interrupts adapts to the traffic")]
+
+
 class Channels(
-    FlowSteering, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
+    FlowSteering, Combined, BusLatency, ReceiveOffload, AdaptiveRx, Polled, Multiqueue, Ethernet
 ):
     """A port with channels and flow rules, whose moderation may adapt to the traffic."""
 
     forwards: ClassVar[bool] = True
     disciplines: ClassVar[bool] = True
 
-    tx_usecs_ps: Annotated[int, time("transmit gap that ends a batch", "0 us", "10 ms")]
-    adaptive_rx: Annotated[bool, Flag("moderation of receive interrupts adapts to the traffic")]
     adaptive_tx: Annotated[bool, Flag("moderation of transmit interrupts adapts to the traffic")]
 
     @classmethod
@@ -85,8 +90,9 @@ RSS_KNOBS: Final = (
     ),
     ethtool(Channels, "-X {port} hkey", "rss_key", since="3.16"),
 )
+ADAPTIVE_RX: Final = ethtool(AdaptiveRx, "-C {port} adaptive-rx", "adaptive_rx")
 CHANNEL_KNOBS: Final = (
     *RSS_KNOBS,
-    ethtool(Channels, "-C {port} adaptive-rx", "adaptive_rx"),
+    ADAPTIVE_RX,
     ethtool(Channels, "-C {port} adaptive-tx", "adaptive_tx"),
 )

@@ -1,9 +1,11 @@
-"""What flow rules did: of each port of the system that has some."""
+"""What came and went by each queue of a port, and what flow rules did where there are some."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.net.link.ethernet import UNCOUNTED_BYTES
+from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def equip(ground: Ground) -> None:
-    """Have the counters of ports with rules read."""
+    """Have the counters of queues read, and those of ports with rules."""
     from simnet.net.nic.multiqueue import MultiqueuePort
 
     host = ground.effective.host
@@ -25,6 +27,12 @@ def equip(ground: Ground) -> None:
         for made, port in zip(ground.ports, host.ports, strict=True)
         if isinstance(made, MultiqueuePort) and _has_rules(host, port)
     ]
+    several = [made for made in ground.ports if isinstance(made, MultiqueuePort)]
+    if several:
+        ground.observed["queues"] = lambda: {
+            str(port.name): [[getattr(queue, of) for of in _COUNTED] for queue in port.queues]
+            for port in several
+        }
     if ports:
         ground.counters["flow_rules"] = lambda: {
             str(port.name): {"frames_rx": port.rx_packets, **port.obey_rules().counters()}
@@ -56,7 +64,44 @@ def _rows(start: Snapshot, end: Snapshot) -> tuple[dict[str, str | float], ...]:
     return tuple(found)
 
 
+def _queues(start: Snapshot, end: Snapshot) -> tuple[QueueCounts, ...]:
+    """What came and went by each queue between two snapshots."""
+    before: Mapping[str, Any] = start.observed.get("queues", {})
+    found = []
+    for port, queues in end.observed.get("queues", {}).items():
+        for number, (last, first) in enumerate(zip(queues, before[port], strict=True)):
+            ends = zip(_COUNTED, last, first, strict=True)
+            more = {name: after - earlier for name, after, earlier in ends}
+            # without preamble and gap, as drivers count
+            for way in ("rx", "tx"):
+                more[f"{way}_bytes"] -= UNCOUNTED_BYTES * more[f"{way}_packets"]
+            found.append(QueueCounts(port=port, queue=number, **more))
+    return tuple(found)
+
+
+class QueueCounts(Row):
+    """What came and went by one queue of a port, in the driver's counters."""
+
+    port: str
+    queue: int
+    rx_packets: int
+    tx_packets: int
+    rx_bytes: int
+    tx_bytes: int
+    drops: int
+
+
+_COUNTED: Final = tuple(name for name in QueueCounts.model_fields if name not in {"port", "queue"})
+
 COLUMNS: Final = (
+    Column(
+        "queues",
+        tuple[QueueCounts, ...],
+        "what came and went by each queue of ports that have several; drops: frames that found no"
+        " posted buffer",
+        _queues,
+        order=11,
+    ),
     Column(
         "flow_rules",
         tuple[dict[str, str | float], ...],

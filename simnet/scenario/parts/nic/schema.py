@@ -126,7 +126,7 @@ class Given:
         """Return whether a setting gives a value of the NIC."""
         return dotted((*self.port, "nic", field)) in self.table.origins
 
-    def put(self, field: str, value: int, source: str) -> None:
+    def put(self, field: str, value: int | str, source: str) -> None:
         """Set a value of the NIC that its driver has on this kernel."""
         path: Path = (*self.port, "nic", field)
         spec: Any = spec_of(Nic.variants()[self["driver"]], field)
@@ -145,6 +145,19 @@ USUAL_STATISTICS: Final = {
 """What most drivers call what `ethtool -S` counts of a port as a whole."""
 
 
+def of_queues(name: str, packets: str = "packets") -> dict[str, str]:
+    """Return what a driver calls the same of each queue, of its pattern with way and what."""
+    return {
+        f"{way}_{of}": name.format(way, called)
+        for way in ("rx", "tx")
+        for of, called in (("packets", packets), ("bytes", "bytes"))
+    }
+
+
+QUEUE_STATISTICS: Final = of_queues("{}_queue_{{}}_{}")
+"""What most of Intel's drivers call it."""
+
+
 class Nic(Section):
     """A network interface with its driver's defaults.
 
@@ -153,8 +166,10 @@ class Nic(Section):
         unmoderated: why `ethtool -C` has nothing to set, where that is no matter of course.
         charges_datagrams: what a datagram's socket is charged with is known; see `charges`.
         ring_counter: what `ethtool -S` calls frames that found no posted buffer.
+        shows_ring: `ethtool -S` has it; else only the kernel's own counters of the link.
         statistics: what it calls packets and bytes that came and went, by the names of
-            `USUAL_STATISTICS`; empty where nobody has looked them up.
+            `USUAL_STATISTICS`; empty where it has none, or nobody has looked them up.
+        queue_statistics: likewise of each queue, with `{}` for its number.
         one_queue: its cards have one queue, so that a peer with one would be what a host waits for.
         queue_a_cpu: it has a queue for each CPU, and at most as many as the card's model.
         fixed_rings: `ethtool -G` has nothing to set.
@@ -167,7 +182,9 @@ class Nic(Section):
     unmoderated: ClassVar[str] = ""
     charges_datagrams: ClassVar[bool] = False
     ring_counter: ClassVar[str] = ""
+    shows_ring: ClassVar[bool] = True
     statistics: ClassVar[dict[str, str]] = {}
+    queue_statistics: ClassVar[dict[str, str]] = {}
     one_queue: ClassVar[bool] = False
     queue_a_cpu: ClassVar[bool] = False
     fixed_rings: ClassVar[bool] = False
@@ -344,10 +361,13 @@ class Ethernet(Rings):
 
     Attributes:
         first: version of Linux from which on its driver has these rules; empty: from the first.
+        last: the last one whose driver was compared with them; empty: no later one is another
+            driver. An import of a later one takes the neutral card.
         most_mtu_bytes: that its driver takes; 0: what every Ethernet does.
     """
 
     first: ClassVar[tuple[int, ...]] = ()
+    last: ClassVar[tuple[int, ...]] = ()
     most_mtu_bytes: ClassVar[int] = 0
 
     tso: Annotated[bool, Flag("segmentation offload")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
@@ -26,6 +26,9 @@ class Throttled(Ethernet):
 
 class E1000(Throttled):
     """A port with one rate of interrupts."""
+
+    # in later ones the rate adapts, and there is GRO
+    last: ClassVar[tuple[int, ...]] = (2, 6, 18)
 
     driver: Literal["e1000"]
     interrupt_throttle_rate: Annotated[

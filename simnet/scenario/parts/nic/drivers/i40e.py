@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 from simnet.host.release import release
 from simnet.scenario.parts.nic.intel import Throttled
-from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
+from simnet.scenario.parts.nic.schema import USUAL_STATISTICS, of_queues
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -22,6 +22,7 @@ class I40e(Throttled):
 
     ring_counter: ClassVar[str] = "port.rx_dropped"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
+    queue_statistics: ClassVar[dict[str, str]] = of_queues("{}-{{}}.{}")
 
     driver: Literal["i40e"]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from simnet.host.release import release
 from simnet.scenario.core.specs import time
 from simnet.scenario.parts.nic.intel import Throttled
-from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
+from simnet.scenario.parts.nic.schema import QUEUE_STATISTICS, USUAL_STATISTICS
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
@@ -30,6 +30,7 @@ class Ice(Throttled):
     arfs_since: ClassVar[tuple[int, int] | None] = (5, 8)
 
     ring_counter: ClassVar[str] = "rx_dropped.nic"
+    queue_statistics: ClassVar[dict[str, str]] = QUEUE_STATISTICS
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS | {
         "rx_packets": "rx_unicast",
         "tx_packets": "tx_unicast",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 from simnet.host.release import release
 from simnet.scenario.core.specs import Flag
 from simnet.scenario.parts.nic.gigabit import Gigabit
-from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
+from simnet.scenario.parts.nic.schema import QUEUE_STATISTICS, USUAL_STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,7 @@ class Igb(Gigabit):
     most_usecs: ClassVar[int] = 8191
     ring_counter: ClassVar[str] = "rx_fifo_errors"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
+    queue_statistics: ClassVar[dict[str, str]] = QUEUE_STATISTICS | {"drops": "rx_queue_{}_drops"}
 
     driver: Literal["igb"]
     legacy_rx: Annotated[

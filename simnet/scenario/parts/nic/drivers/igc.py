@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, Final, Literal
 
 from simnet.scenario.parts.nic.gigabit import Gigabit
-from simnet.scenario.parts.nic.schema import USUAL_STATISTICS
+from simnet.scenario.parts.nic.schema import QUEUE_STATISTICS, USUAL_STATISTICS
 
 # TSO came in 5.7, the last of what is modelled
 _FIRST: Final = (5, 10)
@@ -21,6 +21,7 @@ class Igc(Gigabit):
     most_usecs: ClassVar[int] = 10_000
     ring_counter: ClassVar[str] = "rx_missed_errors"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
+    queue_statistics: ClassVar[dict[str, str]] = QUEUE_STATISTICS
     faster: ClassVar[bool] = True
 
     driver: Literal["igc"]

@@ -15,6 +15,7 @@ from simnet.scenario.parts.nic.queues import Multiqueue
 from simnet.scenario.parts.nic.schema import (
     FRAME_HEADER_BYTES,
     MOST_QUEUES,
+    QUEUE_STATISTICS,
     USUAL_STATISTICS,
     BusLatency,
     Ethernet,
@@ -67,6 +68,7 @@ class Ixgbe(
     charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_missed_errors"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
+    queue_statistics: ClassVar[dict[str, str]] = QUEUE_STATISTICS
     queue_a_cpu: ClassVar[bool] = True
     one_input_set: ClassVar[bool] = True
     rules_need_ntuple: ClassVar[bool] = True

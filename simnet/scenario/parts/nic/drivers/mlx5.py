@@ -14,6 +14,7 @@ from simnet.scenario.parts.nic.schema import (
     USUAL_STATISTICS,
     Remaps,
     RxModeration,
+    of_queues,
 )
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Mlx5(RxModeration, Channels):
     charges_datagrams: ClassVar[bool] = True
     ring_counter: ClassVar[str] = "rx_out_of_buffer"
     statistics: ClassVar[dict[str, str]] = USUAL_STATISTICS
+    queue_statistics: ClassVar[dict[str, str]] = of_queues("{}{{}}_{}")
 
     driver: Literal["mlx5"]
     tx_frames: Annotated[int, count("sent frames that end a batch", 0, 1023)]

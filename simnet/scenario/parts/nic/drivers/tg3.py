@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from simnet.scenario.core.specs import Flag
 from simnet.scenario.parts.nic.schema import Coalescing, Ethernet
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 class Tg3(Coalescing, Ethernet):
     """A port whose chip coalesces receive and transmit interrupts."""
+
+    # later ones have several queues, GRO and byte queue limits
+    last: ClassVar[tuple[int, ...]] = (2, 6, 18)
 
     driver: Literal["tg3"]
     tagged_status: Annotated[bool, Flag("status block carries a tag; unmasking compares it")]

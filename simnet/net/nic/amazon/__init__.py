@@ -1,0 +1,1 @@
+"""Cards of Amazon's instances."""
