@@ -59,6 +59,7 @@ READ: Final[dict[str, dict[str, str]]] = {
         "rx_buffers_posted": "2048",
         "tx_ring": "2048",
         "net.core.netdev_budget": "65535",
+        "net.core.netdev_budget_usecs": "2000",
         "net.core.netdev_max_backlog": "10000",
         "net.core.somaxconn": "8192",
         "net.ipv4.tcp_congestion_control": "bbr",

@@ -87,7 +87,7 @@ def _counter(
     if total >= fewest and share >= least and still:
         action = {
             "dropped": sysctl(evidence, "net.core.netdev_max_backlog", "10000", modelled=True),
-            "squeezed": sysctl(evidence, "net.core.netdev_budget_usecs", "8000"),
+            "squeezed": sysctl(evidence, "net.core.netdev_budget_usecs", "8000", modelled=True),
             "flow_limit": sysctl(evidence, "net.core.netdev_max_backlog", "10000", modelled=True),
         }[name]
         sure = "certain" if name == "dropped" and share >= 1e-4 else "likely"  # noqa: PLR2004 - losses count from there
@@ -272,7 +272,7 @@ def _budget(evidence: Evidence) -> Iterator[Found]:
     if budget.value > most:
         said = f"netdev_budget {budget.text}, but netdev_budget_usecs {usecs.text} ends the round"
         said += f" after some {most:,.0f} packets at the most"
-        action = sysctl(evidence, "net.core.netdev_budget_usecs", "8000")
+        action = sysctl(evidence, "net.core.netdev_budget_usecs", "8000", modelled=True)
         yield Hit("", (budget, usecs), said, 40, "certain", (action,))
     else:
         yield Clear(budget, f"netdev_budget {budget.text}")

@@ -331,10 +331,7 @@ def _imported(
     whole, given, before = host, chosen, notes
     nodes = [host.topology.cpus] if below else placed(host)[0]
     if not below:
-        kernel = host.facts.get("kernel")
-        version = str(kernel.value) if kernel is not None else ""
-        chosen = [neutral.by_rules(nic, version) for nic in chosen]
-        chosen = [neutral.with_queues(nic, len(host.topology.cpus)) for nic in chosen]
+        chosen = [neutral.with_queues(nic, host) for nic in chosen]
     places = nodes_of(host, chosen, len(nodes))
     lines = number_interrupts(host, chosen)
     drafts = {"cpu.toml": cpu_draft(host), "kernel.toml": kernel_draft(host)}

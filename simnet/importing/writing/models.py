@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -233,6 +234,11 @@ def kernel_draft(host: ReadHost) -> Draft:
         draft.document["version"] = ".".join(map(str, release))
         named = distribution_of(version, _text_of(host, "distribution"))
         draft.document["distribution"] = named
+        if _RED_HAT.search(version):
+            draft.assume("hz", _RED_HAT_HZ, "CONFIG_HZ_1000 of Red Hat's and Fedora's kernels")
+        if release >= _TWO_JIFFIES:
+            usecs = 2 * 10**6 // int(draft.document["hz"]["value"])
+            draft.assume("netdev_budget_usecs", usecs, "net/core/dev.c: two jiffies")
     if any(one.name.endswith("/threaded") and one.raw == "1" for one in host.told):
         draft.assume(
             "scheduler", "fair", "threads of NAPI share CPUs with others, as the kernel does"
@@ -292,6 +298,10 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
     return draft
 
 
+_RED_HAT: Final = re.compile(r"\.(?:el|fc)\d")
+# before, 2,000 us whatever a jiffy takes
+_TWO_JIFFIES: Final = (5, 7)
+_RED_HAT_HZ: Final = 1000
 _NOT_SAID: Final = "no file says it"
 _OF_NIC: Final = (
     ("mtu", "mtu_bytes", "B"),

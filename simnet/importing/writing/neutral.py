@@ -23,6 +23,7 @@ from simnet.scenario.parts.nic.drivers.neutral import DRIVER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from simnet.importing.host import ReadHost
     from simnet.importing.kind import Told
     from simnet.importing.read_nic import ReadNic
 
@@ -36,13 +37,15 @@ _ONE_QUEUE: Final = (
 _CHECKSUMS: Final = ("ethtool -K {port} rx", "ethtool -K {port} tx")
 
 
-def with_queues(nic: ReadNic, cpus: int) -> ReadNic:
+def with_queues(nic: ReadNic, host: ReadHost) -> ReadNic:
     """Return a port with a number of queues, assumed where no file says it.
 
     Args:
         nic: as it was read; a driver with a model of its own has what that model has.
-        cpus: of the host.
+        host: it is of; rules of earlier kernels are none of its driver's.
     """
+    cpus, kernel = len(host.topology.cpus), host.facts.get("kernel")
+    nic = _by_rules(nic, str(kernel.value) if kernel is not None else "")
     driver = nic.text("driver")
     base, same = nearest_nic(driver, called=nic.text("called"))
     own = queue_a_cpu(base) if same else 0
@@ -57,7 +60,7 @@ def with_queues(nic: ReadNic, cpus: int) -> ReadNic:
     return replace(nic, facts={**nic.facts, _QUEUES: found})
 
 
-def by_rules(nic: ReadNic, version: str) -> ReadNic:
+def _by_rules(nic: ReadNic, version: str) -> ReadNic:
     """Return a port, as a card without rules if its driver's are of earlier kernels.
 
     Args:

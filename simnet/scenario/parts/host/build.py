@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simnet.host.buffers import Buffers
@@ -17,10 +18,11 @@ from simnet.scenario.parts.interrupts.build_apic import make_apic
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
     from simnet.scenario.core.effective import Host
-    from simnet.scenario.parts.host.schema import Cpu
+    from simnet.scenario.parts.host.schema import Cpu, Kernel
     from simnet.scenario.parts.host.schema import Machine as MachineModel
 
 PS = 10**12
+_US_PS = 10**6
 # of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
 _PRIVATE_WAYS = 16
 
@@ -87,9 +89,7 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             max_softirq_restart=kernel.max_softirq_restart,
             net_rx_time_limit_jiffies=kernel.net_rx_time_limit_jiffies,
             idle_balance=kernel.idle_balance,
-            softirq_rules=(
-                softirq_rules(kernel.version) if kernel.system == "linux" else SoftirqRules()
-            ),
+            softirq_rules=_rounds(kernel),
             fair=kernel.version if kernel.scheduler == "fair" else "",
             places=_places(machine),
         ),
@@ -113,6 +113,16 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
     interconnect.watch(made.cpus)
     made.apic = make_apic(made, machine, cpu, kernel, seed=seed)
     return made
+
+
+def _rounds(kernel: Kernel) -> SoftirqRules:
+    """The rules of a kernel's softirqs, with the length of a round if that is set."""
+    if kernel.system != "linux":
+        return SoftirqRules()
+    rules = softirq_rules(kernel.version)
+    if kernel.netdev_budget_usecs:
+        rules = replace(rules, budget_time_ps=kernel.netdev_budget_usecs * _US_PS)
+    return rules
 
 
 def _cache(cpu: Cpu) -> CacheWays:

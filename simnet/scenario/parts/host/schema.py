@@ -280,6 +280,9 @@ class Kernel(Section):
     netdev_max_backlog: Annotated[int, count("packets queued per CPU", 1, 10000000)]
     max_softirq_restart: Annotated[int, count("softirq rounds before ksoftirqd", 1, 1000)]
     net_rx_time_limit_jiffies: Annotated[int, count("jiffies of one NET_RX round", 1, 1000)]
+    netdev_budget_usecs: Annotated[
+        int, count("us of one NET_RX round since Linux 4.12; 0: 2,000", 0, 10_000_000)
+    ] = 0
     timeslice_ps: Annotated[int, time("time slice at nice 0", "1 us", "10 s")]
     scheduler: Annotated[
         str,

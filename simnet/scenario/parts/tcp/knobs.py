@@ -23,6 +23,7 @@ def _ignored_sysctl(name: str, doc: str, spec: Spec, **more: Any) -> Knob:
 
 SYSCTLS: Final = (
     sysctl("net.core.netdev_budget", "netdev_budget", since="2.6.12"),
+    sysctl("net.core.netdev_budget_usecs", "netdev_budget_usecs", since="4.12"),
     sysctl("net.core.dev_weight", "dev_weight"),
     sysctl("net.core.netdev_max_backlog", "netdev_max_backlog"),
     sysctl(
