@@ -19,6 +19,7 @@ import cython
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.costs import Costs
 from simnet.host.cpu import Context, Cpu, Dispatcher, Occupation
+from simnet.host.memory import Memory
 from simnet.kernel.compiled import Array, Public
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
@@ -428,3 +429,32 @@ class Scheduler(Dispatcher):
             for task in queue:
                 task.expired = False
         return best
+
+
+@cython.final
+@cython.cclass
+class Wakeups:
+    """Those by one socket or epoll instance.
+
+    Args:
+        costs, memory: of the host.
+        runqueue_lines: cache lines that waking a process on another CPU writes.
+    """
+
+    costs: Costs = None
+    memory: Memory = None
+    runqueue_lines: cython.int = 0
+
+    def __init__(self, costs: Costs, memory: Memory, runqueue_lines: int) -> None:
+        self.costs = costs
+        self.memory = memory
+        self.runqueue_lines = runqueue_lines
+
+    @cython.cfunc
+    def woken_ps(self, cpu: Cpu, task: Task) -> cython.longlong:
+        """`cpu` has put `task` on the run queue of that one's CPU: book the work, and return it."""
+        work: cython.longlong = self.costs.wakeup_ps
+        if task.cpu is not cpu:
+            work += self.memory.dirty_lines_ps(cpu, task.cpu, self.runqueue_lines)
+        self.costs.ledger.wakeup += work
+        return work

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 import cython
 
 from simnet.kernel.component import Component
-from simnet.net.tcp.reader import TcpReader
+from simnet.net.tcp.process import TcpReader, TcpWriter
 from simnet.net.tcp.transaction import TcpTransactor
-from simnet.net.tcp.writer import TcpWriter
 from simnet.net.udp.transaction import UdpTransactor
 from simnet.net.udp.writer import UdpWriter
 

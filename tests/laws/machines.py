@@ -14,7 +14,7 @@ from unittest import mock
 
 from simnet.host.costs import COST_NAMES
 from simnet.net.link.wire import SwitchedPath
-from simnet.net.tcp.writer import TcpWriter
+from simnet.net.tcp.process import TcpWriter
 from simnet.scenario.core.effective import Effective, Flow, Host, Port
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.network import join as joining

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from simnet.host.buffers import Buffers
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
+from simnet.host.memory import Buffers
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, new_skb
 from simnet.net.link.wire import Port, SwitchedPath

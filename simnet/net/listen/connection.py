@@ -14,7 +14,7 @@ import cython
 
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
-from simnet.host.scheduler import Task
+from simnet.host.scheduler import Task, Wakeups
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
@@ -28,7 +28,6 @@ from simnet.net.listen.listener import (
 )
 from simnet.net.listen.timer_wheel import runs_ps
 from simnet.net.nic.port import Nic
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.clients import Client
 
 # what a segment is, in `Skb.ack`, which is no number here

@@ -19,10 +19,9 @@ import cython
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
 from simnet.host.memory import SharedLines
-from simnet.host.scheduler import Task
+from simnet.host.scheduler import Task, Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.contended_line import ContendedLine
-from simnet.net.tcp.wakeups import Wakeups
 
 # what becomes of a SYN
 DROPPED: cython.int = 0

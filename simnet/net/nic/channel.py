@@ -28,12 +28,11 @@ from simnet.net.link.flood import Flood
 from simnet.net.link.gro import Gro
 from simnet.net.link.skb import Skb
 from simnet.net.nic.completion_queue import CompletionQueue
-from simnet.net.nic.device_access import DeviceAccess
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.offloading import OffloadingNic
 from simnet.net.nic.pcie_slot import PcieSlot
 from simnet.net.nic.port import Nic
-from simnet.net.nic.transmit_ring import TransmitRing
+from simnet.net.nic.transmit_ring import DeviceAccess, TransmitRing
 from simnet.net.xdp.program import BULK, XDP_DROP, XDP_PASS, XDP_TX, Xdp
 
 _ABSORBED: cython.int = 0

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simnet.host.buffers import Buffers
     from simnet.host.costs import Costs
-    from simnet.host.memory import Memory
+    from simnet.host.memory import Buffers, Memory
     from simnet.kernel.simulator import Simulator
 
 

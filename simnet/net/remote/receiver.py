@@ -22,7 +22,7 @@ from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
-from simnet.net.tcp.jiffy_timer import JiffyTimer
+from simnet.net.tcp.connection import JiffyTimer
 from simnet.net.tcp.receive.receiver import TcpReceiver
 
 _DONE: cython.int = 0

@@ -20,7 +20,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
 from simnet.net.link.wire import Path, Port
 from simnet.net.remote.link import RemoteLink
-from simnet.net.tcp.jiffy_timer import JiffyTimer
+from simnet.net.tcp.connection import JiffyTimer
 from simnet.net.tcp.send.sender import TcpSender
 
 _NAPI_WEIGHT: cython.int = 64

@@ -6,6 +6,12 @@ Whose CPU executes the protocol, and what that costs, is the matter of `simnet.n
 A machine may have ten thousand connections, and what one of them consists of has long left the
 cache when its next packet comes. So it is asked for together, ahead (`simnet.kernel.prefetch`),
 and the timers lie in the connection itself.
+
+A kernel timer is looked at when it runs instead of being moved: `mod_timer` made cheap. A
+retransmission or delayed-ACK timer is put off by nearly every segment. So the event stays where
+it is as long as it comes no later than needed; the component that is called checks whether
+anything is due, and sets the timer again if not. Times are jiffies: a timer for jiffy n runs when
+jiffy n is over (kernel/timer.c: `expires` has passed).
 """
 
 from __future__ import annotations
@@ -13,28 +19,88 @@ from __future__ import annotations
 import cython
 
 from simnet.kernel.compiled import Public
+from simnet.kernel.component import Component
 from simnet.kernel.prefetch import prefetch
 from simnet.kernel.priority import CPU
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import ECE, ECT, Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.tcp.congestion.control import Congestion
-from simnet.net.tcp.jiffy_timer import keep_timer
 from simnet.net.tcp.receive.delayed_ack import DelayedAck
-from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.queue import ReceiveQueue, ReceiveSequence
 from simnet.net.tcp.receive.reassembly import Reassembly
 from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.recovery.recovery import Recovery
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.send.output import SendOutput
-from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.sequence import SendSequence
-from simnet.net.tcp.send.timer import SendTimer
+from simnet.net.tcp.send.timer import RttEstimator, SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
+
+
+def keep_timer(
+    target: Component,
+    kind: cython.int,
+    event: cython.longlong,
+    at: cython.longlong,
+    jiffy: cython.longlong,
+    jiffy_ps: cython.longlong,
+) -> cython.longlong:
+    """Return the event of a timer that is to run when `jiffy` is over, or before.
+
+    That is `event`, which stands (0: none does) for jiffy `at`, if it comes no later.
+    """
+    if event != 0:
+        if at <= jiffy:
+            return event
+        target.sim.cancel(event)
+    return target.sim.at((jiffy + 1) * jiffy_ps, target, kind, 0, CPU)
+
+
+@cython.final
+@cython.cclass
+class JiffyTimer:
+    """Calls `target.on_event(kind, 0)`; it must call `ran` then.
+
+    Args:
+        target: whose timer it is.
+        kind: of the event.
+        jiffy_ps: length of a jiffy.
+    """
+
+    event: cython.longlong = 0
+    at: cython.longlong = 0
+    target: Component = None
+    kind: cython.int = 0
+    jiffy_ps: cython.longlong = 0
+
+    def __init__(self, target: Component, kind: int, jiffy_ps: int) -> None:
+        self.target = target
+        self.kind = kind
+        self.jiffy_ps = jiffy_ps
+
+    def set(self, jiffy: cython.longlong) -> cython.int:
+        """Have it run when `jiffy` is over, or before."""
+        event: cython.longlong = keep_timer(
+            self.target, self.kind, self.event, self.at, jiffy, self.jiffy_ps
+        )
+        if event != self.event:
+            self.event = event
+            self.at = jiffy
+        return 0
+
+    def runs_before(self, time_ps: cython.longlong) -> cython.bint:
+        """Whether it is set and runs before `time_ps`."""
+        return self.event != 0 and (self.at + 1) * self.jiffy_ps < time_ps
+
+    def ran(self) -> cython.int:
+        """It has run and is not set."""
+        self.event = 0
+        return 0
+
 
 # what an event means
 DELACK: cython.int = 0

@@ -24,11 +24,10 @@ import cython
 from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.memory import Memory, SharedLines
-from simnet.host.scheduler import Task
+from simnet.host.scheduler import Task, Wakeups
 from simnet.host.softirq.busy_read import busy_loop_over
 from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.kernel.compiled import Public
-from simnet.net.tcp.wakeups import Wakeups
 
 
 @cython.cclass

@@ -1,8 +1,12 @@
-"""A process that uses a TCP socket: its pieces of work, the socket's backlog, and send.
+"""A process that uses a TCP socket: its pieces of work, the socket's backlog, send, recv.
 
-Source: net/ipv4/tcp.c (`tcp_sendmsg`) and net/core/sock.c (`release_sock`) of Linux 2.6.18.
-Prequeue and backlog are processed with bottom halves disabled: softirqs of that CPU wait, and tick
-accounting calls it softirq.
+Source: net/ipv4/tcp.c (`tcp_sendmsg`, `tcp_recvmsg`) and net/core/sock.c (`release_sock`) of Linux
+2.6.18 and 4.10. Prequeue and backlog are processed with bottom halves disabled: softirqs of that
+CPU wait, and tick accounting calls it softirq.
+
+The order in which recv takes data is receive queue, prequeue, backlog. With nothing in the receive
+queue it polls the device first, if it may; the socket is not owned meanwhile, so that TCP runs in
+the poll.
 """
 
 from __future__ import annotations
@@ -14,7 +18,9 @@ from simnet.host.costs import Costs
 from simnet.host.cpu import Cpu
 from simnet.host.scheduler import Scheduler
 from simnet.host.softirq.busy_poll import BusyPoller
+from simnet.host.softirq.busy_read import BUSY_POLL_BUDGET, BusyRead
 from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.tcp.receive.queue import Ucopy
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.socket import TcpSocket
 
@@ -205,3 +211,273 @@ class SocketTask(BusyPoller):
     def _sent(self, cpu: Cpu) -> cython.int:
         """All has been copied and the backlog is empty: leave send."""
         raise NotImplementedError(self.path)
+
+
+@cython.cclass
+class TcpReader(SocketTask):
+    """A process that calls recv in a loop, as netserver does.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it was last.
+        socket: connected socket.
+        recv_bytes: size of its buffer.
+        allowed: CPUs it may run on.
+    """
+
+    recv_bytes: cython.longlong = 0
+    room: cython.longlong = 0
+    got: cython.longlong = 0
+    finishing: cython.bint = False
+    busy_from_ps: cython.longlong = 0
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        socket: TcpSocket,
+        recv_bytes: int,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, socket, allowed)
+        self.recv_bytes = recv_bytes
+        # as sock_def_readable wakes it
+        self.sync = True
+        socket.reader = self
+
+    def step(self, cpu: Cpu) -> None:  # noqa: C901, PLR0912 - one case a state
+        """Go on after a piece of work."""
+        state: cython.int = self.state
+        if self.loop is not None and self.loop.resumed(cpu):
+            return
+        if state == PREQUEUED:
+            self._processed(cpu)
+            if not self._next_prequeue(cpu):
+                cpu.kick()
+                self._chunk()
+                if self.finishing:
+                    self._finish(cpu)
+                else:
+                    self._loop(cpu)
+        elif state == BACKLOG:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, BACKLOG, True):
+                cpu.kick()
+                self._chunk()
+                self._loop(cpu)
+        elif state == COPIED:
+            self.room -= self.socket.read_queue(self.got)
+            self._loop(cpu)
+        elif state == USER_CODE:
+            self.calls += 1
+            if self.yield_if_needed(cpu):
+                self.state = SCHEDULED_IN
+                return
+            self._recv(cpu, self.recv_bytes)
+        elif state == WOKEN:
+            self.socket.reader_waiting = False
+            self.debt_ps += self.socket.lock(cpu)
+            self._chunk()
+            self._loop(cpu)
+        elif state == BACKLOG_WAIT:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, BACKLOG_WAIT, True):
+                cpu.kick()
+                self._wait(cpu)
+        elif state == BACKLOG_EXIT:
+            self._processed(cpu)
+            if not self._next_backlog(cpu, BACKLOG_EXIT, False):
+                cpu.kick()
+                self.debt_ps += self.socket.unlock(cpu)
+                self._leave(cpu)
+        elif state == BEFORE_SLEEP:
+            self._wait(cpu)
+        else:
+            self._leave(cpu)
+
+    def _recv(self, cpu: Cpu, count: cython.longlong) -> cython.int:
+        """Call recv for so many bytes."""
+        busy: BusyRead = self.socket.busy
+        self.recv_bytes = count
+        if busy is not None and busy.napi is not None and self.socket.receiver.readable() == 0:
+            self.busy_from_ps = self.sim.now
+            return self.loop.start(cpu, busy.napi, BUSY_POLL_BUDGET, False)
+        return self.busy_loop_done(cpu)
+
+    def busy_loop_end(self) -> cython.bint:
+        """`sk_busy_loop`: data have come, or the time is over."""
+        return self.socket.receiver.readable() > 0 or self.socket.busy.over(
+            self.busy_from_ps, self.sim.now
+        )
+
+    def busy_loop_done(self, cpu: Cpu) -> cython.int:
+        """Own the socket, and take what is there or sleep."""
+        self.debt_ps += self.socket.lock(cpu)
+        self.room = self.recv_bytes
+        return self._loop(cpu)
+
+    def _leave(self, cpu: Cpu) -> cython.int:
+        """Leave recv, run the application's code, enter recv again."""
+        return self._to_user(cpu, self.costs.user_recv_ps)
+
+    def _chunk(self) -> cython.int:
+        """Account for what TCP has put straight into the buffer."""
+        if self.socket.ucopy.installed:
+            self.room = self.socket.ucopy.room
+        return 0
+
+    def _loop(self, cpu: Cpu) -> cython.int:
+        """One turn of `tcp_recvmsg`'s loop."""
+        socket: TcpSocket = self.socket
+        readable: cython.longlong = socket.receiver.readable()
+        copied: cython.longlong = self.recv_bytes - self.room
+        if self.room == 0:
+            self._finish(cpu)
+            return 0
+        if readable > 0:
+            if readable > self.room:
+                readable = self.room
+            self.got = readable
+            self._run_system(cpu, COPIED, socket.queued_copy_cost_ps(cpu, readable))
+            return 0
+        if copied > 0 and socket.backlog.count == 0:
+            self._finish(cpu)
+            return 0
+        self.debt_ps += socket.after_copy(cpu, copied)
+        if not socket.low_latency:
+            socket.ucopy.install(self.room)
+            if self._next_prequeue(cpu):
+                return 0
+        if copied > 0:
+            # do not sleep, just process the backlog
+            self._next_backlog(cpu, BACKLOG, True)
+            return 0
+        self.moved = False
+        if not self._next_backlog(cpu, BACKLOG_WAIT, True):
+            self._wait(cpu)
+        return 0
+
+    def _next_prequeue(self, cpu: Cpu) -> cython.bint:
+        """Start on the next prequeued segment (`tcp_prequeue_process`); False if none is left."""
+        ucopy: Ucopy = self.socket.ucopy
+        if ucopy.prequeue.count == 0:
+            ucopy.emptied()
+            return False
+        return self._next_from(cpu, ucopy.prequeue, PREQUEUED, True)
+
+    def _wait(self, cpu: Cpu) -> cython.int:
+        """`sk_wait_data`, the backlog being empty: sleep unless data have come."""
+        socket: TcpSocket = self.socket
+        if self.moved or socket.receiver.readable() > 0:
+            self.moved = False
+            self._chunk()
+            self._loop(cpu)
+            return 0
+        if self.debt_ps > 0:
+            # finish what was caused before going to sleep
+            self._run_system(cpu, BEFORE_SLEEP, 0)
+            return 0
+        if socket.backlog.count > 0:
+            self._next_backlog(cpu, BACKLOG_WAIT, True)
+            return 0
+        self.debt_ps += socket.unlock(cpu)
+        socket.reader_waiting = True
+        self.state = WOKEN
+        self.sleep()
+        return 0
+
+    def _finish(self, cpu: Cpu) -> cython.int:
+        """The end of `tcp_recvmsg` and `release_sock`."""
+        socket: TcpSocket = self.socket
+        if socket.ucopy.installed:
+            # what was copied from the receive queue has taken room, too
+            socket.ucopy.install(self.room)
+            self.finishing = True
+            if self._next_prequeue(cpu):
+                return 0
+            self.finishing = False
+            socket.ucopy.remove()
+        self.debt_ps += socket.after_copy(cpu, self.recv_bytes - self.room)
+        if not self._next_backlog(cpu, BACKLOG_EXIT, False):
+            self.debt_ps += socket.unlock(cpu)
+            self._leave(cpu)
+        return 0
+
+
+@cython.cclass
+class TcpWriter(SocketTask):
+    """A process that calls send in a loop, as netperf does.
+
+    Messages shorter than a segment are taken together up to the next segment boundary: they
+    own the socket for that long, which puts an ACK off by at most the time of one segment.
+
+    Args:
+        scheduler: of the machine.
+        path: component path.
+        cpu: where it was last.
+        socket: connected socket.
+        message_bytes: of one send.
+        allowed: CPUs it may run on.
+    """
+
+    message_bytes: cython.longlong = 0
+    sends: cython.int = 0
+    user_ps: cython.longlong = 0
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        path: str,
+        cpu: Cpu,
+        socket: TcpSocket,
+        message_bytes: int,
+        allowed: frozenset[int] | None = None,
+    ) -> None:
+        super().__init__(scheduler, path, cpu, socket, allowed)
+        self.message_bytes = message_bytes
+        self.sends = 1
+        socket.writer = self
+
+    def step(self, cpu: Cpu) -> None:
+        """Go on after a piece of work."""
+        if not self._continue_send(cpu):
+            self._begin(cpu)
+
+    def _begin(self, cpu: Cpu) -> cython.int:
+        """Run the application's code and enter send.
+
+        Short messages are taken together, as many as fill the next segment.
+        """
+        seq: SendSequence = self.socket.seq
+        tail: cython.longlong
+        self.sends = 1
+        if self.message_bytes < seq.mss:
+            tail = (seq.write_seq - seq.snd_una) % seq.mss
+            self.sends = (seq.mss - tail + self.message_bytes - 1) // self.message_bytes
+        self.calls += self.sends
+        self.left = self.sends * self.message_bytes
+        self.debt_ps += self.costs.syscall_ps * self.sends + self.socket.lock(cpu)
+        self.user_ps = self.costs.user_send_ps * self.sends
+        self.costs.ledger.syscall += self.costs.syscall_ps * self.sends
+        self.costs.ledger.application += self.user_ps
+        self.socket.sender.check_application()
+        self._send(cpu)
+        return 0
+
+    def _copy(self, cpu: Cpu, work_ps: cython.longlong) -> cython.int:
+        """After the first piece of a send comes the application's code, seen as one."""
+        self.state = SEND_COPIED
+        cpu.run_to_user(self, self._take_debt() + work_ps, self.user_ps)
+        self.user_ps = 0
+        return 0
+
+    def _sent(self, cpu: Cpu) -> cython.int:
+        """Begin the next send."""
+        self.debt_ps += self.socket.unlock(cpu)
+        if self.yield_if_needed(cpu):
+            self.state = SCHEDULED_IN
+            return 0
+        self._begin(cpu)
+        return 0

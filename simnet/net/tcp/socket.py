@@ -13,12 +13,11 @@ from typing import Any
 
 import cython
 
-from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Memory, SharedLines
-from simnet.host.scheduler import Task
+from simnet.host.memory import Buffers, Memory, SharedLines
+from simnet.host.scheduler import Task, Wakeups
 from simnet.host.softirq.busy_read import BusyRead
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.compiled import Public
@@ -32,18 +31,16 @@ from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, new_skb
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.connection import COMPRESSED, PACED, RTO, TcpConnection
+from simnet.net.tcp.costs import ReceiveCosts, SendCosts
 from simnet.net.tcp.epoll import EpollItem
 from simnet.net.tcp.receive.coalescing import joins
-from simnet.net.tcp.receive.costs import ReceiveCosts
+from simnet.net.tcp.receive.queue import Ucopy
 from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.receive.ucopy import Ucopy
 from simnet.net.tcp.receive.window import ReceiveWindow
-from simnet.net.tcp.send.costs import SendCosts
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.small_queue import SmallQueue
 from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.net.tcp.tsq import TsqTasklet
-from simnet.net.tcp.wakeups import Wakeups
 
 _US: cython.longlong = 10**6
 _PREQUEUE_DELACK_PS: cython.longlong = 150_000_000_000

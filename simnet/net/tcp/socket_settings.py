@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs
-from simnet.host.memory import Memory
+from simnet.host.memory import Buffers, Memory
+from simnet.host.scheduler import Wakeups
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.wire import Port
 from simnet.net.steering.steering import SocketFlowTable
-from simnet.net.tcp.wakeups import Wakeups
 
 
 @cython.final

@@ -4,7 +4,7 @@ Source: the calls of netperf 2.4.5's TCP_RR (src/nettest_bsd.c, `send_tcp_rr` an
 `recv_tcp_rr`): one send for the whole message, then recv for what is missing of the other's,
 until nothing is. A message may also be sent in parts, one after the other, as programs do that
 write a header and then a body. Both ends are the same process; one of them begins. Inside the
-calls: `tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.reader` and `process`.
+calls: `tcp_sendmsg` and `tcp_recvmsg`, see `simnet.net.tcp.process` and `process`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from simnet.host.scheduler import Scheduler
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.priority import NIC
 from simnet.kernel.random import RandomStream
-from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE
-from simnet.net.tcp.reader import TcpReader
+from simnet.net.tcp.process import SCHEDULED_IN, USER_CODE, TcpReader
 from simnet.net.tcp.socket import TcpSocket
 
 

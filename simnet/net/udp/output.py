@@ -15,13 +15,12 @@ import cython
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.cpu import Cpu
-from simnet.host.scheduler import Task
+from simnet.host.scheduler import Task, Wakeups
 from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Skb, new_skb
 from simnet.net.nic.port import Nic
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.socket import UdpCosts
 
 _SK_BUFF_BYTES = 256

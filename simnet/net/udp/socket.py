@@ -17,20 +17,18 @@ from typing import Any
 
 import cython
 
-from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Memory, SharedLines
-from simnet.host.scheduler import Task
+from simnet.host.memory import Buffers, Memory, SharedLines
+from simnet.host.scheduler import Task, Wakeups
 from simnet.host.softirq.busy_read import BusyRead
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.link.skb import Endpoint, Skb, SkbQueue
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory
 
 

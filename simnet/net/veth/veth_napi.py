@@ -12,11 +12,10 @@ from __future__ import annotations
 import cython
 
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
-from simnet.host.buffers import Buffers
 from simnet.host.costs import Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
-from simnet.host.memory import SharedLines
+from simnet.host.memory import Buffers, SharedLines
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.compiled import Public

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.host.memory import SharedLines
+from simnet.host.scheduler import Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.listen.listener import COMPLETE, DROPPED, HALF_OPEN, Listener
 from simnet.net.listen.rules import listen_rules
-from simnet.net.tcp.wakeups import Wakeups
 from tests.host.parts import NS, make_machine, make_memory
 
 RECORDED: dict[str, Any] = json.loads(

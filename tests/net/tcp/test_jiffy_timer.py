@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp.jiffy_timer import JiffyTimer, keep_timer
+from simnet.net.tcp.connection import JiffyTimer, keep_timer
 from tests.host.parts import MS
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from simnet.host.ledger import PLACEMENT
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp.reader import TcpReader
+from simnet.net.tcp.process import TcpReader
 from tests.host.parts import MS, NS, make_costs, make_machine, make_memory
 from tests.net.parts import US, Sink, frame, make_buffers, make_socket, make_tg3, segment
 

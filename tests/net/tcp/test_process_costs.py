@@ -9,9 +9,8 @@ import pytest
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
 from simnet.host.scheduler import Task
 from simnet.kernel.simulator import Simulator
-from simnet.net.tcp.reader import TcpReader
+from simnet.net.tcp.process import TcpReader, TcpWriter
 from simnet.net.tcp.socket import TcpSocket
-from simnet.net.tcp.writer import TcpWriter
 from tests.host.parts import MS, NS, US, Job, make_costs, make_machine
 from tests.net.parts import ack, make_socket, segment
 from tests.net.tcp.test_socket_costs import Wire

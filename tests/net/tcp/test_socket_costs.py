@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from simnet.host.buffers import Buffers
 from simnet.host.costs import Spread
 from simnet.host.cpu import Cpu
+from simnet.host.memory import Buffers
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Skb, Station, new_skb
 from simnet.net.link.wire import Port

@@ -12,7 +12,7 @@ import pytest
 from simnet.host.cpu import Cpu
 from simnet.net.link.skb import new_skb
 from simnet.net.tcp.epoll import Epoll, EpollItem
-from simnet.net.tcp.reader import TcpReader
+from simnet.net.tcp.process import TcpReader
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.host.parts import MS, NS, US, make_memory

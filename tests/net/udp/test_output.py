@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from simnet.host.scheduler import Task
+from simnet.host.scheduler import Task, Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Station
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.output import UdpOutput, sent_truesize
 from simnet.net.udp.socket import UdpCosts
 from tests.host.parts import LINE_BYTES, MS, NS, make_costs, make_machine

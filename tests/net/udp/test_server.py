@@ -8,11 +8,11 @@ import pytest
 
 from simnet.host.costs import Spread
 from simnet.host.memory import SharedLines
+from simnet.host.scheduler import Wakeups
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.link.skb import Endpoint, Header, Skb, Station, new_skb
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.clients import Answers, Client
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.output import UdpOutput

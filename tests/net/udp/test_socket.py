@@ -6,10 +6,10 @@ import pytest
 
 from simnet.host.costs import Costs, Spread
 from simnet.host.memory import SharedLines
+from simnet.host.scheduler import Wakeups
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import new_skb
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.rules import udp_rules

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import Spread
 from simnet.host.machine import Machine
-from simnet.host.memory import SharedLines
+from simnet.host.memory import Buffers, SharedLines
+from simnet.host.scheduler import Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.rules import UdpRules

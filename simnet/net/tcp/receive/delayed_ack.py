@@ -14,9 +14,8 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.receive.compression import AckCompression
-from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.queue import ReceiveQueue, ReceiveSequence
 from simnet.net.tcp.receive.reassembly import Reassembly
-from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules

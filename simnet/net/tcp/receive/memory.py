@@ -9,9 +9,8 @@ from __future__ import annotations
 import cython
 
 from simnet.net.tcp.receive.prune import collapsed, collapsed_ranges, pruned
-from simnet.net.tcp.receive.queue import ReceiveQueue
+from simnet.net.tcp.receive.queue import ReceiveQueue, ReceiveSequence
 from simnet.net.tcp.receive.reassembly import Reassembly
-from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 

@@ -1,9 +1,13 @@
-"""The memory that received segments take: sizes of an `sk_buff`, and the receive queue.
+"""What a connection has received: sequence numbers, memory, and where segments wait for a reader.
 
-Source: `__alloc_skb`, `skb_try_coalesce` (net/core/skbuff.c), `tun_alloc_skb` (drivers/net/tun.c)
-and `tcp_recvmsg` of Linux. A device with buffers of one size charges each segment with it; one
-that allocates by length takes the next slab: powers of two, and one size for small heads. Memory
-is given back when the last byte of an `sk_buff` has been read.
+Source: RFC 9293, 3.3.1; include/net/tcp.h (`tcp_receive_window`, `tcp_prequeue`) and
+net/ipv4/tcp_input.c (`tcp_sequence`) of Linux; include/linux/tcp.h (`struct tcp_sock`, `ucopy`) and
+net/ipv4/tcp.c (`tcp_recvmsg`) of 2.6.18.
+
+Memory: `__alloc_skb`, `skb_try_coalesce` (net/core/skbuff.c) and `tun_alloc_skb`
+(drivers/net/tun.c). A device with buffers of one size charges each segment with it; one that
+allocates by length takes the next slab: powers of two, and one size for small heads. Memory is
+given back when the last byte of an `sk_buff` has been read.
 """
 
 from __future__ import annotations
@@ -11,6 +15,90 @@ from __future__ import annotations
 from typing import Any
 
 import cython
+
+from simnet.net.link.skb import Skb, SkbQueue
+from simnet.net.tcp.rules.receiver_version import ReceiverRules
+
+
+@cython.final
+@cython.no_gc
+@cython.cclass
+class ReceiveSequence:
+    """Sequence numbers of what one connection receives; they do not wrap.
+
+    Args:
+        rules: of the kernel's version.
+        rcv_wnd: the first window offered, bytes.
+
+    Attributes:
+        rcv_nxt: first byte that has not come.
+        copied_seq: first byte that has not been read.
+        rcv_wup: `rcv_nxt` of the last ACK sent.
+        rcv_wnd: the window offered with it, bytes.
+    """
+
+    rcv_nxt: cython.longlong = 0
+    copied_seq: cython.longlong = 0
+    rcv_wup: cython.longlong = 0
+    rcv_wnd: cython.longlong = 0
+    rule_strict_window: cython.bint = False
+
+    def __init__(
+        self,
+        rules: ReceiverRules,
+        rcv_wnd: cython.longlong,
+    ) -> None:
+        self.rule_strict_window = rules.strict_window
+        self.rcv_wnd = rcv_wnd
+        self.start(0)
+
+    def start(self, seq: cython.longlong) -> cython.int:
+        """The first byte will be `seq`."""
+        self.rcv_nxt = self.rcv_wup = self.copied_seq = seq
+        return 0
+
+    @cython.cfunc
+    def received(self, end_seq: cython.longlong, direct: cython.bint) -> cython.int:
+        """All bytes before `end_seq` have come; `direct`: the last ones straight to the reader."""
+        self.rcv_nxt = end_seq
+        if direct:
+            self.copied_seq = end_seq
+        return 0
+
+    @cython.cfunc
+    def copied(self, count: cython.longlong) -> cython.int:
+        """The reader has taken `count` bytes."""
+        self.copied_seq += count
+        return 0
+
+    @cython.cfunc
+    def offered(self, window: cython.longlong) -> cython.int:
+        """An ACK with `window` goes out."""
+        self.rcv_wnd = window
+        self.rcv_wup = self.rcv_nxt
+        return 0
+
+    def readable(self) -> cython.longlong:
+        """Bytes in the receive queue."""
+        return self.rcv_nxt - self.copied_seq
+
+    @cython.cfunc
+    def limit(self) -> cython.longlong:
+        """First byte beyond the window that was offered; never before `rcv_nxt`."""
+        limit: cython.longlong = self.rcv_wup + self.rcv_wnd
+        return limit if limit > self.rcv_nxt else self.rcv_nxt
+
+    def room(self) -> cython.longlong:
+        """`tcp_receive_window`: what is left of the window that was offered."""
+        return self.limit() - self.rcv_nxt
+
+    def acceptable(self, seq: cython.longlong, end_seq: cython.longlong) -> cython.bint:
+        """`tcp_sequence`: whether anything of a segment counts, its ACK included."""
+        limit: cython.longlong = self.limit()
+        if seq > limit or end_seq < self.rcv_wup:
+            return False
+        return end_seq <= limit or not self.rule_strict_window or self.rcv_nxt == self.copied_seq
+
 
 _SHARED_INFO: cython.int = 320
 _SK_BUFF: cython.int = 256
@@ -246,4 +334,59 @@ class ReceiveQueue:
             count -= self.first_left
             self.first_left = 0
             self.release()
+        return 0
+
+
+@cython.final
+@cython.cclass
+class Ucopy:
+    """That of one socket.
+
+    Attributes:
+        installed: a reader is in recv (`ucopy.task`).
+        room: of its buffer, bytes (`ucopy.len`).
+        prequeue: segments that wait for it.
+        memory: their true size, bytes.
+        prequeued: how many there have been.
+    """
+
+    installed: cython.bint = False
+    room: cython.longlong = 0
+    prequeue: SkbQueue = None
+    memory: cython.longlong = 0
+    prequeued: cython.longlong = 0
+
+    def __init__(self) -> None:
+        self.prequeue = SkbQueue()
+
+    def install(self, room: cython.longlong) -> cython.int:
+        """A reader is in recv and has so much room."""
+        self.installed = True
+        self.room = room
+        return 0
+
+    def remove(self) -> cython.int:
+        """It leaves recv."""
+        self.installed = False
+        self.room = 0
+        return 0
+
+    @cython.cfunc
+    def copied(self, length: cython.longlong) -> cython.int:
+        """TCP has put data straight into the buffer."""
+        self.room -= length
+        return 0
+
+    @cython.cfunc
+    def append(self, skb: Skb, truesize: cython.longlong) -> cython.int:
+        """A segment waits for the reader."""
+        self.prequeue.append(skb)
+        self.prequeued += 1
+        self.memory += truesize
+        return 0
+
+    @cython.cfunc
+    def emptied(self) -> cython.int:
+        """No segment waits any more."""
+        self.memory = 0
         return 0

@@ -18,9 +18,8 @@ from simnet.net.link.skb import Skb
 from simnet.net.tcp.receive.compression import AckCompression
 from simnet.net.tcp.receive.delayed_ack import DelayedAck
 from simnet.net.tcp.receive.memory import ReceiveMemory
-from simnet.net.tcp.receive.queue import ReceiveQueue, SkbSizes
+from simnet.net.tcp.receive.queue import ReceiveQueue, ReceiveSequence, SkbSizes
 from simnet.net.tcp.receive.reassembly import Reassembly
-from simnet.net.tcp.receive.sequence import ReceiveSequence
 from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.window import ReceiveWindow
 from simnet.net.tcp.rules.ecn import Ecn

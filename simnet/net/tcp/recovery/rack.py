@@ -23,7 +23,7 @@ from simnet.net.tcp.recovery.segment import (
     SENT_US,
     WORDS,
 )
-from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.timer import RttEstimator
 
 # in place of a neighbour: the segment is not in the list
 _OUT: cython.longlong = -2

@@ -26,8 +26,7 @@ from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.recovery.tlp import LossProbe
-from simnet.net.tcp.send.rtt import RttEstimator
-from simnet.net.tcp.send.timer import SendTimer
+from simnet.net.tcp.send.timer import RttEstimator, SendTimer
 
 _RENEGE_MIN_US: cython.longlong = 10_000
 

@@ -13,7 +13,7 @@ import cython
 from simnet.kernel.sentinel import NONE
 from simnet.net.tcp.recovery.recovery import CWR, OPEN
 from simnet.net.tcp.recovery.sacktag import SackTags
-from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.timer import RttEstimator
 
 
 @cython.final

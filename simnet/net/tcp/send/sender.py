@@ -21,11 +21,10 @@ from simnet.net.tcp.recovery.states import States
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.sender_version import SenderRules
 from simnet.net.tcp.send.output import SendOutput
-from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.send.small_queue import SmallQueue
-from simnet.net.tcp.send.timer import SendTimer
+from simnet.net.tcp.send.timer import RttEstimator, SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
 

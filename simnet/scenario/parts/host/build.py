@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simnet.host.buffers import Buffers
 from simnet.host.cache import CacheWays
 from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine, Place
-from simnet.host.memory import Memory, distances
+from simnet.host.memory import Buffers, Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import first_raw
 from simnet.scenario.parts.interrupts.build_apic import make_apic

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.memory import SharedLines
+from simnet.host.scheduler import Wakeups
 from simnet.kernel.random import stream
 from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.link.skb import Header, Station
@@ -16,7 +17,6 @@ from simnet.net.listen.listener import Listener
 from simnet.net.listen.rules import listen_rules
 from simnet.net.listen.visitors import Crowd, Served
 from simnet.net.remote.hosts import RemoteHosts
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.clients import Client
 from simnet.net.udp.reuseport import chosen
 from simnet.scenario.parts.host.build import PS, make_spread

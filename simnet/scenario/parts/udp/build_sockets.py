@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.host.costs import cycles_ps
 from simnet.host.memory import SharedLines
+from simnet.host.scheduler import Wakeups
 from simnet.host.softirq.busy_read import BusyRead
-from simnet.net.tcp.wakeups import Wakeups
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.rules import udp_rules
 from simnet.net.udp.socket import UdpCosts, UdpSocket

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simnet.net.tcp.send.rtt import RttEstimator
+    from simnet.net.tcp.send.timer import RttEstimator
 
 OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
 RETRANSMIT, PROBE, REORDER = range(3)

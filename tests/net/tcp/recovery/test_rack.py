@@ -16,8 +16,8 @@ from simnet.net.tcp.congestion.cubic import Cubic
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY
 from simnet.net.tcp.rules.sender_version import sender_rules
-from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.timer import RttEstimator
 from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
 from tests.host.parts import MS, US
 from tests.net.parts import make_congestion

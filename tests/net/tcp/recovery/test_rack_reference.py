@@ -12,8 +12,8 @@ import pytest
 from simnet.net.tcp.recovery.segment import LOST, RETRANS, SACKED
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.sender_version import sender_rules
-from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.net.tcp.send.timer import RttEstimator
 from tests.host.parts import MS, US
 from tests.net.tcp.recovery.rack_kernel import MSS, OPEN, PROBE, REORDER, Block, RackKernel
 from tests.net.tcp.recovery.test_counted_reference import Receiver

@@ -15,8 +15,8 @@ from simnet.net.tcp.recovery.rack import Rack
 from simnet.net.tcp.recovery.sacktag import SackTags
 from simnet.net.tcp.recovery.scoreboard import Scoreboard
 from simnet.net.tcp.rules.sender_version import sender_rules
-from simnet.net.tcp.send.rtt import RttEstimator
 from simnet.net.tcp.send.sequence import SendSequence
+from simnet.net.tcp.send.timer import RttEstimator
 from tests.host.parts import MS
 
 MSS = 1000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from simnet.net.link.skb import SkbQueue
 from simnet.net.tcp.congestion.cubic import Cubic
 from simnet.net.tcp.rules.sender_version import sender_rules
-from simnet.net.tcp.send.rtt import RttEstimator
+from simnet.net.tcp.send.timer import RttEstimator
 from tests.host.parts import MS
 from tests.house.examples import examples
 from tests.net.parts import make_congestion, make_sender
