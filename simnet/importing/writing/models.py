@@ -235,7 +235,9 @@ def kernel_draft(host: ReadHost) -> Draft:
         named = distribution_of(version, _text_of(host, "distribution"))
         draft.document["distribution"] = named
         if _RED_HAT.search(version):
-            draft.assume("hz", _RED_HAT_HZ, "CONFIG_HZ_1000 of Red Hat's and Fedora's kernels")
+            draft.assume(
+                "hz", _RED_HAT_HZ, "CONFIG_HZ_1000 of Red Hat's and Fedora's kernels on x86"
+            )
         if release >= _TWO_JIFFIES:
             usecs = 2 * 10**6 // int(draft.document["hz"]["value"])
             draft.assume("netdev_budget_usecs", usecs, "net/core/dev.c: two jiffies")
@@ -298,7 +300,8 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
     return draft
 
 
-_RED_HAT: Final = re.compile(r"\.(?:el|fc)\d")
+# on other processors than those of x86 they have another
+_RED_HAT: Final = re.compile(r"\.(?:el|fc)\d(?!.*(?:aarch64|ppc64|s390|riscv64|ia64))")
 # before, 2,000 us whatever a jiffy takes
 _TWO_JIFFIES: Final = (5, 7)
 _RED_HAT_HZ: Final = 1000
