@@ -40,6 +40,13 @@ from simnet.net.tcp.send.sequence import SendSequence
 from simnet.net.tcp.send.timer import RttEstimator, SendTimer
 from simnet.net.tcp.send.validation import WindowValidation
 
+# what an event means
+DELACK: cython.int = 0
+RTO: cython.int = 1
+COMPRESSED: cython.int = 2
+SERVED: cython.int = 3
+PACED: cython.int = 4
+
 
 def keep_timer(
     target: Component,
@@ -100,14 +107,6 @@ class JiffyTimer:
         """It has run and is not set."""
         self.event = 0
         return 0
-
-
-# what an event means
-DELACK: cython.int = 0
-RTO: cython.int = 1
-COMPRESSED: cython.int = 2
-SERVED: cython.int = 3
-PACED: cython.int = 4
 
 
 @cython.cclass

@@ -20,6 +20,8 @@ from simnet.net.link.wire import Port
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sequence import SendSequence
 
+_ALL_PERMILLE: cython.longlong = 1000
+
 
 @cython.final
 @cython.cclass
@@ -184,9 +186,6 @@ class ReceiveCosts:
         self.collapses += 1
         self.ledger.tcp_receive += work
         return work
-
-
-_ALL_PERMILLE: cython.longlong = 1000
 
 
 @cython.final

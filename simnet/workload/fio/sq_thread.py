@@ -89,26 +89,27 @@ class SqThread(Task):
     def _begin(self, cpu: Cpu) -> cython.int:
         """A turn of its loop: look, take what is there, and tell what is completed."""
         ring: Ring = self.ring
-        work_ps: cython.longlong
+        own_ps: cython.longlong
+        block_ps: cython.longlong = 0
         if self.yield_if_needed(cpu):
             self.state = _SCHEDULED_IN
             return 0
         self.posted = len(ring.arrived)
-        work_ps = self.ring_ps + self.posted * self.reap_ps
+        own_ps = self.ring_ps + self.posted * self.reap_ps
         if len(self.taken) == 0 and len(ring.submitted) > 0:
             self.taken = ring.submitted[:]
             ring.submitted.clear()
             self.position = 0
-            work_ps += len(self.taken) * self.engine_ps
-            self.files.debt_ps += self.files.submit_work_ps(cpu, self.taken, self.pages)
-        self.ledger.syscall += work_ps
+            own_ps += len(self.taken) * self.engine_ps
+            block_ps = self.files.submit_work_ps(cpu, self.taken, self.pages)
+        self.ledger.syscall += own_ps
         if self.polls and ring.in_drive > 0:
             self.ledger.storage += self.files.poll_ps
-            work_ps += self.files.poll_ps
-        work_ps += self.files.debt_ps
+            block_ps += self.files.poll_ps
+        block_ps += self.files.debt_ps
         self.files.debt_ps = 0
         self.state = _TURNED
-        return cpu.run(PROCESS_LEVEL, self, work_ps, SYSTEM)
+        return cpu.run(PROCESS_LEVEL, self, own_ps + block_ps, SYSTEM)
 
     def _end(self, cpu: Cpu) -> cython.bint:
         """The turn is over; whether another one begins, as it did not have to sleep for a tag."""

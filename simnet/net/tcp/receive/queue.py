@@ -19,6 +19,12 @@ import cython
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.tcp.rules.receiver_version import ReceiverRules
 
+_SHARED_INFO: cython.int = 320
+_SK_BUFF: cython.int = 256
+# skb_small_head_cache of a kernel without wireless networks; 640 with them
+_SMALL_HEAD: cython.int = 576
+_LINE: cython.int = 64
+
 
 @cython.final
 @cython.no_gc
@@ -98,13 +104,6 @@ class ReceiveSequence:
         if seq > limit or end_seq < self.rcv_wup:
             return False
         return end_seq <= limit or not self.rule_strict_window or self.rcv_nxt == self.copied_seq
-
-
-_SHARED_INFO: cython.int = 320
-_SK_BUFF: cython.int = 256
-# skb_small_head_cache of a kernel without wireless networks; 640 with them
-_SMALL_HEAD: cython.int = 576
-_LINE: cython.int = 64
 
 
 @cython.final

@@ -16,6 +16,10 @@ from simnet.net.tcp.recovery.scoreboard import Scoreboard
 _US: cython.longlong = 10**6
 # tcp_min_rtt_wlen
 _WINDOW_US: cython.longlong = 300 * 10**6
+_RETRIES2: cython.int = 15
+# what the timer is set for: the retransmission timeout or a window probe, or
+_PROBE: cython.int = 1
+_REORDERING: cython.int = 2
 
 
 @cython.final
@@ -156,12 +160,6 @@ class RttEstimator:
         self.second_us, self.second_at_us = self.third_us, self.third_at_us
         self.third_us, self.third_at_us = rtt_us, now_us
         return 0
-
-
-_RETRIES2: cython.int = 15
-# what the timer is set for: the retransmission timeout or a window probe, or
-_PROBE: cython.int = 1
-_REORDERING: cython.int = 2
 
 
 @cython.final
