@@ -8,8 +8,8 @@ last of them at all (a port without ``path_out``) it needs none.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import cache
-from itertools import repeat
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -17,7 +17,7 @@ from simnet.errors import SimulationError
 from simnet.kernel.target import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simnet.kernel.simulator import Simulator
 
@@ -31,50 +31,50 @@ def check_wiring(sim: Simulator) -> None:
     Raises:
         SimulationError: a reference is empty; it names component and field.
     """
-    parts: list[tuple[Any, Any, str]] = []
-    for one, need, found in _looked_at(sim.components.values()):
-        if found is None:
+    parts: dict[str, list[Any]] = {}
+    for owners, need, found in _looked_at(sim.components.values()):
+        if None in found:
+            one = owners[found.index(None)]
             raise _refusal(one, need, one.path)
-        if not isinstance(found, Target) and _ways(cast("Any", type(found))):
-            parts.append((found, one, need))
-    for owner, need, found in _looked_at(part for part, _, _ in parts):
-        if found is None:
-            path = next(f"{one.path}.{way}" for part, one, way in parts if part is owner)
-            raise _refusal(owner, need, path)
+        kinds = set(map(type, found))
+        if any(_ways(cast("Any", kind)) for kind in kinds if not issubclass(kind, Target)):
+            parts.setdefault(need, []).extend(zip(owners, found, strict=True))
+    for way, pairs in parts.items():
+        for owners, need, found in _looked_at(part for _, part in pairs):
+            if None in found:
+                owner = owners[found.index(None)]
+                path = next(f"{one.path}.{way}" for one, part in pairs if part is owner)
+                raise _refusal(owner, need, path)
 
 
-def _looked_at(owners: Iterable[Any]) -> Iterator[tuple[Any, str, Any]]:
-    """Yield each need of objects, and what fulfils it; None where nothing does."""
-    of_class: dict[Any, list[Any]] = {}
+def _looked_at(owners: Iterable[Any]) -> Iterator[tuple[list[Any], str, list[Any]]]:
+    """Yield each need with the objects of a class that have it, and what fulfils it of each.
+
+    That is None where nothing does. There are ten thousand connections: none has a step of its own.
+    """
+    of_class: defaultdict[Any, list[Any]] = defaultdict(list)
     for owner in owners:
-        of_class.setdefault(type(owner), []).append(owner)
+        of_class[type(owner)].append(owner)
     for cls, alike in of_class.items():
         for need, ways in _ways(cls):
-            yield from zip(alike, repeat(need), _found(alike, ways))
+            yield alike, need, _found(alike, ways)
 
 
-def _found(owners: list[Any], ways: tuple[_Way, ...]) -> list[Any]:
-    """Return what fulfils a need of objects of one class, None where nothing does."""
-    for follow, _ in ways:
-        try:
-            found = list(map(follow, owners))
-        except AttributeError:  # something before the last name is none, or not had
-            continue
-        return [
-            _fulfilled(owner, ways) if one is None else one
-            for owner, one in zip(owners, found, strict=True)
-        ]
-    return [_fulfilled(owner, ways) for owner in owners]
+def _found(owners: list[Any], ways: Sequence[_Way]) -> list[Any]:
+    """Return what fulfils a need of objects of one class, None where nothing does.
 
-
-def _fulfilled(owner: Any, ways: tuple[_Way, ...]) -> Any:
-    """Return what the first way leads to that leads to something; None: no way does."""
-    value: Any = None
-    for _, names in ways:
-        value = _follow(owner, names)
-        if value is not None and value is not _NOT_HAD:
-            break
-    return value
+    That is what the first way leads to that leads to something.
+    """
+    (follow, names), *others = ways
+    try:
+        found = list(map(follow, owners))
+    except AttributeError:  # something before the last name is none, or not had
+        found = [_follow(owner, names) for owner in owners]
+    if others and (None in found or _NOT_HAD in found):
+        left = [place for place, one in enumerate(found) if one is None or one is _NOT_HAD]
+        for place, one in zip(left, _found([owners[n] for n in left], others), strict=True):
+            found[place] = one
+    return found
 
 
 def _follow(value: Any, names: list[str]) -> Any:
