@@ -59,7 +59,7 @@ _FAR: Final = 2.0
 # so many times the precision is close
 _LAST_GAP: Final = 2
 # where loads on both sides of the capacity lie in the interval: at most at its ends, and at least
-_ENDS: Final = (0.5, 0.2)
+_ENDS: Final = (0.5, 0.3)
 
 
 class Run(NamedTuple):
