@@ -77,6 +77,7 @@ _LEAST_MEASURED = "20 ms"
 _UNKNOWN_MEASURED = "40 ms"
 # messages, or packets where nothing else is counted, of which a p99 is known: a hundred are slower
 _ENOUGH_MESSAGES = 10_000
+_NEARLY = 1.1
 # where requests wait for disks, which take milliseconds for each
 DISK_TIMES = Times("20 s", "8 s", "12 s", "6 s")
 
@@ -349,7 +350,10 @@ class Plan:
         measured_ps = max(2 * own_ps, _ps(_UNKNOWN_MEASURED))
         if self.per_s:
             enough_ps = math.ceil(_ENOUGH_MESSAGES * PS_PER_S / self.per_s)
-            measured_ps = min(measured_ps, max(own_ps, _ps(_LEAST_MEASURED), enough_ps))
+            shortest_ps = max(own_ps, _ps(_LEAST_MEASURED))
+            # a first pair of nearly enough is worth more than one of just enough
+            longer = enough_ps > _NEARLY * shortest_ps
+            measured_ps = min(measured_ps, enough_ps if longer else shortest_ps)
         return Times(
             no_longer(SHORT_TIMES.duration, measured_ps),
             no_longer(SHORT_TIMES.warm_up, own_ps),
