@@ -106,7 +106,7 @@ def _little(series: Series, packets: float = 0.0) -> str:
     return f"{fact.name} {fact.shown}{share}: negligible"
 
 
-def ratio(
+def ratio(  # noqa: PLR0913 - what a rule says of a counter
     name: str,
     of: str = "",
     *,
@@ -116,6 +116,7 @@ def ratio(
     weight: float = 0.0,
     sure: str = "likely",
     act: Act = _nobody,
+    beside: bool = False,
 ) -> Find:
     """Look at a counter of a host against another, or alone.
 
@@ -128,12 +129,14 @@ def ratio(
         weight: of the finding; by the share where it is 0.
         sure: how sure it is; certain from a hundredth on.
         act: makes the commands.
+        beside: what `of` counts is without what `name` does.
     """
 
     def find(evidence: Evidence) -> Iterator[Found]:
         for series in evidence.series(kind, name):
             fact, subject = series.last, series.last.subject
             whole = max((one.value for one in evidence.series(kind, of, subject)), default=0.0)
+            whole += series.value if beside and whole else 0.0
             share = series.value / whole if of and whole else 0.0
             enough = series.value >= fewest and (share >= at_least or not (of and whole))
             if not enough or not series.growing:

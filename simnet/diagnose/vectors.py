@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _WORD: Final = 32
 # percent of its time
 _FULL: Final = 90.0
+_MANY: Final = 100_000
+_MOSTLY: Final = 0.9
 _QUEUE: Final = re.compile(
     r"(?P<port>[A-Za-z][\w.@]*?)"
     r"(?:[-_:](?:rxtx|txrx|tx-?rx|input|output|rx|tx|fp|ch|q|queue|ring|Tx-Rx|TxRx)[-_.]?\d*|-\d+)+",
@@ -40,6 +42,16 @@ def alone(evidence: Evidence) -> Fact | None:
     every = {fact.subject: fact for fact in evidence.of("cpu", "soft") if fact.subject != "all"}
     full = [fact for fact in every.values() if fact.value >= _FULL]
     return full[0] if len(full) == 1 and len(every) > 1 else None
+
+
+def receives_alone(evidence: Evidence) -> Fact | None:
+    """Return the softirqs of the CPU that has nearly all those that receive, of several CPUs."""
+    counts = {fact.name: fact for fact in evidence.of("softirq", subject="NET_RX")}
+    most = max(counts.values(), key=lambda fact: fact.value, default=None)
+    whole = sum(fact.value for fact in counts.values())
+    if most is None or len(counts) == 1 or whole < _MANY or most.value < _MOSTLY * whole:
+        return None
+    return most
 
 
 def ports(evidence: Evidence) -> dict[str, dict[str, list[Fact]]]:

@@ -156,6 +156,12 @@ NETSTAT_I: Final = (
 QDISC: Final = (
     "qdisc {} 8001: dev eth0 root\n Sent 5 bytes {} pkt (dropped {}, overlimits {} requeues {})\n"
 )
+SOFTIRQS: Final = "                    CPU0       CPU1\n      NET_RX:   {:>9} {:>10}\n"
+FQ: Final = (
+    "qdisc fq 8003: dev eth0 root refcnt 2 limit 10000p flow_limit 100p buckets 1024\n"
+    " Sent 5 bytes 1000000 pkt (dropped 20000, overlimits 0 requeues 0)\n"
+    "  gc 3212 highprio 0 throttled 12 flows_plimit {}\n"
+)
 POLICE: Final = (
     "  action order 1:  police 0x1 rate 1Mbit burst 10Kb\n"
     " Sent 5 bytes 1000000 pkt (dropped {}, overlimits 0 requeues 0)\n"
@@ -432,6 +438,7 @@ RULES: Final[dict[str, Pair]] = {
         interrupts((900_000, 0, "eth0-TxRx-0"), (900_000, 0, "eth0-TxRx-1")),
         interrupts((900_000, 0, "eth0-TxRx-0"), (0, 900_000, "eth0-TxRx-1")),
     ),
+    "receives-alone": Pair(SOFTIRQS.format(900_000, 9), SOFTIRQS.format(900_000, 800_000)),
     "frames-without-timer": Pair(
         f"{COALESCE}rx-usecs: 0\nrx-frames: 8\n", f"{COALESCE}rx-usecs: 20\nrx-frames: 8\n"
     ),
@@ -469,6 +476,7 @@ RULES: Final[dict[str, Pair]] = {
         QDISC.format("mq", 10**6, 20_000, 0, 0), QDISC.format("mq", 10**6, 3, 0, 0)
     ),
     "shaped": Pair(QDISC.format("htb", 1000, 0, 900, 0), QDISC.format("htb", 1000, 0, 9, 0)),
+    "fq-flow-limit": Pair(FQ.format(20_000), FQ.format(3)),
     "policed": Pair(POLICE.format(20_000), POLICE.format(3)),
     "requeued": Pair(QDISC.format("mq", 9000, 0, 0, 3000), QDISC.format("mq", 9000, 0, 0, 3)),
     "netem": Pair(
@@ -570,6 +578,8 @@ RULES: Final[dict[str, Pair]] = {
     "hot-capture": perf("tpacket_rcv", 8.21, 0.21),
     "hot-checksum": perf("do_csum", 8.21, 0.21),
     "hot-pages": perf("get_page_from_freelist", 28.21, 3.21),
+    "hot-numa": perf("migrate_misplaced_folio", 9.21, 0.21),
+    "delayed-acknowledgement": log("p99 of our service is 40ms", "p99 of our service is 400ms"),
     "hot-crypto": perf("aesni_gcm_enc_loop", 58.21, 3.21),
     "hot-routes": perf("fib_table_lookup", 28.21, 3.21),
     "deep-idle": Pair("C6:\nLatency: 133\n", "C1:\nLatency: 2\n"),

@@ -1,4 +1,4 @@
-"""/proc/interrupts: which CPU took how many interrupts of which queue."""
+"""/proc/interrupts, /proc/softirqs: which CPU took how many interrupts, what came of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,22 +15,32 @@ if TYPE_CHECKING:
 
 _HEAD: Final = re.compile(r"\s*CPU\d+(?:\s+CPU\d+)*\s*")
 _ROW: Final = re.compile(r"\s*(?P<irq>\d+):(?P<counts>(?:\s+\d+)+)\s+(?P<rest>\D.*|\d+\S*[a-z-].*)")
+_SOFT: Final = re.compile(r"\s*(?P<kind>NET_RX|NET_TX):(?P<counts>(?:\s+\d+)+)\s*")
 
 # a name of the kernel has less
 _LONGEST: Final = 60
 
-OUTPUTS: Final = {"irq": "interrupts"}
-SIGN: Final = re.compile(r"(?m)^\s*CPU0\s|^\s*\d+:\s+\d+.*(?:MSI|APIC|GIC|edge|level)")
+OUTPUTS: Final = {"irq": "interrupts", "softirq": "softirqs"}
+SIGN: Final = re.compile(r"(?m)^\s*CPU0\s|^\s*NET_RX:|^\s*\d+:\s+\d+.*(?:MSI|APIC|GIC|edge|level)")
 
 
 def read(page: Page) -> Iterator[Fact]:
-    """Yield counts above zero, by vector (`56 eth0-rx-0`) and CPU, and how many CPUs there are."""
+    """Yield counts above zero, by vector (`56 eth0-rx-0`) and CPU, and how many CPUs there are.
+
+    Of softirqs, those of the network. Their columns are the CPUs that there might be.
+    """
     cpus: list[str] = []
+    head = 0
     for at, line in enumerate(page.lines, 1):
         if _HEAD.fullmatch(line):
-            cpus = line.split()
-            yield Fact("cpus", "", "interrupts", float(len(cpus)), page.name, at)
+            cpus, head = line.split(), at
+        elif soft := _SOFT.fullmatch(line):
+            for place, count in enumerate(soft["counts"].split()):
+                yield Fact("softirq", soft["kind"], f"CPU{place}", number(count), page.name, at)
         elif row := _ROW.match(line):
+            if head:
+                yield Fact("cpus", "", "interrupts", float(len(cpus)), page.name, head)
+                head = 0
             counts = row["counts"].split()
             names = cpus if len(cpus) == len(counts) else [f"CPU{n}" for n in range(len(counts))]
             if not cpus:  # the head was left out, as grep does

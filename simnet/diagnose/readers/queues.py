@@ -18,7 +18,9 @@ _NO_DEV: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+)")
 _TYPED: Final = re.compile(
     r"\btc\s+(?:-\S+\s+)*\w+\s+(?:\w+\s+)?dev\s+(?P<dev>[A-Za-z][\w.@-]{0,14})"
 )
-_POLICE: Final = re.compile(r"\s*action order \d+:\s+police (?P<handle>0x[0-9a-f]+)")
+_POLICE: Final = re.compile(r"\s*(?:action order \d+:\s+)?police (?P<handle>0x[0-9a-f]+) rate ")
+# of fq: packets of flows that had as many as one may have
+_PLIMIT: Final = re.compile(r".*\bflows_plimit (?P<packets>\d+)")
 _SENT: Final = re.compile(
     r"\s*Sent \d+ bytes (?P<sent>\d+) pkts? \(dropped (?P<dropped>\d+), overlimits (?P<over>\d+)"
     r"(?: requeues (?P<requeues>\d+))?"
@@ -53,6 +55,9 @@ def read(page: Page) -> Iterator[Fact]:
         elif subject and (waiting := _WAITING.match(line)):
             packets = waiting["packets"]
             yield Fact("qdisc", subject, "waiting", number(packets), page.name, at)
+        elif subject and (limited := _PLIMIT.match(line)):
+            packets = limited["packets"]
+            yield Fact("qdisc", subject, "flows_plimit", number(packets), page.name, at)
         elif group := _CGROUP.fullmatch(line):
             yield Fact(
                 "cgroup", page.name.rpartition("/")[0], group[1], number(group[2]), page.name, at

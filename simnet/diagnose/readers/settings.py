@@ -90,7 +90,7 @@ def _shown(page: Page) -> Iterator[Fact]:
 
 
 def _sysctl(page: Page, at: int, name: str, value: str) -> Fact:
-    return Fact("sysctl", "", name, number(value), page.name, at, value)
+    return Fact("sysctl", "", name, number(value), page.name, at, " ".join(value.split()))
 
 
 def _file(page: Page, at: int, name: str, value: str) -> Iterator[Fact]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from simnet.diagnose.actions import look, named, tool
+from simnet.diagnose.actions import look, named, tool, wider_ring
 from simnet.diagnose.families import counted, logged
 from simnet.diagnose.rule import Action, Hit, Rule
 
@@ -231,6 +231,7 @@ RULES: Final = (
             possible=1e-3,
             fewest=1000,
             scale=0.7,
+            act=wider_ring(),
         ),
     ),
     Rule(

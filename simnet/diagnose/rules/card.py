@@ -9,11 +9,13 @@ from simnet.diagnose.actions import named, tool
 from simnet.diagnose.families import counted, logged, percent
 from simnet.diagnose.queues import NEARLY_ALL, NO_BUFFER, every_cpu, fullest_queues, handed_to
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.vectors import receives_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.diagnose.evidence import Evidence
+    from simnet.diagnose.fact import Fact
     from simnet.diagnose.rule import Found
 
 _ENA: Final = "Linux drivers/net/ethernet/amazon/ena/ena_ethtool.c, ena_eni_stats"
@@ -156,20 +158,19 @@ def _one_ring(evidence: Evidence) -> Iterator[Found]:
                 for one in evidence.series("stat", _NO_BUFFER, rings.subject)
                 if one.value >= _LOST and one.growing
             ]
-            # a ring that overflows beside idle ones tells that it was not meant
-            facts = (only, rings, lost[0].last) if lost else (only, rings)
-            if lost:
+            soft = receives_alone(evidence)
+            facts: tuple[Fact, ...] = (only, rings)
+            weight, sure = 25, "possible"
+            if lost:  # a ring that overflows beside idle ones tells that it was not meant
+                facts, weight, sure = (only, rings, lost[0].last), 96, "likely"
                 said += f", and {lost[0].last.name} is {lost[0].last.shown}"
+            elif soft is not None:
+                facts, weight, sure = (only, rings, soft), 60, "likely"
+                said += f", and {soft.name} takes nearly all NET_RX"
             action = tool("-X", rings.subject, "equal", int(rings.value), "")
             undo = f"ethtool -X {named(rings.subject)} equal 1"
-            yield Hit(
-                rings.subject,
-                facts,
-                said,
-                96 if lost else 25,
-                "likely" if lost else "possible",
-                (Action(action.do, undo, action.whatif),),
-            )
+            actions = (Action(action.do, undo, action.whatif),)
+            yield Hit(rings.subject, facts, said, weight, sure, actions)
         elif used:
             yield Clear(rings, f"RSS uses {len(used)} of {rings.value:.0f} rings")
 

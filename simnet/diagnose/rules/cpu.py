@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import tool
 from simnet.diagnose.families import logged, percent
 from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.vectors import alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,7 +125,12 @@ def _gro(evidence: Evidence) -> Iterator[Found]:
     for fact in evidence.of("offload", "generic-receive-offload"):
         if fact.text.startswith("off") and "[fixed]" not in fact.text:
             action = tool("-K", fact.subject, "gro", "on", "off")
-            yield Hit(fact.subject, (fact,), f"{fact.name}: {fact.text}", 32, "possible", (action,))
+            said, busy = f"{fact.name}: {fact.text}", alone(evidence)
+            if busy is None:
+                yield Hit(fact.subject, (fact,), said, 32, "possible", (action,))
+            else:
+                said += f", and %soft {busy.shown} on {busy.subject}"
+                yield Hit(fact.subject, (fact, busy), said, 73, "likely", (action,))
 
 
 def _sending(evidence: Evidence) -> Iterator[Found]:

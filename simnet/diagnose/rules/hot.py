@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.diagnose.actions import sysctl
 from simnet.diagnose.routers import by_flow_table
 from simnet.diagnose.rule import Clear, Hit, Rule
 
@@ -144,6 +145,24 @@ RULES: Final = (
             r"clear_page.*|get_page_from_freelist|(__)?free_(one_page|pages).*|__alloc_pages.*"
             r"|rmqueue.*|free_pcppages_bulk|free_unref_.*|page_frag_.*|__rmqueue_.*",
             20,
+        ),
+    ),
+    Rule(
+        "hot-numa",
+        "CPU",
+        "The kernel moves memory between nodes all the time",
+        _NEEDS,
+        "4 % of CPU time: where memory lies right it is next to none",
+        "Automatic NUMA balancing takes pages away from programs to see who uses them, and moves"
+        " them to that node: each use after that is a fault.",
+        "Keep the program and its memory on one node (numactl --cpunodebind --membind, systemd's"
+        " NUMAPolicy); or switch balancing off.",
+        "Linux Documentation/admin-guide/sysctl/kernel.rst, numa_balancing",
+        _hot(
+            r"task_numa_\w+|do_numa_page|do_huge_pmd_numa_page|numa_migrate_\w+|change_prot_numa"
+            r"|migrate_misplaced_\w+|migrate_pages\w*",
+            4,
+            lambda evidence, _subject: (sysctl(evidence, "kernel.numa_balancing", "0"),),
         ),
     ),
     Rule(

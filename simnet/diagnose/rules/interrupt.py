@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Final
 from simnet.diagnose.actions import tool
 from simnet.diagnose.families import logged, percent
 from simnet.diagnose.rule import Action, Clear, Hit, Rule
-from simnet.diagnose.vectors import alone, busiest, cpus, handed_on, loads, ports, spread
+from simnet.diagnose.vectors import (
+    alone,
+    busiest,
+    cpus,
+    handed_on,
+    loads,
+    ports,
+    receives_alone,
+    spread,
+)
 from simnet.printable import typed
 
 if TYPE_CHECKING:
@@ -103,6 +112,16 @@ def _one_busy_vector(evidence: Evidence) -> Iterator[Found]:
             yield Hit(port, (most,), said, 48, "likely", actions)
         else:
             yield Clear(most, said)
+
+
+def _one_receives(evidence: Evidence) -> Iterator[Found]:
+    most = receives_alone(evidence)
+    if most is not None and not evidence.of("irq"):
+        every = {fact.name: fact.value for fact in evidence.of("softirq", subject="NET_RX")}
+        whole = sum(every.values())
+        said = f"{most.name} took {percent(most.value / whole)} of {whole:,.0f} NET_RX softirqs"
+        said += f" of {len(every)} CPUs"
+        yield Hit("", (most,), said, 40, "likely")
 
 
 def _no_timer(evidence: Evidence) -> Iterator[Found]:
@@ -261,6 +280,18 @@ RULES: Final = (
         " other CPUs: it looks into tunnels where cards do not. One flow stays on one CPU.",
         f"{_SCALING}, RSS and RPS",
         _one_busy_vector,
+    ),
+    Rule(
+        "receives-alone",
+        "interrupt",
+        "One CPU does nearly all the work of receiving",
+        "/proc/softirqs",
+        "90 % of 100,000 NET_RX softirqs, of several CPUs; interrupts, where known, say more",
+        "The interrupts of all queues go to this CPU, or all packets to one queue.",
+        "See /proc/interrupts and ethtool -x: give each vector a CPU of its own, spread over all"
+        " rings; where there is one queue, let RPS hand packets to other CPUs.",
+        f"{_SCALING}, RSS and RPS",
+        _one_receives,
     ),
     Rule(
         "frames-without-timer",

@@ -73,6 +73,20 @@ def _drops(evidence: Evidence) -> Iterator[Found]:
             yield Clear(fact, said if fact.value else "dropped 0")
 
 
+def _flows_full(evidence: Evidence) -> Iterator[Found]:
+    for series in evidence.series("qdisc", "flows_plimit"):
+        fact = series.last
+        dropped = evidence.last("qdisc", "dropped", fact.subject)
+        sent = evidence.value("qdisc", "sent", fact.subject) or 0.0
+        share = fact.value / (sent + fact.value) if sent + fact.value else 0.0
+        said = f"flows_plimit {fact.shown} of {sent + fact.value:,.0f}, {percent(share)}"
+        most = dropped is not None and 2 * fact.value >= dropped.value
+        if share >= 1e-3 and fact.value >= 10 and series.growing and most:  # noqa: PLR2004 - as of queues
+            yield Hit(fact.subject, (fact,), said, min(weight_of(share) + 1, 100), "certain")
+        else:
+            yield Clear(fact, said if fact.value else "flows_plimit 0")
+
+
 def _short(evidence: Evidence, port: str) -> Fact | None:
     """Return the length of a port's queue, where it is one for packets and shorter than usual."""
     length = evidence.last("addr", "qlen", port)
@@ -132,6 +146,20 @@ RULES: Final = (
         "Lengthen the queue (limit, txqueuelen), or use fq; see who sends in bursts.",
         "man tc; Linux Documentation/networking/statistics.rst, tx_dropped",
         _drops,
+    ),
+    Rule(
+        "fq-flow-limit",
+        "qdisc",
+        "Single flows have more packets in fq than it lets them have: {subject}",
+        "flows_plimit of tc -s qdisc, against dropped",
+        "1 packet in 1,000, half of what the queue drops",
+        "fq holds no more than flow_limit packets (100) of a flow, and drops what a program sends"
+        " beyond: one that sends UDP without a pause, or whose rate is paced.",
+        "Raise flow_limit with the options of the line (tc qdisc replace ... fq flow_limit 1000);"
+        " more sockets; let the program wait where sending fails (ENOBUFS).",
+        "man tc-fq; Linux net/sched/sch_fq.c, fq_enqueue",
+        _flows_full,
+        hides=("qdisc-drops",),
     ),
     Rule(
         "policed",

@@ -112,7 +112,7 @@ RULES: Final = (
         " threads, each with a socket of its own (SO_REUSEPORT), or several datagrams by a call"
         " (recvmmsg).",
         f"{_SNMP}; {_SYSCTL}, rmem_max; man 7 udp",
-        ratio("Udp6?RcvbufErrors", "Udp6?InDatagrams", at_least=1e-4, act=_larger),
+        ratio("Udp6?RcvbufErrors", "Udp6?InDatagrams", at_least=1e-4, act=_larger, beside=True),
         hides=("udp-errors", "udp-default"),
     ),
     Rule(
@@ -124,7 +124,7 @@ RULES: Final = (
         "Full buffers or wrong checksums; RcvbufErrors and InCsumErrors say which.",
         "Look at nstat -az 'Udp*'; most often the buffer is full.",
         f"{_SNMP}; RFC 1213",
-        ratio("Udp6?InErrors", "Udp6?InDatagrams", act=_larger),
+        ratio("Udp6?InErrors", "Udp6?InDatagrams", act=_larger, beside=True),
     ),
     Rule(
         "udp-memory",

@@ -140,6 +140,25 @@ def _small(evidence: Evidence) -> Iterator[Found]:
 
 RULES: Final = (
     Rule(
+        "delayed-acknowledgement",
+        "protocol",
+        "Something waits for an acknowledgement that is delayed",
+        "words of a description: a time of 40 ms",
+        "40 to 44 ms, said of a latency or a wait: a receiver acknowledges that late at the least",
+        "A program writes twice and then reads: Nagle's algorithm holds the second part until the"
+        " first is acknowledged, and the other end, which has nothing to answer yet, does that"
+        " after 40 ms.",
+        "Write once, or set TCP_NODELAY, at the end that writes twice; at the other end quickack"
+        " of its route (ip route change ... quickack 1).",
+        "RFC 896; RFC 1122, 4.2.3.2 and 4.2.3.4; Linux include/net/tcp.h, TCP_DELACK_MIN",
+        logged(
+            r"(?i)\b(?:p9\d\w*|latenc\w+|delay\w*|stall\w*|hang\w*|pauses?|takes?|took|waits?|slow\w*)\b"
+            r"[^.\n]{0,60}?\b4[0-4] ?(?:ms\b|millisec)",
+            weight=34,
+            sure="possible",
+        ),
+    ),
+    Rule(
         "retransmits",
         "protocol",
         "TCP sends again what was lost on the way {subject}",
