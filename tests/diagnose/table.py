@@ -495,6 +495,10 @@ RULES: Final[dict[str, Pair]] = {
     "tcp-memory": log("TCP: out of memory -- consider tuning tcp_mem"),
     "orphans": log("TCP: too many orphaned sockets"),
     "zero-window": share("TcpExtTCPToZeroWindowAdv", "TcpInSegs"),
+    "ports-used-up": Pair(
+        "TCP:   61231 (estab 2012, closed 58123, orphaned 12, timewait 58100)\n",
+        "TCP:   61231 (estab 2012, closed 58123, orphaned 12, timewait 1100)\n",
+    ),
     "tcp-checksum": share("TcpInCsumErrors", "TcpInSegs"),
     "marked-path": share("TcpExtTCPDeliveredCE", "TcpOutSegs"),
     "tcp-timeouts": share("TcpExtTCPTimeouts", "TcpOutSegs"),

@@ -442,3 +442,16 @@ def test_a_guest_without_virtio_is_said_to_be_one(tmp_path: Path) -> None:
         "ethtool-i-eth0.txt": "driver: ena\nbus-info: 0000:00:05.0\n",
     }
     assert any("lscpu.txt: a guest of Xen" in note for note in taken(tmp_path, files).notes)
+
+
+def test_of_two_ports_the_one_with_more_interrupts_is_in_the_model(tmp_path: Path) -> None:
+    """Nothing says how fast their links are, or what they carry."""
+    for count, port in ((900_000, "enp2s0"), (1, "enp1s0")):
+        row = (
+            f" 133:  {count:>9}          0          0          0  IR-PCI-MSI 6-edge  enp2s0-rx-0\n"
+        )
+        found = taken(tmp_path / port, {"proc-interrupts.txt": INTERRUPTS + row})
+        assert any(
+            note.startswith(f"no port says how fast its link is: {port} is in the model")
+            for note in found.notes
+        )

@@ -24,6 +24,8 @@ _PER_QUEUE: Final = re.compile(
 # atlantic and others write InPackets
 _CAPITAL: Final = re.compile(r"[A-Z][\w.\[\] ]{2,59}")
 _STATISTICS: Final = re.compile(r"\bethtool\s+(?:-S|--statistics)\b")
+_ASKED: Final = re.compile(r"\bethtool\s+-(?P<flag>[lga])\s")
+_SECTIONS: Final = {"l": "channels", "g": "ring", "a": "pause"}
 _SIGNIFICANT: Final = re.compile(
     r"[_.]|\bpkts [rt]x\b|^drv dropped|^(?:collisions|multicast|broadcast|suspend|resume)$"
 )
@@ -105,8 +107,11 @@ def read(page: Page) -> Iterator[Fact]:
 
 def _section(line: str, before: str) -> str:
     """Return in which part of an output a line stands, for names that several parts have."""
-    if "ethtool" in line and _STATISTICS.search(line):
-        return "stat"
+    if "ethtool" in line:
+        if _STATISTICS.search(line):
+            return "stat"
+        if asked := _ASKED.search(line):  # the heading may have been cut
+            return _SECTIONS[asked["flag"]]
     for start, section in (
         ("Ring parameters", "ring"),
         ("Channel parameters", "channels"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.diagnose.actions import look, named, tool, wider_ring
 from simnet.diagnose.families import counted, logged
-from simnet.diagnose.rule import Action, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Hit, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,36 @@ _GIGABIT: Final = 1000
 
 def _module(_evidence: Evidence, port: str) -> tuple[Action, ...]:
     return (look("ethtool", "-m", named(port)),)
+
+
+_LENGTHS: Final = (
+    r"(port[._])?rx_(oversize\w*|length_errors|long_length_errors|jabbers?\w*|too_long\w*"
+    r"|(in|out)_range_length_error)|rx_over_length\w*|rx_giants"
+)
+_DAMAGE: Final = counted(
+    r"(port[._])?rx_(crc|fcs)_err\w*|rx_crc\w*|rx_frame(_errors)?|rx_align_errors"
+    r"|.*\bcrc_errors?\b.*|rx_dribble\w*|(?:\w+_)?bad_(?:crc|fcs)\w*|in_fcs_error"
+    r"|Rx(?:Crc|Fcs|Align)Err\w*",
+    kinds=("stat", "link"),
+    possible=1e-5,
+    fewest=100,
+    act=_module,
+    scale=1.15,
+)
+
+
+def _damaged(evidence: Evidence) -> Iterator[Found]:
+    """Yield frames whose checksum is wrong.
+
+    What the kernel calls `frame` counts frames of a wrong length, too (dev_seq_printf_stats).
+    """
+    for found in _DAMAGE(evidence):
+        fact = found.facts[0] if isinstance(found, Hit) else found.fact
+        long = sum(one.value for one in evidence.series("stat", _LENGTHS, fact.subject))
+        if isinstance(found, Hit) and fact.kind == "link" and 2 * long >= fact.value:
+            yield Clear(fact, f"{fact.name} {fact.shown}: {long:,.0f} are of a wrong length")
+        else:
+            yield found
 
 
 def _half(evidence: Evidence) -> Iterator[Found]:
@@ -87,16 +117,7 @@ RULES: Final = (
         "The checksum of a frame is wrong: bits changed on the cable, in an optic or in the PHY.",
         "Replace or clean cable and optic, try another port of the switch. No setting helps.",
         f"{_STATISTICS}, rx_crc_errors; IEEE 802.3, 4.2.4.1",
-        counted(
-            r"(port[._])?rx_(crc|fcs)_err\w*|rx_crc\w*|rx_frame(_errors)?|rx_align_errors"
-            r"|.*\bcrc_errors?\b.*|rx_dribble\w*|(?:\w+_)?bad_(?:crc|fcs)\w*|in_fcs_error"
-            r"|Rx(?:Crc|Fcs|Align)Err\w*",
-            kinds=("stat", "link"),
-            possible=1e-5,
-            fewest=100,
-            act=_module,
-            scale=1.15,
-        ),
+        _damaged,
         outside=True,
         hides=("port-errors",),
     ),
@@ -244,8 +265,7 @@ RULES: Final = (
         "Set the same MTU on all ports of the network.",
         f"{_STATISTICS}, rx_length_errors; RFC 1191",
         counted(
-            r"(port[._])?rx_(oversize\w*|length_errors|long_length_errors|jabbers?\w*|too_long\w*)"
-            r"|rx_over_length\w*|rx_giants",
+            _LENGTHS,
             act=lambda _e, port: (
                 Action(
                     f"ip link set dev {named(port)} mtu 9000",

@@ -21,6 +21,7 @@ _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _WINDOW: Final = 1 << 20
 # busy for less tells nothing
 _LONG_MS: Final = 1000
+_MOSTLY: Final = 0.8
 
 
 def _somaxconn(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
@@ -97,6 +98,35 @@ def _wmem(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
 
 def _nobody(_evidence: Evidence, _subject: str) -> tuple[Action, ...]:
     return ()
+
+
+def _closed(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("segments", "win 0"):
+        sent = evidence.value("segments", "sent", fact.subject) or fact.value
+        said = f"{fact.shown} of {sent:,.0f} segments from there say win 0"
+        yield Hit(fact.subject, (fact,), said, 58, "likely")
+
+
+def _used_up(evidence: Evidence) -> Iterator[Found]:
+    """Ports for connections that this host opens, against those that wait for their time to end."""
+    waiting = evidence.last("sockets", "timewait")
+    may = evidence.last("sysctl", r"net\.ipv4\.ip_local_port_range")
+    first, *last = [number(word) for word in (may.text.split() if may else ["32768", "60999"])]
+    if waiting is None or len(last) != 1:
+        return
+    ports = last[0] - first + 1
+    said = f"timewait {waiting.shown}; {ports:,.0f} ports to open connections from"
+    if waiting.value < _MOSTLY * ports:
+        yield Clear(waiting, said)
+        return
+    hot = evidence.of("hot", r"__inet6?_check_established|(__)?inet6?_hash_connect")
+    facts = tuple(one for one in (waiting, may, *hot) if one is not None)
+    said += f"; {hot[0].name} {hot[0].text}" if hot else ""
+    weight, sure = (72, "likely") if hot else (40, "possible")
+    widen = sysctl(evidence, "net.ipv4.ip_local_port_range", "1024 65535")
+    yield Hit(
+        "", facts, said, weight, sure, (widen, sysctl(evidence, "net.ipv4.tcp_tw_reuse", "1"))
+    )
 
 
 def _switched_off(evidence: Evidence) -> Iterator[Found]:
@@ -286,12 +316,32 @@ RULES: Final = (
         "zero-window",
         "application",
         "A receiver closes its window: the program reads too slowly {subject}",
-        "TCPToZeroWindowAdv, TCPWantZeroWindowAdv",
-        "1 segment in 1,000",
+        "TCPToZeroWindowAdv, TCPWantZeroWindowAdv; segments with win 0 that tcpdump shows",
+        "1 segment in 1,000; one of those shown",
         "Data waits in the socket's buffer and the sender must stop: no matter of the network.",
         "See why the program does not read: its CPU, its disk, its locks.",
         f"{_SNMP}, TcpExtTCPToZeroWindowAdv",
-        ratio("TcpExtTCP(To|Want)ZeroWindowAdv", "TcpInSegs", fewest=100, sure="possible"),
+        lambda evidence: (
+            *ratio("TcpExtTCP(To|Want)ZeroWindowAdv", "TcpInSegs", fewest=100, sure="possible")(
+                evidence
+            ),
+            *_closed(evidence),
+        ),
+    ),
+    Rule(
+        "ports-used-up",
+        "protocol",
+        "Ports to open connections from run out",
+        "timewait of ss -s against ip_local_port_range; perf",
+        "80 % as many connections wait for their time to end as there are ports; likely where the"
+        " search for a port takes CPU time",
+        "A connection that this host has closed keeps its port for a minute. To one address and"
+        " port there are as many as the range has: the kernel tries them one after the other, and"
+        " then refuses (EADDRNOTAVAIL).",
+        "Keep connections open (keep-alive, a pool); widen ip_local_port_range, tcp_tw_reuse=1;"
+        " more addresses to connect from or to.",
+        f"{_SYSCTL}, ip_local_port_range, tcp_tw_reuse; net/ipv4/inet_hashtables.c",
+        _used_up,
     ),
     Rule(
         "tcp-checksum",

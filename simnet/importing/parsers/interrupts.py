@@ -44,11 +44,13 @@ class QueueInterrupt:
         irq: its number.
         cpus: that serve it; empty if nothing says it.
         source: the file that says it.
+        served: how many there were.
     """
 
     irq: int
     cpus: frozenset[int]
     source: str
+    served: int = 0
 
 
 def interrupt_counts(text: str) -> dict[int, tuple[dict[int, int], str]]:
@@ -189,8 +191,8 @@ def _served(files: Files, irq: int, counts: dict[int, int], source: str) -> Queu
     total = sum(counts.values())
     most = max(counts, key=lambda cpu: counts[cpu], default=0)
     if len(cpus) != 1 and total and counts[most] > _NEARLY_ALL * total:
-        return QueueInterrupt(irq, frozenset((most,)), source)
-    return QueueInterrupt(irq, cpus, place if cpus else "")
+        return QueueInterrupt(irq, frozenset((most,)), source, total)
+    return QueueInterrupt(irq, cpus, place if cpus else "", total)
 
 
 PARSER: Final = Parser(

@@ -86,8 +86,8 @@ class _Place:
 def put_first(host: ReadHost, nics: Sequence[ReadNic]) -> tuple[list[ReadNic], tuple[str, ...]]:
     """Return ports in the order in which a load needs them, and those that it cannot do without.
 
-    The one that carries most comes first. Of a host that forwards the port by which packets leave
-    is the second, and both are needed.
+    The one that carries most comes first, or else the one with most interrupts. Of a host that
+    forwards the port by which packets leave is the second, and both are needed.
     """
     rates = _carried(host)
     way = routed.way_of(host, rates) if routed.forwards(host, rates) is not None else None
@@ -95,7 +95,12 @@ def put_first(host: ReadHost, nics: Sequence[ReadNic]) -> tuple[list[ReadNic], t
     needed = () if way is None else (way.coming.port, way.leaving.port)
     first = needed or ((best.port,) if best is not None else ())
     place = {name: number for number, name in enumerate(dict.fromkeys(first))}
-    return sorted(nics, key=lambda nic: place.get(nic.name, len(first))), needed
+
+    def order(nic: ReadNic) -> tuple[int, int]:
+        served = sum(queue.served for queue in host.interrupts.get(nic.name, {}).values())
+        return place.get(nic.name, len(first)), 0 if first else -served
+
+    return sorted(nics, key=order), needed
 
 
 def _carried(host: ReadHost) -> list[Rates]:
