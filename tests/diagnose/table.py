@@ -1,7 +1,5 @@
 """Texts that make each rule fire, and texts nearby that do not."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 

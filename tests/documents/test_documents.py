@@ -1,7 +1,5 @@
 """The documents are found by name, and only when somebody asks for a measurement."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

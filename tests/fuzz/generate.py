@@ -1,12 +1,11 @@
 """Makes cases, each from its seed alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.fuzz import inputs
 from tests.fuzz.case import Case
@@ -19,9 +18,6 @@ from tests.fuzz.catalogue import (
     tunings_of,
 )
 from tests.fuzz.spoil import DAMAGE_FILE, DAMAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DIGITS: Final = re.compile(r"\d+")
 _SHORT: Final = {"duration": "300 us", "warm_up": "0 s"}

@@ -6,8 +6,6 @@ the file anew::
     python -m tests.house.fingerprints
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from pathlib import Path

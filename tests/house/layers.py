@@ -1,13 +1,8 @@
 """Which module of simnet may import which: the floors of the house, read from the source."""
 
-from __future__ import annotations
-
 import ast
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path
 
 # A floor imports only from itself and from floors below it.
 FLOORS = (

@@ -1,7 +1,5 @@
 """The package itself: what it offers, and that it costs nothing until it is used."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

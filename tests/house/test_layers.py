@@ -1,9 +1,7 @@
 """The floors of the house: imports go downward only."""
 
-from __future__ import annotations
-
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +13,6 @@ from tests.house.layers import (
     violations,
 )
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_no_module_imports_upward() -> None:

@@ -1,7 +1,5 @@
 """Problem reports as they were pasted: each imports, and `read` stands at what its files say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Posts of forums are imported with what they say: each value compared with its text by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

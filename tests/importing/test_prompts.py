@@ -1,8 +1,7 @@
 """Prompts of all kinds, and hosts of which few outputs say little."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +9,6 @@ from simnet.diagnose.page import Page
 from simnet.importing.pasted import split
 from simnet.scenario.core.load import load
 from tests.importing.test_few_outputs import RINGS, taken
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

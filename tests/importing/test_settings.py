@@ -1,22 +1,16 @@
 """Settings of a host: which knobs they become, with which values, and what is not used."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simnet.errors import InputError
 from simnet.importing.files import live
+from simnet.importing.parsers.interrupts import QueueInterrupt
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported, imported
 from simnet.scenario.core.load import load
 from tests.importing.trees import folder, port, sysfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.importing.parsers.interrupts import QueueInterrupt
 
 PORT = "/sys/class/net/ens1"
 NETWORKING = "sos_commands/networking"

@@ -1,7 +1,5 @@
 """The same plan gives the same result to the last bit, however and wherever it is simulated."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

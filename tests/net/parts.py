@@ -1,7 +1,5 @@
 """A NIC on a machine of its own, and what it is connected to."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

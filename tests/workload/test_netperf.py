@@ -1,7 +1,5 @@
 """netperf TCP_STREAM: who calls what, and how fast a stream is where nothing is in its way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A relay's workers, load and far hosts."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from typing import Any

@@ -1,7 +1,5 @@
 """A relay whose devices have several queues."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.net.link.skb import Header, Station

@@ -1,7 +1,5 @@
 """The monitor's looks one by one: what it makes of each link, and whom it tells."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.host.parts import MS, NS, US

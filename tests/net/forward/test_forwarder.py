@@ -1,7 +1,5 @@
 """What a packet of a router costs, and where it ends: hooks of Linux 4.18 in their order."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

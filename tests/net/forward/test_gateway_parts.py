@@ -1,7 +1,5 @@
 """A home router's two directions: what a packet pays where, and who sends it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """An IPoIB interface: completions, arming, rings; and what its packets cost and weigh."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

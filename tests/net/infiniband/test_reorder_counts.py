@@ -1,7 +1,5 @@
 """Reorder window: each counter after each packet, by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

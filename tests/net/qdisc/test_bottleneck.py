@@ -1,7 +1,5 @@
 """A bottleneck whose queue is managed: its rate, its order, and what becomes of frames."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Accelerated RFS: a flow's packets come by the queue of the CPU that reads it, and how soon."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

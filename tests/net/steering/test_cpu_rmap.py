@@ -1,7 +1,5 @@
 """Which queue is nearest to each CPU, as lib/cpu_rmap.c finds it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given

@@ -1,7 +1,5 @@
 """How much a datagram socket holds: the model beside what a kernel's sockets held."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a datagram costs, line by line: the whole ledger beside sums that are made by hand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A veth pair: which CPU goes on with a packet, what it costs, where it is dropped."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

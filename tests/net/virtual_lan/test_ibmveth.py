@@ -1,7 +1,5 @@
 """A port of a hypervisor's LAN: buffers by pool, drops, signals, polls, and what calls cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Reports as files: what they hold, and what files of strangers cannot do to them."""
 
-from __future__ import annotations
-
 import html
 import json
 import random

@@ -1,7 +1,5 @@
 """What becomes of the attributes of a real machine in a scenario."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What to type: parsed by two shells' rules, and carried out on a machine made of files."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from pathlib import Path

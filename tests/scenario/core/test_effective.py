@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +12,6 @@ from pydantic import ValidationError
 from simnet.errors import InputError
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCENARIO = "x460-out-of-box"
 

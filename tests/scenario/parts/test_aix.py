@@ -1,7 +1,5 @@
 """AIX as the kernel of a host: its knobs, what they reach, what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Bonds as users set them up: knobs, checks, and what a short simulation shows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

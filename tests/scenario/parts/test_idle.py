@@ -1,7 +1,5 @@
 """Settings without effect in a scenario: they say so, and the simulation is the same."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

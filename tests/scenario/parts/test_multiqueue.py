@@ -1,7 +1,5 @@
 """Ports with several queues, as scenarios describe them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

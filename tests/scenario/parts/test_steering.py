@@ -1,7 +1,5 @@
 """What a configuration makes of packet steering."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

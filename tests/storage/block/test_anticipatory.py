@@ -1,7 +1,5 @@
 """The anticipatory scheduler step by step: batches, expiry, and what it does with requests."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.anticipation import (

@@ -5,8 +5,6 @@ Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks
 after the other and may think in between.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.component import Component

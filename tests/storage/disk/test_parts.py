@@ -1,7 +1,5 @@
 """Parts of a disk by hand: its write buffer, kept ranges, geometry, and what all drives count."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

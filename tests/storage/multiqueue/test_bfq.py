@@ -1,7 +1,5 @@
 """bfq: turns by budget and weight, and waiting for a process that will go on."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, cast
 

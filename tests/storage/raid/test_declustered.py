@@ -1,7 +1,5 @@
 """Declustered RAID: where strips are, what each operation costs, what failed disks cost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise

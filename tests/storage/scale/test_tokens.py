@@ -1,7 +1,5 @@
 """Byte-range tokens."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A user's own host: its captures fitted to, what they tell, what to measure next."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures say what the results say: heights, colours and places follow from the numbers."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

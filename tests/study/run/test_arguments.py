@@ -1,7 +1,5 @@
 """What a Python program may give, and how it is told what it may not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

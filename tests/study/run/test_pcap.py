@@ -1,7 +1,5 @@
 """A capture is what a real reader takes for one, and changes nothing."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run that was too short says so, and names who got nothing."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

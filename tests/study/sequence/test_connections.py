@@ -1,19 +1,14 @@
 """What each way of a connection carried: sent, sent again, out of order, acknowledged, pauses."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.study.sequence.connections import AGAIN, LATE, SENT, Direction, directions
-from simnet.study.sequence.frames import Frame
-
-if TYPE_CHECKING:
-    from simnet.study.sequence.frames import End
+from simnet.study.sequence.frames import End, Frame
 
 A, B = ("10.0.0.1", 1000), ("10.0.0.2", 2000)
 WRAP = 1 << 32

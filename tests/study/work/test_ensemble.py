@@ -1,7 +1,5 @@
 """Ensembles over ranges, and the store that keeps their results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

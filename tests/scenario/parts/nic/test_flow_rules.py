@@ -1,21 +1,17 @@
 """ethtool -N and -K ntuple: what they make of a scenario, what they refuse, what is typed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.system.build import build
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 RULES = "ethtool -N eth0"
 NTUPLE = "ethtool -K eth0 ntuple"

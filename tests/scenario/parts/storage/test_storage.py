@@ -1,7 +1,5 @@
 """Disks, partitions and thread groups in a scenario: names, commands, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Datagrams as an administrator sees them: where they are lost, and what helps."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path
