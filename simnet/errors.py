@@ -4,8 +4,6 @@ Few, specific, and each one line: what was given, where, and what was expected. 
 that escapes is a defect of simnet.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

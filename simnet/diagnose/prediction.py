@@ -1,7 +1,5 @@
 """What a cure would change, as a diagnosis has it."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from simnet.rows import Row

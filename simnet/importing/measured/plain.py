@@ -1,7 +1,5 @@
 """Metrics that a person wrote down: TOML (`cpu.all.softirq = 12.5`) or CSV (`metric,value`)."""
 
-from __future__ import annotations
-
 import csv
 import re
 import tomllib

@@ -4,8 +4,6 @@ iostat's first report is about all time since the host started, so it counts onl
 no other.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ They are generated from the classes that the loader uses, and lie in ``models/sc
 ``scenarios/schema``; the first line of a file, ``#:schema PATH``, says where to an editor.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The kinds of values that a key can take: quantities, names, flags, links."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property

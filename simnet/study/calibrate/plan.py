@@ -9,8 +9,6 @@ greedy D-optimal design). Source: Atkinson, Donev and Tobias, "Optimum Experimen
 SAS", 2007, chapters 10 and 11.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

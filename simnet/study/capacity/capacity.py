@@ -4,8 +4,6 @@
 `capacity_runs` simulates it, as long as the limits need.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -11,8 +11,6 @@ back (`backward`) has the same rate and delay. Something may be put before the r
 `Application` may be used; `Requester` and `Responder` write and read messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a bond consists of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.net.bonding.hash import POLICIES

@@ -1,7 +1,5 @@
 """What comes to a host that forwards, and what it does with it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.section import Section

@@ -1,7 +1,5 @@
 """What models of processors, servers and kernels consist of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from re import Pattern
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """Which of a CPU's idle states a kernel uses."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.specs import Choice, time

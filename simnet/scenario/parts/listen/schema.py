@@ -1,7 +1,5 @@
 """The short connections of a scenario: who comes, who accepts, and what a kernel allows."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

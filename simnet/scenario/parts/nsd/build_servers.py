@@ -1,7 +1,5 @@
 """From models of storage, file system and switch to the cluster that they describe."""
 
-from __future__ import annotations
-
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 from simnet.scenario.parts.scale.schema import Lpars

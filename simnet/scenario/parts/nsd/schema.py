@@ -1,7 +1,5 @@
 """What the servers of a parallel file system are: storage with its ports, and the file system."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

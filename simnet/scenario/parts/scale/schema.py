@@ -1,7 +1,5 @@
 """What nodes of a Spectrum Scale cluster are, and the attributes of its daemon."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Final

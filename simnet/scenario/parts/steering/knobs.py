@@ -3,8 +3,6 @@
 Source: ``Documentation/networking/scaling.txt`` of Linux 3.0.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.net.steering.version import rounded_entries

@@ -1,7 +1,5 @@
 """What a kernel has of TCP."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.specs import Choice, Flag, count, size, time

@@ -4,8 +4,6 @@ Sources: Linux 2.6.18 ``net/ipv4/sysctl_net_ipv4.c``, ``net/core/sysctl_net_core
 ``Documentation/networking/ip-sysctl.txt``.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, ignored

@@ -1,7 +1,5 @@
 """The packets of a scenario with XDP, and what the program does with them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section
