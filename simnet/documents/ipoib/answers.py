@@ -7,19 +7,14 @@ writes and reads 8 KiB, the default of iperf 2.0.2. The 10 Gigabit Ethernet besi
 machine, whose costs no measurement fixes: see `scenarios/sw1621-t520.toml`.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer, Numbers
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "ipoib-sunway"
 _TENGBE: Final = "sw1621-t520"

@@ -5,11 +5,10 @@ a knob is set as if it were typed after `--set`; one that simnet knows and does 
 not know, is listed as such. Nothing is set unless all of it can be.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from simnet.errors import InputError
 from simnet.scenario.commands.attribute_listing import (
@@ -20,14 +19,9 @@ from simnet.scenario.commands.attribute_listing import (
     read_listing,
 )
 from simnet.scenario.core.entries import PEER
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.knobs import KNOBS
-from simnet.scenario.core.tree import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.tree import Path, Tree
+from simnet.scenario.core.tree import Entry, Path, Tree
 
 State = Literal["modelled", "not modelled", "unknown", "elsewhere"]
 _PEER: Final = "peer"

@@ -3,17 +3,12 @@
 Source: ip-link(8), ip-xfrm(8), pppd(8), wg(8), OpenWrt's names of interfaces.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _FORMS: Final = (
     (

@@ -1,16 +1,11 @@
 """What partitions that are clients of a file system have to fulfil together with it."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.errors import InputError
 from simnet.scenario.core.checks import check_message
-from simnet.scenario.core.tree import dotted
+from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.storage.checks import check_disk_model
-
-if TYPE_CHECKING:
-    from simnet.errors import InputError
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _MIB: Final = 1 << 20
 _PERMILLE: Final = 1000
