@@ -11,8 +11,6 @@ the process is in a call on it, and what comes meanwhile waits in its backlog.
 
 # mypy: no-strict-optional, disable-error-code="no-any-return, redundant-expr"
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

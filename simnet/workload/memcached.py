@@ -14,8 +14,6 @@ ksoftirqd (kernel/softirq.c `__local_bh_enable_ip`).
 
 # mypy: no-strict-optional, disable-error-code="no-any-return, redundant-expr"
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import SYSTEM

@@ -1,7 +1,5 @@
 """SAS jobs on the nodes of a cluster: SimPy processes, each a sequence of steps."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ a share is lost, and a share of the rest takes longer and is overtaken. All time
 a frame is one event.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

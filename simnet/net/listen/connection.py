@@ -8,8 +8,6 @@ not acknowledged, all of it is sent again after `rto_min`, and after twice the t
 ends of a connection are made once and used again.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.costs import Costs, Spread

@@ -8,8 +8,6 @@ sent again after `rto_min`, and after twice the time each time, 15 times (`tcp_r
 who is reset goes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

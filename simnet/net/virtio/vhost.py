@@ -18,7 +18,6 @@ worker it wakes, or hands it to the driver of a port. What finds a tap full is d
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any

@@ -21,7 +21,6 @@ queue has sent, too. Here they share both.
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from array import array
 

@@ -11,8 +11,6 @@ Ruemmler and Wilkes (IEEE Computer 27(3), 1994); scheduling after Worthington, G
 - sptf: the least time until the first sector passes, seek and rotation together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -5,8 +5,6 @@ over its weight later. Virtual time goes on with the service that is given, over
 weights; of the queues that should have begun by then, the one goes next that would finish first.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

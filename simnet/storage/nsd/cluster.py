@@ -11,8 +11,6 @@ share one connection each way, in order. At either end a thread reads it (see `r
 that `attach` has not given processors reads in no time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython
