@@ -81,12 +81,7 @@ class InputError(SimnetError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        file: object = None,
-        line: int | None = None,
-        key: str | None = None,
+        self, message: str, *, file: object = None, line: int | None = None, key: str | None = None
     ) -> None:
         self.message = " ".join(message.split())
         self.file = None if file is None else str(file)

@@ -268,11 +268,7 @@ class MutilateThread(Component):
     def wake(self, connection: MutilateConnection) -> cython.int:
         """A response is there: the thread will see it."""
         self.sim.after(
-            self.gaps.stream.exponential_ps(self.wake_ps),
-            self,
-            _WOKEN,
-            connection.number,
-            CPU,
+            self.gaps.stream.exponential_ps(self.wake_ps), self, _WOKEN, connection.number, CPU
         )
         return 0
 

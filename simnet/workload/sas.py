@@ -207,13 +207,6 @@ class SasJobs:
     ) -> Generator[Any, Any, Handle]:
         return (
             yield from open_file(
-                self.env,
-                node,
-                self.tokens,
-                self.metadata_ps,
-                file,
-                size_bytes,
-                work,
-                write=write,
+                self.env, node, self.tokens, self.metadata_ps, file, size_bytes, work, write=write
             )
         )

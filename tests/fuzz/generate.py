@@ -9,14 +9,7 @@ from typing import Any, Final
 
 from tests.fuzz import inputs
 from tests.fuzz.case import Case
-from tests.fuzz.catalogue import (
-    SMALL,
-    edges_of,
-    odd_value,
-    scenarios,
-    settings_of,
-    tunings_of,
-)
+from tests.fuzz.catalogue import SMALL, edges_of, odd_value, scenarios, settings_of, tunings_of
 from tests.fuzz.spoil import DAMAGE_FILE, DAMAGES
 
 _DIGITS: Final = re.compile(r"\d+")

@@ -137,11 +137,7 @@ _ODD: Final = {
     ),
     "wan-transfer, BBR by fq": Configuration(
         "wan-transfer",
-        {
-            "netem.rate": "2 Gbit/s",
-            "netem.delay": "500 us",
-            "net.core.default_qdisc": "fq",
-        },
+        {"netem.rate": "2 Gbit/s", "netem.delay": "500 us", "net.core.default_qdisc": "fq"},
         ("both-buffers", "bbr-sender"),
         ms=20,
     ),
@@ -231,8 +227,7 @@ _ODD: Final = {
         "ipoib-sunway", dict.fromkeys(_BOTH_MTUS, "68 B"), ms=1
     ),
     "the largest MTU of datagrams": Configuration(
-        "ipoib-sunway",
-        {"/sys/class/net/ib0/mode": "datagram", "ifconfig ib0 mtu": "4092"},
+        "ipoib-sunway", {"/sys/class/net/ib0/mode": "datagram", "ifconfig ib0 mtu": "4092"}
     ),
     "ports without a connection": Configuration("x460-out-of-box", {"nodes": "1"}),
     "more connections than CPUs": Configuration(
@@ -253,10 +248,7 @@ _ODD: Final = {
     ),
     "a table of flows with one entry": Configuration(
         "relay-tuned",
-        {
-            "net.core.rps_sock_flow_entries": "1",
-            "/sys/class/net/eth0/queues/rx-*/rps_flow_cnt": "1",
-        }
+        {"net.core.rps_sock_flow_entries": "1", "/sys/class/net/eth0/queues/rx-*/rps_flow_cnt": "1"}
         | _FEW,
     ),
     "a hash of one bit": Configuration(
@@ -265,8 +257,7 @@ _ODD: Final = {
     "one packet a poll": Configuration("x460-out-of-box", {"nic.napi_weight": "1"}),
     "several connections by a bond": Configuration("x460-bonding-pair", {"connections": "3"}),
     "memory as far as the own": Configuration(
-        "x460-out-of-box",
-        {"cpu.memory.remote_latency": "108 ns", "cpu.memory.hop": "0 ns"},
+        "x460-out-of-box", {"cpu.memory.remote_latency": "108 ns", "cpu.memory.hop": "0 ns"}
     ),
 }
 

@@ -5,12 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.layers import (
-    FLOORS,
-    allowed,
-    imports_of_python,
-    violations,
-)
+from tests.house.layers import FLOORS, allowed, imports_of_python, violations
 from tests.house.trees import ROOT
 
 

@@ -166,10 +166,7 @@ def test_ntuple_counts_where_rfs_is_on(
 def test_busy_polling_is_read_and_used_by_sockets_that_are_read(tmp_path: Path) -> None:
     pasted = "net.core.busy_poll = 40\nnet.core.busy_read = 50\n"
     found = read(tmp_path, **{"sos_commands/kernel/sysctl_-a": pasted})
-    assert settings(found).items() >= {
-        ("net.core.busy_read", "50"),
-        ("net.core.busy_poll", "40"),
-    }
+    assert settings(found).items() >= {("net.core.busy_read", "50"), ("net.core.busy_poll", "40")}
     scenario = str(tmp_path / "out")
     found.write(tmp_path / "out")
     effective = load(f"{scenario}/scenario.toml")

@@ -254,8 +254,7 @@ def test_an_entity_in_xml_is_not_expanded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cpus"),
-    [("0-3,8", [0, 1, 2, 3, 8]), ("7\n", [7]), ("", []), ("0-1\n ", [0, 1])],
+    ("text", "cpus"), [("0-3,8", [0, 1, 2, 3, 8]), ("7\n", [7]), ("", []), ("0-1\n ", [0, 1])]
 )
 def test_lists(text: str, cpus: list[int]) -> None:
     found = parse_cpulist(text)

@@ -89,11 +89,7 @@ def elsewhere(
         text=True,
         check=False,
         env=inherited
-        | {
-            "SIMNET_ENGINE": engine,
-            "PYTHONHASHSEED": str(hash_seed),
-            "PYTHONPATH": str(ROOT),
-        },
+        | {"SIMNET_ENGINE": engine, "PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

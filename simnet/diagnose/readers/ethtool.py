@@ -10,7 +10,7 @@ from simnet.diagnose.page import Page, number
 _LINE: Final = re.compile(r"\s*(?P<name>[A-Za-z#\[][^:\n]{0,60}?)(?::|\s=|\t)\s*(?P<value>\S.*)?$")
 _COUNTER: Final = re.compile(
     r"(?:\[\d+\]:?\s*)?(?:rx|tx|port|veb|ch\d+|queue|q\d|bw|pps|conntrack|linklocal|outbound|rq|"
-    r"[a-z]+)[\w.\-\[\] /]*",
+    r"[a-z]+)[\w.\-\[\] /]*"
 )
 _PER_QUEUE: Final = re.compile(
     r"^\s*\[?((?<=\[)\d+(?=\])|[rt]xq\d{1,4}|Queue\[\d+(?=\]))\]?:?\s*(\w+) *:"

@@ -14,10 +14,7 @@ from simnet.study.work.cases import Case
 
 _SCENARIO: Final = "netperf-rr"
 _TESTS: Final = {"tcp-rr": (), "udp-rr": ("as-datagrams",)}
-_SETTINGS: Final = {
-    "adaptive-no-poll": (),
-    "fixed-100us-poll-50us": ("fixed-100us", "poll-50us"),
-}
+_SETTINGS: Final = {"adaptive-no-poll": (), "fixed-100us-poll-50us": ("fixed-100us", "poll-50us")}
 # of a prediction; of a member with its warm-up: the throttle settles within 20 ms
 _TIMES: Final = ("40 ms", "8 ms", "24 ms")
 # the largest relative error that the given row may have

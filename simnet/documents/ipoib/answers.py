@@ -164,12 +164,10 @@ ANSWERS: Final = {
         100.0,
     ),
     "ipoib.multi_before_best": _answer(
-        {f"{count}": _iperf(count, ()) for count in _CONNECTIONS if count > 1},
-        _bandwidth,
+        {f"{count}": _iperf(count, ()) for count in _CONNECTIONS if count > 1}, _bandwidth
     ),
     "ipoib.connections": _answer(
-        {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS},
-        _connections,
+        {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS}, _connections
     ),
     "ipoib.delack": _answer(
         {f"{delay} {count}": _delay(delay, count) for delay in _DELAYS_MS for count in _FILLING},

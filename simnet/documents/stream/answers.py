@@ -50,10 +50,7 @@ def _loss(results: Mapping[str, Result]) -> dict[str, float]:
 
 # what the parameters were fitted to, and how far either may be from the truth
 _FITTED: Final = (*_RATES, _PER_CORE)
-_ANCHORS: Final = (
-    Anchored("stream.none", _FITTED, 0.05),
-    Anchored("stream.tsogro", _FITTED, 0.05),
-)
+_ANCHORS: Final = (Anchored("stream.none", _FITTED, 0.05), Anchored("stream.tsogro", _FITTED, 0.05))
 
 
 def _answer(tunings: tuple[str, ...], *keys: str) -> Answer:

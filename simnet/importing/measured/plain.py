@@ -43,8 +43,5 @@ def _flat(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, float]]
 
 
 READER: Final = Reader(
-    "TOML or CSV of metrics",
-    lambda text: _LINE.match(text) is not None,
-    _read,
-    named=True,
+    "TOML or CSV of metrics", lambda text: _LINE.match(text) is not None, _read, named=True
 )

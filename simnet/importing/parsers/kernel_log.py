@@ -79,5 +79,5 @@ PARSER: Final = Parser(
             folder="kernel",
             idle=HAPPENED,
         ),
-    ),
+    )
 )

@@ -65,5 +65,5 @@ PARSER: Final = Parser(
             command="netstat -i",
             folder="networking",
         ),
-    ),
+    )
 )

@@ -198,11 +198,7 @@ PARSER: Final = Parser(
             command="iostat -x -o JSON 1 2",
             folder="sar",
         ),
-        Kind(
-            "sar -n DEV",
-            line=rf"{_WHEN} +(?:IFACE +rxpck/s|{_ROW})",
-            many=True,
-        ),
+        Kind("sar -n DEV", line=rf"{_WHEN} +(?:IFACE +rxpck/s|{_ROW})", many=True),
         Kind("sar -u", line=rf"{_WHEN} +(?:CPU +%us|all +[\d.,]+ +[\d.,]+ )", many=True),
     ),
     rates=_rates,

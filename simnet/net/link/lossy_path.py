@@ -146,9 +146,4 @@ class LossyPath(Uplink):
 
     def counters(self) -> dict[str, int]:
         """Frames sent, dropped at the queue, lost at random, and late."""
-        return {
-            "sent": self.sent,
-            "dropped": self.dropped,
-            "lost": self.lost,
-            "late": self.late,
-        }
+        return {"sent": self.sent, "dropped": self.dropped, "lost": self.lost, "late": self.late}

@@ -346,8 +346,7 @@ class VhostWorker(Backend):
         skb = self.nic.avail.head
         self.has_polled = False
         return self._run(
-            _COPIES_TX,
-            self.tx_frame_ps + self._copied_ps(skb, self.guest_node, self.host.node),
+            _COPIES_TX, self.tx_frame_ps + self._copied_ps(skb, self.guest_node, self.host.node)
         )
 
     def _send_batch(self) -> cython.int:

@@ -127,9 +127,7 @@ def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> 
 
 
 def _attribute_row(
-    row: CapturedAttribute,
-    kept: set[tuple[str, str, int | None]],
-    stronger: Mapping[str, str],
+    row: CapturedAttribute, kept: set[tuple[str, str, int | None]], stronger: Mapping[str, str]
 ) -> CapturedAttribute:
     """Say that what a row sets is overridden."""
     for name in row.settings:

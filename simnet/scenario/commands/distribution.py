@@ -221,12 +221,7 @@ _BY_NAME: Final = {
     "systemd": _SYSTEMD,
     "openwrt": _OPENWRT,
 }
-_NETWORKS: Final = {
-    "rhel": "nmcli",
-    "debian": "interfaces",
-    "ubuntu": "netplan",
-    "sles": "wicked",
-}
+_NETWORKS: Final = {"rhel": "nmcli", "debian": "interfaces", "ubuntu": "netplan", "sles": "wicked"}
 STYLES: Final = (_SLES, _RHEL, _SYSTEMD, _OPENWRT)
 """Those whose commands differ."""
 

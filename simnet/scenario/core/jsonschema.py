@@ -26,10 +26,7 @@ _INNERMOST: Final = re.compile(r"^(.*[\[{])\n([^\[\]{}]*)\n *([\]}],?)$", re.MUL
 _NUMBER: Final = {"type": ["string", "integer", "number"]}
 _SHAPES: Final[dict[str, dict[str, Any]]] = {
     "number": _NUMBER,
-    "quantity": {
-        "type": "string",
-        "pattern": r"^\s*\d[\d_]*(\.\d+)?([eE][+-]?\d+)?\s*[^\s\d].*$",
-    },
+    "quantity": {"type": "string", "pattern": r"^\s*\d[\d_]*(\.\d+)?([eE][+-]?\d+)?\s*[^\s\d].*$"},
     "sourced": {
         "type": "object",
         "additionalProperties": False,

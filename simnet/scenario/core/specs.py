@@ -96,12 +96,7 @@ class Quantity(Spec):
             return one
         if self.length == ANY:
             return {"type": "array", "items": one}
-        return {
-            "type": "array",
-            "items": one,
-            "minItems": self.length,
-            "maxItems": self.length,
-        }
+        return {"type": "array", "items": one, "minItems": self.length, "maxItems": self.length}
 
 
 @dataclass(frozen=True)

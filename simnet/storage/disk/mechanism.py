@@ -99,11 +99,7 @@ class Mechanism:
         return 0
 
     def holds(
-        self,
-        sector: cython.longlong,
-        end: cython.longlong,
-        now: cython.longlong,
-        idle: cython.bint,
+        self, sector: cython.longlong, end: cython.longlong, now: cython.longlong, idle: cython.bint
     ) -> cython.bint:
         """Whether a read is in the buffer. One that is just being read keeps the heads going."""
         ahead: ReadAhead = self.ahead

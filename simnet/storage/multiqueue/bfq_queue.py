@@ -170,8 +170,7 @@ class ServiceTree:
             return None
         begun = max(self.vtime, min(queue.start for queue in self.active))
         found: Any = min(
-            (queue for queue in self.active if queue.start <= begun),
-            key=lambda queue: queue.finish,
+            (queue for queue in self.active if queue.start <= begun), key=lambda queue: queue.finish
         )
         return found
 

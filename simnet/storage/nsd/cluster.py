@@ -212,8 +212,7 @@ class NsdCluster(Frontend):
     def fetch(self, request: NsdRequest) -> cython.int:
         """Ask the client for a write's data."""
         return self.flows.send(
-            self._to_client(request),
-            new_message(self.message_bytes, self, _FETCH, request),
+            self._to_client(request), new_message(self.message_bytes, self, _FETCH, request)
         )
 
     def answer(self, request: NsdRequest) -> cython.int:
@@ -221,10 +220,7 @@ class NsdCluster(Frontend):
         size: cython.longlong = self.message_bytes
         if not request.write:
             size = request.size_bytes
-        return self.flows.send(
-            self._to_client(request),
-            new_message(size, self, _ANSWER, request),
-        )
+        return self.flows.send(self._to_client(request), new_message(size, self, _ANSWER, request))
 
     def message_arrived(self, message: Message) -> cython.int:
         """A message has come, to a server or to a client: its thread works on data."""

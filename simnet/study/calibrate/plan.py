@@ -57,9 +57,7 @@ _LOADS: Final = (
     Load("receive", (("test", "netserver"),), "iperf3 -c PEER -R -t 30 -J > {folder}/iperf3.json"),
     Load("send", (("test", "netperf"),), "iperf3 -c PEER -t 30 -J > {folder}/iperf3.json"),
     Load(
-        "requests",
-        (("test", "tcp_rr"),),
-        "netperf -H PEER -t TCP_RR -l 30 > {folder}/netperf.txt",
+        "requests", (("test", "tcp_rr"),), "netperf -H PEER -t TCP_RR -l 30 > {folder}/netperf.txt"
     ),
     Load(
         "small-messages",

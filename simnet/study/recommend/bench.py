@@ -167,10 +167,7 @@ class Bench:
         return dict(zip(members, done, strict=True))
 
     def _trial(
-        self,
-        changes: Changes,
-        before: Sequence[Numbers | None],
-        after: Sequence[Numbers | None],
+        self, changes: Changes, before: Sequence[Numbers | None], after: Sequence[Numbers | None]
     ) -> Trial:
         was = [one for one in before if one is not None]
         now = [one for one in after if one is not None]

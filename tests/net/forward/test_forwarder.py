@@ -12,13 +12,7 @@ from simnet.host.idle import IdleStates
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
-from simnet.net.forward.forwarder import (
-    DROP_IN_FILTER,
-    DROP_IN_RAW,
-    DROP_NOWHERE,
-    Forwarder,
-    Hooks,
-)
+from simnet.net.forward.forwarder import DROP_IN_FILTER, DROP_IN_RAW, DROP_NOWHERE, Forwarder, Hooks
 from simnet.net.link.skb import Skb
 from simnet.net.nic.multiqueue import XpsMap
 from simnet.net.nic.port import Nic

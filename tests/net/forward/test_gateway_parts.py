@@ -56,20 +56,11 @@ class Router:
         connect(self.nic)
         self.cpus, self.ledger = self.machine.cpus, costs.ledger
         self.gateway = Gateway(
-            costs,
-            2,
-            self.nic,
-            lister=self.nic if lists else None,
-            clean_ps=CLEAN,
-            **WORK,
+            costs, 2, self.nic, lister=self.nic if lists else None, clean_ps=CLEAN, **WORK
         )
         self.out = {
             bridged: GoesOut(
-                self.sim,
-                f"out{bridged}",
-                self.gateway,
-                bridged=bridged,
-                spread=Spread(1, 0),
+                self.sim, f"out{bridged}", self.gateway, bridged=bridged, spread=Spread(1, 0)
             )
             for bridged in (False, True)
         }

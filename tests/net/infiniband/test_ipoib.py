@@ -226,8 +226,7 @@ def test_a_message_carries_the_headers_of_its_packets(
 
 
 @pytest.mark.parametrize(
-    ("usecs", "frames", "expected"),
-    [(0, 0, [10]), (30, 0, [40]), (30, 3, [25]), (30, 9, [40])],
+    ("usecs", "frames", "expected"), [(0, 0, [10]), (30, 0, [40]), (30, 3, [25]), (30, 9, [40])]
 )
 def test_interrupts_wait_for_so_many_completions_or_so_long(
     usecs: int, frames: int, expected: list[int]

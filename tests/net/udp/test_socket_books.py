@@ -97,12 +97,7 @@ def host(
         spread=Spread(1, spread),
     )
     reader = UdpReader(
-        machine.scheduler,
-        "reader",
-        machine.cpus[1],
-        socket,
-        service_ps=0,
-        allowed=frozenset({1}),
+        machine.scheduler, "reader", machine.cpus[1], socket, service_ps=0, allowed=frozenset({1})
     )
     return Host(sim, machine, socket, reader)
 

@@ -62,11 +62,7 @@ class Pair:
             )
         self.made = ring
         self.veth = Veth(
-            costs.ledger,
-            xmit_ps=XMIT * NS,
-            backlogs=host.backlogs,
-            steering=steering,
-            napi=ring,
+            costs.ledger, xmit_ps=XMIT * NS, backlogs=host.backlogs, steering=steering, napi=ring
         )
         self.table: Conntrack | None = None
         if conntrack:

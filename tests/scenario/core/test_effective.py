@@ -76,8 +76,7 @@ def test_message_sizes_of_the_document_are_legal(size: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [("nic", [0, 0, 1, 1, 2, 2, 3, 3]), ("2", [2] * 8), ("any", [None] * 8)],
+    ("value", "expected"), [("nic", [0, 0, 1, 1, 2, 2, 3, 3]), ("2", [2] * 8), ("any", [None] * 8)]
 )
 def test_numactl_binds_each_process(value: str, expected: list[int | None]) -> None:
     settings = {"numactl --cpubind": value, "numactl --preferred": value}

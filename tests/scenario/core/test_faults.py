@@ -16,12 +16,7 @@ from simnet.study.validate import measurements, predictions, residuals
 
 _TABLE = {"model_type", "model_attributes_type", "missing", "extra_forbidden"}
 _WHOLE = {"int_type", "int_from_float", "int_parsing", "int_parsing_size", "finite_number"}
-_DATE = {
-    "date_type",
-    "date_parsing",
-    "date_from_datetime_parsing",
-    "date_from_datetime_inexact",
-}
+_DATE = {"date_type", "date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"}
 # by kind of schema, and by what limits it: the faults that its values can have
 _FAULTS: dict[str, set[str]] = {
     "str": {"string_type", "string_unicode"},

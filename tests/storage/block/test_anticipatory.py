@@ -2,13 +2,7 @@
 
 import pytest
 
-from simnet.storage.block.anticipation import (
-    ANTIC_TIMER,
-    FINISHED,
-    OFF,
-    WAIT_NEXT,
-    WAIT_REQUEST,
-)
+from simnet.storage.block.anticipation import ANTIC_TIMER, FINISHED, OFF, WAIT_NEXT, WAIT_REQUEST
 from simnet.storage.block.elevator import MUST_QUEUE
 from tests.storage.block.parts import Kernel, anticipatory
 

@@ -56,10 +56,7 @@ class Customer(Component):
 
 @pytest.mark.parametrize(
     ("services_ms", "think_ms", "customers", "depth", "requests"),
-    [
-        ((4,), 20, 6, 1, 18_000),
-        ((5, 4), 10, 2, 4, 12_000),
-    ],
+    [((4,), 20, 6, 1, 18_000), ((5, 4), 10, 2, 4, 12_000)],
 )
 def test_mean_value_analysis(
     services_ms: tuple[int, ...], think_ms: int, customers: int, depth: int, requests: int

@@ -194,10 +194,7 @@ class TestFailures:
         st.sampled_from([STRIP, STRIP // 2, 8 * MIB]),
     )
     def test_up_to_two_failed_disks_lose_no_operation(
-        self,
-        asks: list[tuple[bool, int, int, int]],
-        fails: list[tuple[int, int]],
-        largest: int,
+        self, asks: list[tuple[bool, int, int, int]], fails: list[tuple[int, int]], largest: int
     ) -> None:
         sim, asker = strips(max_sectors_bytes=largest)
         for number, (write, track, first, count) in enumerate(asks):

@@ -32,9 +32,7 @@ from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
 from simnet.study.whatif.verdict import Change, Interval
 from simnet.study.whatif.whatif import Judged, WhatIf
 
-MEASURED = {
-    "host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}},
-}
+MEASURED = {"host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}}}
 MSS_BYTES = 1448
 
 

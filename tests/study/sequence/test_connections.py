@@ -102,10 +102,7 @@ def test_sack_blocks_are_bytes_of_the_connection() -> None:
         ([ack(5.99, 10), data(6, 10, 10)], "ends with an ACK"),
         ([ack(1.0, 10), data(6, 10, 10)], "finds all acknowledged"),
         ([data(6, 0, 10)], "ends with a segment sent again"),
-        (
-            [frame(5.9, B, ack=10, payload=8), data(6, 10, 10)],
-            "ends with data of the other end",
-        ),
+        ([frame(5.9, B, ack=10, payload=8), data(6, 10, 10)], "ends with data of the other end"),
     ],
 )
 def test_a_pause_says_how_it_ends(frames: list[Frame], ends: str) -> None:

@@ -41,10 +41,7 @@ _FORMS: Final = (
         ),
     ),
     ("L2TP", r"^\s*Tunnel \d+, encap (?:UDP|IP)$"),
-    (
-        "WireGuard",
-        r"^interface: (?P<wg>\S{1,15})$|\bkworker/\S*wg-crypt|^\d+: (?P<wg2>wg\w*): <",
-    ),
+    ("WireGuard", r"^interface: (?P<wg>\S{1,15})$|\bkworker/\S*wg-crypt|^\d+: (?P<wg2>wg\w*): <"),
 )
 _PATTERNS: Final = tuple((name, re.compile(pattern)) for name, pattern in _FORMS)
 

@@ -183,11 +183,7 @@ PARSER: Final = Parser(
             idle=NOT_MODELLED,
         ),
         Kind("ip -br link", _HEAD, line=_HEAD),
-        Kind(
-            "ifconfig",
-            line=r"\S{1,15}:? +(?:Link encap:|flags=\d+<)",
-            idle=NOT_MODELLED,
-        ),
+        Kind("ifconfig", line=r"\S{1,15}:? +(?:Link encap:|flags=\d+<)", idle=NOT_MODELLED),
         Kind(
             "wg show",
             r"interface: \S{1,15}\n +public key:",

@@ -140,11 +140,7 @@ class _Builder:
     def _ingress(self, device: Any, learns: EgressPort) -> Ingress:
         switch = self.effective.lan
         ingress = Ingress(
-            self.sim,
-            f"{device.path}.to.switch",
-            learns,
-            switch.cable_delay_ps,
-            switch.latency_ps,
+            self.sim, f"{device.path}.to.switch", learns, switch.cable_delay_ps, switch.latency_ps
         )
         device.path_out = ingress
         self.switch.append(ingress)
@@ -274,12 +270,7 @@ class _Builder:
         return socket.nic
 
     def _resolve(
-        self,
-        path: str,
-        asked: _Interface,
-        client: _Interface,
-        header: Header,
-        remote: Port | None,
+        self, path: str, asked: _Interface, client: _Interface, header: Header, remote: Port | None
     ) -> None:
         """The client asks for the interface's address before it connects."""
         if asked.rlb is None:

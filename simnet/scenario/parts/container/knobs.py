@@ -43,10 +43,5 @@ KNOBS: Final = (
         by_hand=True,
     ),
     _knob("ethtool --features veth tso", "tso", "ethtool --features veth tso {value}"),
-    _knob(
-        f"{_IN} {_RPS}",
-        "rps_cpus",
-        f"{_IN} sh -c 'echo {{value}} > {_RPS}'",
-        feature="rps",
-    ),
+    _knob(f"{_IN} {_RPS}", "rps_cpus", f"{_IN} sh -c 'echo {{value}} > {_RPS}'", feature="rps"),
 )

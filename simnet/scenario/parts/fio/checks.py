@@ -108,11 +108,7 @@ def _job(tree: Tree, here: Path, job: Mapping[str, Any], table: Table) -> None:
 
 
 def _drives(
-    tree: Tree,
-    here: Path,
-    job: Mapping[str, Any],
-    table: Table,
-    refuse: Callable[[str, str], None],
+    tree: Tree, here: Path, job: Mapping[str, Any], table: Table, refuse: Callable[[str, str], None]
 ) -> None:
     drives = {drive["name"]: drive for drive in tree.get((*_HOST, "drives"))}
     names = job["filename"].split(":")

@@ -9,13 +9,7 @@ from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.forward.far_end import FarEnd
 from simnet.net.forward.fib import lookup_lines
-from simnet.net.forward.forwarder import (
-    DROP_IN_FILTER,
-    DROP_IN_RAW,
-    DROP_NOWHERE,
-    Forwarder,
-    Hooks,
-)
+from simnet.net.forward.forwarder import DROP_IN_FILTER, DROP_IN_RAW, DROP_NOWHERE, Forwarder, Hooks
 from simnet.net.forward.resident import Lines, found
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.flood import Flood

@@ -38,12 +38,5 @@ KNOBS: Final = (
         unit="us",
         keep="",
     ),
-    _knob(
-        Kvm,
-        "kvm",
-        _HALT_POLL,
-        "halt_poll_ns_ps",
-        f"echo {{value}} > {_HALT_POLL}",
-        unit="ns",
-    ),
+    _knob(Kvm, "kvm", _HALT_POLL, "halt_poll_ns_ps", f"echo {{value}} > {_HALT_POLL}", unit="ns"),
 )

@@ -29,9 +29,7 @@ from simnet.scenario.parts.network.transactions import End, FlowEnds, make_trans
 from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.tcp import columns as tcp
-from simnet.scenario.parts.tcp.build import (
-    socket_maker,
-)
+from simnet.scenario.parts.tcp.build import socket_maker
 from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.parts.tcp.ecn import agree, asks_for_marks

@@ -79,11 +79,7 @@ COMBINED: Final = Knob(
 )
 RSS_KNOBS: Final = (
     ethtool(
-        Channels,
-        "-X {port} equal",
-        "rss_equal",
-        unset="ethtool -X {port} default",
-        since="2.6.36",
+        Channels, "-X {port} equal", "rss_equal", unset="ethtool -X {port} default", since="2.6.36"
     ),
     ethtool(Channels, "-X {port} hkey", "rss_key", since="3.16"),
 )

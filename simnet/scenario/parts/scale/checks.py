@@ -11,10 +11,7 @@ _MIB: Final = 1 << 20
 _PERMILLE: Final = 1000
 _GRAIN_BYTES: Final = 4096
 _DISKS: Final = ("disk", "log_disk")
-_TESTS: Final = {
-    "sas": ("20-test", "30-test"),
-    "gpfsperf": ("create-seq", "read-seq", "mixrw-seq"),
-}
+_TESTS: Final = {"sas": ("20-test", "30-test"), "gpfsperf": ("create-seq", "read-seq", "mixrw-seq")}
 
 
 def check_clients(tree: Tree, table: Table) -> None:

@@ -24,8 +24,7 @@ class SteeringKernel(Kernel):
         ),
     ] = 0
     rps_index_shift: Annotated[
-        int,
-        count("a steered packet's place in its map is hash x length shifted by this", 1, 32),
+        int, count("a steered packet's place in its map is hash x length shifted by this", 1, 32)
     ] = 32
     softnet_lines: Annotated[
         int, count("cache lines of a CPU's backlog that queueing a packet there writes", 0, 64)
@@ -35,9 +34,7 @@ class SteeringKernel(Kernel):
     rps_sock_flow_entries: Annotated[
         int,
         count(
-            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none",
-            0,
-            2**22,
+            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none", 0, 2**22
         ),
     ] = 0
 

@@ -9,11 +9,7 @@ from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.host.build import PS, make_costs, make_spread
-from simnet.scenario.parts.tcp.build import (
-    frame_overhead_bytes,
-    receiver_settings,
-    sender_settings,
-)
+from simnet.scenario.parts.tcp.build import frame_overhead_bytes, receiver_settings, sender_settings
 
 
 def remote_sender(

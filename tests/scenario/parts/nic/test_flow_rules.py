@@ -209,11 +209,7 @@ class TestAcceleratedRfs:
 
     def test_the_result_counts_its_rules(self) -> None:
         result = simnet.run(
-            "web-25g",
-            settings=FEW | PLACED,
-            tunings=("arfs",),
-            warm_up="14 ms",
-            duration="2 ms",
+            "web-25g", settings=FEW | PLACED, tunings=("arfs",), warm_up="14 ms", duration="2 ms"
         )
         row = result.to_frame("flow_rules").loc["eth0"]
         assert row["rules"] == 0

@@ -134,10 +134,7 @@ def test_the_schedulers_of_client_and_server_are_set_by_their_files_in_sysfs() -
             },
             "no thread group has a thread: nothing would happen",
         ),
-        (
-            {"test": "netserver"},
-            "missing",
-        ),
+        ({"test": "netserver"}, "missing"),
         (
             {"/sys/block/sdb/queue/schedular": "noop"},
             (

@@ -23,11 +23,7 @@ RPS = "/sys/class/net/eth0/queues/rx-*/rps_cpus"
 def ran(*settings: tuple[str, str], tuning: str = "") -> Result:
     tunings = (tuning,) if tuning else ()
     return simnet.run(
-        "media-udp",
-        settings=dict(settings),
-        tunings=tunings,
-        warm_up="20 ms",
-        duration="50 ms",
+        "media-udp", settings=dict(settings), tunings=tunings, warm_up="20 ms", duration="50 ms"
     )
 
 
