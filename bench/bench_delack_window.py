@@ -12,10 +12,7 @@ from simnet.study.sweep.sweep import sweep
 
 DELAYS = tuple(f"{ms} ms" for ms in range(1, 41))
 WINDOWS = ("0", "4", "8", "16", "32", "48", "64", "80")
-OVER = {
-    "TCP_DELACK_MIN": DELAYS,
-    "peer:ib_ipoib reorder_window": WINDOWS,
-}
+OVER = {"TCP_DELACK_MIN": DELAYS, "peer:ib_ipoib reorder_window": WINDOWS}
 SEEDS = 3
 TUNINGS = ("checksum-offload", "kernel-parameters")
 WANTED_S = 300

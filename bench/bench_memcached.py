@@ -21,9 +21,7 @@ def main() -> None:
     systems = {}
     for way in WAYS:
         given = load(
-            "memcached-100g",
-            settings={"memcached.qps": str(QPS)},
-            tunings=(way,) if way else (),
+            "memcached-100g", settings={"memcached.qps": str(QPS)}, tunings=(way,) if way else ()
         )
         systems[way or "interrupts"] = build(given, seed=1)
     gc.collect()

@@ -1,13 +1,8 @@
 """The modules of a folder and of those below it, each of which announces something."""
 
-from __future__ import annotations
-
 import pkgutil
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from types import ModuleType
+from types import ModuleType
 
 
 def names_below(folder: ModuleType) -> tuple[str, ...]:

@@ -4,8 +4,6 @@ Few, specific, and each one line: what was given, where, and what was expected. 
 that escapes is a defect of simnet.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 
@@ -83,12 +81,7 @@ class InputError(SimnetError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        file: object = None,
-        line: int | None = None,
-        key: str | None = None,
+        self, message: str, *, file: object = None, line: int | None = None, key: str | None = None
     ) -> None:
         self.message = " ".join(message.split())
         self.file = None if file is None else str(file)

@@ -1,7 +1,5 @@
 """Libraries that few need, which an install brings only if asked: `pyproject.toml` names them."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import Final
 

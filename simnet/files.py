@@ -102,11 +102,7 @@ def open_to_read(path: Path, *, shown: str | None = None) -> BinaryIO:
 
 
 def read_text(
-    path: Path,
-    *,
-    shown: str | None = None,
-    most_bytes: int = _MIB,
-    kind: str = "model or scenario",
+    path: Path, *, shown: str | None = None, most_bytes: int = _MIB, kind: str = "model or scenario"
 ) -> str:
     """Return the text of a file in UTF-8; arguments and errors are those of `read_bytes`."""
     data = read_bytes(path, shown=shown, most_bytes=most_bytes, kind=kind)

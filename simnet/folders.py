@@ -5,21 +5,17 @@ when the process fails; only a process that was killed leaves one, and the next 
 of this kind there removes it: a folder in use is locked.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError, SimnetError
 from simnet.files import failure, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _FILLED: Final = ".simnet-"
 _LOOK: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW

@@ -6,14 +6,10 @@ UTF-8 cannot be printed at all. They are shown as JSON writes them, so that JSON
 they are replaced stays the same JSON.
 """
 
-from __future__ import annotations
-
 import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from typing import Final
 
 _LONGEST: Final = 2000
 # names that a sentence has

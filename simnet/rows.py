@@ -1,7 +1,5 @@
 """What results and answers are made of: frozen rows, and the documents that `--json` prints."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -6,14 +6,10 @@ whole words that were left out or are too many. Where none is near, those that b
 words may be meant.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 _LETTERS_A_SLIP: Final = 3
 _LARGEST_FAMILY: Final = 12

@@ -1,14 +1,9 @@
 """Text as wide as the terminal that shows it; whole where there is none, as in a pipe or a file."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from typing import TextIO
+from typing import Final, TextIO
 
 # a narrower window is as if it were this wide: what is folded more cannot be read
 _NARROWEST: Final = 60

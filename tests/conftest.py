@@ -1,7 +1,5 @@
 """What all tests share: reproducible property tests, plots without a display, kept results."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -1,19 +1,15 @@
 """Commands that several rules give: what to type, what takes it back, and what simnet is asked."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.families import Act
 from simnet.diagnose.rule import Action
 from simnet.importing.lookup import nearest_nic
 from simnet.printable import typed
 from simnet.scenario.core.library import find_model, read_model
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.families import Act
 
 PORT: Final = "eth0"
 """What stands in a command for a port that no file names."""

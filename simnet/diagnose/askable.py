@@ -4,21 +4,16 @@ A cure that a rule knows by name may be of a port, queue or interrupt that the f
 well enough, or of a load that is not simulated: then nobody is told to ask.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.diagnose.described import Described, Host
+from simnet.diagnose.diagnosis import Diagnosis, Finding
 from simnet.diagnose.prediction import Prediction
 from simnet.errors import InputError
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Member, case_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.diagnose.described import Described, Host
-    from simnet.diagnose.diagnosis import Diagnosis, Finding
 
 _NO_LOAD: Final = "unsimulated"
 # what a host without a name is called

@@ -1,20 +1,15 @@
 """The host that an import makes of the files of a diagnosis, for as long as somebody asks it."""
 
-from __future__ import annotations
-
 import tempfile
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simnet.importing.import_host import import_host
+from simnet.importing.writing.folder_out import Imported
 from simnet.scenario.core.library import SCENARIO_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.importing.writing.folder_out import Imported
 
 
 class Host(NamedTuple):

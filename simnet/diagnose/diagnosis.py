@@ -1,25 +1,19 @@
 """The answer: findings by weight, what is ruled out, and what else would tell."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import simnet
 from simnet.diagnose import document
-from simnet.diagnose.evidence import gathered
+from simnet.diagnose.evidence import Evidence, gathered
+from simnet.diagnose.page import Page
+from simnet.diagnose.prediction import Prediction
 from simnet.diagnose.reading import Reading, readings
 from simnet.diagnose.rule import PLACES, Clear, Hit, Rule, rules
 from simnet.importing.bounded import bounded
 from simnet.printable import capital
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.page import Page
-    from simnet.diagnose.prediction import Prediction
 
 _MOST_CPU_S: Final = 60
 _MOST_FINDINGS: Final = 200

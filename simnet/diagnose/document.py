@@ -1,7 +1,5 @@
 """What `simnet diagnose --json` prints: the document `simnet.diagnose/1`."""
 
-from __future__ import annotations
-
 from typing import Final, Literal
 
 from pydantic import Field

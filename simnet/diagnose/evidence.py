@@ -1,21 +1,16 @@
 """All facts of all files, to be asked by rules."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.announced import modules_below
 from simnet.diagnose import foreign
 from simnet.diagnose.fact import Fact, Series
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _MOST_FACTS: Final = 500_000
 _MOST_LOGGED: Final = 10_000

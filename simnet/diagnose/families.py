@@ -1,21 +1,15 @@
 """Ways to look that many rules share: counters against packets, shares, and lines of a log."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator
+from typing import Final
 
-from simnet.diagnose.rule import Clear, Hit
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact, Series
+from simnet.diagnose.rule import Action, Clear, Found, Hit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact, Series
-    from simnet.diagnose.rule import Action, Found
-
-    Act = Callable[[Evidence, str], tuple[Action, ...]]
-    Find = Callable[[Evidence], Iterator[Found]]
+Act = Callable[[Evidence, str], tuple[Action, ...]]
+Find = Callable[[Evidence], Iterator[Found]]
 
 # shares of packets: from where one is hardly to be seen to where nothing else matters
 _POSSIBLE: Final = 1e-4

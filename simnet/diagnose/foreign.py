@@ -1,14 +1,10 @@
 """Systems that are not Linux, by what only they print: their words mean other things."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _SYSTEMS: Final = (
     (

@@ -4,20 +4,16 @@ Everything is bounded: a command that does not answer within a second has said n
 four seconds nothing more is asked.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.page import Page
 from simnet.importing.files.folder import FolderFiles
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MOST_S: Final = 4.0
 _MOST_COMMAND_S: Final = 1.0

@@ -1,7 +1,5 @@
 """A file as text: its lines within bounds, and which port each line speaks of."""
 
-from __future__ import annotations
-
 import bisect
 import re
 from functools import cached_property

@@ -4,25 +4,19 @@ A prediction is of the load that the files show. Where they show none, or where 
 does not lose what the real one loses, nothing is predicted, and why is said.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from simnet.diagnose.described import Described
+from simnet.diagnose.diagnosis import Diagnosis, Finding
 from simnet.diagnose.prediction import Moves, Prediction
 from simnet.errors import InputError
 from simnet.study.run.measures import LOSS
 from simnet.study.whatif.plain import plain
 from simnet.study.whatif.verdict import interval_text, percent_text
-from simnet.study.whatif.whatif import whatif
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.diagnose.described import Described
-    from simnet.diagnose.diagnosis import Diagnosis, Finding
-    from simnet.study.whatif.whatif import Judged, WhatIf
-    from simnet.study.work.cases import Progress
+from simnet.study.whatif.whatif import Judged, WhatIf, whatif
+from simnet.study.work.cases import Progress
 
 # of findings, the heaviest ones; and of pairs of runs: the answer comes in seconds
 _MOST: Final = 3

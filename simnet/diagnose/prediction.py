@@ -1,7 +1,5 @@
 """What a cure would change, as a diagnosis has it."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from simnet.rows import Row
@@ -23,8 +21,7 @@ class Prediction(Row):
 
     whatif: str = Field(description="the cure as `simnet whatif` takes it")
     verdict: str = Field(
-        default="",
-        description="yes, no, no difference or cannot tell; empty without a prediction",
+        default="", description="yes, no, no difference or cannot tell; empty without a prediction"
     )
     said: str = Field(default="", description="what decides, and why, in words")
     load: str = Field(default="", description="the file that shows what is carried")

@@ -3,20 +3,15 @@
 Source: Linux Documentation/networking/scaling.rst, RPS.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 
 from simnet.diagnose.actions import named
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.rule import Action
 from simnet.diagnose.vectors import cpus
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
 
 NEARLY_ALL: Final = 0.9
 """Share of the packets from which on one queue has nearly all."""

@@ -1,19 +1,14 @@
 """What was read of each file, and which commands in it gave outputs that nothing is known of."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import Page
 from simnet.importing.files.broken import why_broken
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.page import Page
 
 _MOST: Final = 20
 # what asks for nothing that could be read, and logs, which rules search

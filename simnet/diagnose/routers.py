@@ -1,18 +1,14 @@
 """What helps routers: the commands that several rules give."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.actions import PORT, named
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.rule import Action
 from simnet.diagnose.vectors import ports
 from simnet.host.release import release_in
 from simnet.scenario.parts.forward.commands import NO_FLOW_TABLE, flow_table
-
-if TYPE_CHECKING:
-    from simnet.diagnose.evidence import Evidence
 
 _OFFLOAD: Final = "firewall.@defaults[0].flow_offloading"
 _OTHER_PORT: Final = "eth1"

@@ -1,18 +1,13 @@
 """What a rule is, and what it finds."""
 
-from __future__ import annotations
-
 import functools
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.announced import modules_below
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 
 PLACES: Final = (
     *("cable", "PCIe", "IOMMU", "card", "ring", "interrupt", "softirq", "qdisc", "protocol"),

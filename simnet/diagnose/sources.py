@@ -1,20 +1,15 @@
 """What people name, as pages: files, folders, archives, standard input; within bounds."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.page import Page
 from simnet.errors import InputError
+from simnet.importing.files.files import Files
 from simnet.importing.files.together import ListedFiles
 from simnet.importing.source import STANDARD_INPUT, opened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simnet.importing.files.files import Files
 
 _MIB: Final = 1 << 20
 _MOST_TOTAL: Final = 64 * _MIB

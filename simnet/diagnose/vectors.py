@@ -1,18 +1,14 @@
 """Interrupts by port: its vectors, which CPUs take them, and what would spread them."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.actions import named
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.rule import Action
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
 
 # a CPU of a mask of one word
 _WORD: Final = 32

@@ -1,16 +1,12 @@
 """A bound on the processor time of an import: what strangers send may be made to take for ever."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import threading
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.errors import InputError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MOST_CPU_S: Final = 300
 """Processor time in seconds that an import may take; a sosreport of some GB takes a minute."""

@@ -9,20 +9,15 @@ Source: fs/proc/interrupts.c and lib/vsprintf.c (`bitmap_string`) of Linux; syss
 `print_gal_header`; nproc(1).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpumask
+from simnet.importing.files.files import Files
+from simnet.importing.outputs import Outputs
 from simnet.importing.parsers.sysstat import banner
 from simnet.importing.topology import Node, Topology
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.files.files import Files
-    from simnet.importing.outputs import Outputs
 
 ASSUMED_CPUS: Final = 8
 """Of a host of which nothing says how many it has."""

@@ -6,16 +6,10 @@ system, or cgroup with `noprefix`), `cpuset.cpus` and `cpuset.mems`, or with `.e
 version 2.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from simnet.host.cpulist import parse_cpulist
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.files.files import Files
+from simnet.importing.files.files import Files
 
 
 def allowed(files: Files) -> tuple[frozenset[int] | None, frozenset[int] | None]:

@@ -1,16 +1,11 @@
 """What parsers read: a host's files, outputs of commands, and its ports."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.files.files import Files
-    from simnet.importing.outputs import Output, Outputs
-    from simnet.importing.read_nic import ReadNic
+from simnet.importing.files.files import Files
+from simnet.importing.outputs import Output, Outputs
+from simnet.importing.read_nic import ReadNic
 
 
 @dataclass(frozen=True)

@@ -1,42 +1,34 @@
 """A host as its files tell it."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError
 from simnet.importing.counted import counted, on_a_small_machine
 from simnet.importing.cpuset import allowed
 from simnet.importing.evidence import Evidence
+from simnet.importing.files.files import Files
 from simnet.importing.files.together import ListedFiles, TogetherFiles
+from simnet.importing.kind import Told
 from simnet.importing.loose import Loose, gather
 from simnet.importing.nics import read_nics
-from simnet.importing.outputs import Outputs
+from simnet.importing.outputs import Outputs, Part
 from simnet.importing.parser import parsers
 from simnet.importing.parsers.cpus.clocks import base_clock_of, clock_of
 from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields, cpuinfo_topology
 from simnet.importing.parsers.cpus.lscpu import lscpu_fields, lscpu_table, lscpu_topology
 from simnet.importing.parsers.cpus.lstopo import lstopo_topology
 from simnet.importing.parsers.cpus.numactl import numactl_distances, numactl_nodes
-from simnet.importing.parsers.interrupts import queue_interrupts
-from simnet.importing.parsers.pci import slot_of
+from simnet.importing.parsers.interrupts import QueueInterrupt, queue_interrupts
+from simnet.importing.parsers.pci import Slot, slot_of
 from simnet.importing.parsers.roles.routers import seen_of_router
 from simnet.importing.parsers.sysstat import line_speeds
 from simnet.importing.rates import NetworkTest, Rates, Use
 from simnet.importing.read_nic import Read, ReadNic
+from simnet.importing.roles import Role
 from simnet.importing.sysfs_topology import sysfs_distances, sysfs_topology
 from simnet.importing.topology import Topology
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from simnet.importing.files.files import Files
-    from simnet.importing.kind import Told
-    from simnet.importing.outputs import Part
-    from simnet.importing.parsers.interrupts import QueueInterrupt
-    from simnet.importing.parsers.pci import Slot
-    from simnet.importing.roles import Role
 
 # more is no rate: counters began anew in between
 _MOST_BPS: Final = 10**12

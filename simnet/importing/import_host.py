@@ -1,9 +1,7 @@
 """A host of one's own, from its files: `simnet.import_host`."""
 
-from __future__ import annotations
-
-from pathlib import PurePath
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path, PurePath
 
 from simnet.errors import InputError
 from simnet.host.cpulist import MOST_CPUS
@@ -12,10 +10,6 @@ from simnet.importing.source import read_live, read_sources
 from simnet.importing.writing.folder_out import HEALTHY, PEERS, Imported, imported
 from simnet.importing.writing.workload import WORKLOADS
 from simnet.spelling import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 
 def import_host(

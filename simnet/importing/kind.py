@@ -1,7 +1,5 @@
 """Kinds of files that `simnet import` reads, gathered from what parsers announce."""
 
-from __future__ import annotations
-
 import functools
 from dataclasses import dataclass
 from typing import Any, Final

@@ -4,8 +4,6 @@ What is taken from another model is assumed, and its costs get a range twice as 
 as the value: nobody has measured them on this processor.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import Any, Final

@@ -4,21 +4,16 @@
 files lay in the host's /proc and /sys.
 """
 
-from __future__ import annotations
-
 import itertools
 import posixpath
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.files.files import Files
 from simnet.importing.files.undressed import undressed
 from simnet.importing.pasted import split, sysctls_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simnet.importing.files.files import Files
 
 _MOST_FILES: Final = 5000
 _MOST_VIRTUAL: Final = 20_000

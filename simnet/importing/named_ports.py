@@ -7,21 +7,17 @@ and `/proc/net/dev` list them; a bond has them.
 Source: `request_irq` in the drivers of Linux; netstat(8), ip-link(8).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.files.files import Files
 from simnet.importing.outputs import INTERFACE, Outputs
 from simnet.importing.parsers.bonds import bonds
 from simnet.importing.parsers.interrupts import interrupt_counts
 from simnet.importing.parsers.links import listed, mtus
 from simnet.importing.parsers.sysstat import interfaces
-
-if TYPE_CHECKING:
-    from simnet.importing.files.files import Files
 
 _CLASS: Final = "sys/class/net"
 _NAME: Final = r"(?:eth|en[opsxP]|em|lan|wan|dsl|ib|p\d{1,2}p|usb|can|wl|ww)[a-z0-9]*\d[a-z0-9]*"

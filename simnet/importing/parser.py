@@ -4,18 +4,13 @@ Each module of :mod:`simnet.importing.parsers` may have a ``PARSER``; nothing el
 `simnet import` looks for, what the script collects and what `--live` asks all follow from these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind, Told, announced
-
-if TYPE_CHECKING:
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.rates import NetworkTest, Rates
-    from simnet.importing.roles import Role
+from simnet.importing.rates import NetworkTest, Rates
+from simnet.importing.roles import Role
 
 
 def _nothing(evidence: Evidence) -> tuple[()]:  # noqa: ARG001 - others read it

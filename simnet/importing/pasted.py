@@ -8,8 +8,6 @@ Nothing is executed; a text without such lines is one part.
 Source: proc(5), PROMPTING of bash(1); head(1) for `==> file <==`.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from dataclasses import dataclass

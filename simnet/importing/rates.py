@@ -1,7 +1,5 @@
 """What a port carried while it was observed, and tests that were run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

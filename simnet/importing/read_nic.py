@@ -1,7 +1,5 @@
 """A network port as its host's files tell it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,12 +1,8 @@
 """What a host does with its packets, where files show that it is no end of TCP's streams."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Final
 
 CAPTURE: Final = "capture"
 CONTAINERS: Final = "containers"

@@ -1,24 +1,18 @@
 """Opens what a user calls a host: archives, folders, files, standard input, or this machine."""
 
-from __future__ import annotations
-
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError
 from simnet.files import open_to_read
 from simnet.importing.files.archive import ArchiveFiles
-from simnet.importing.files.files import MOST_BYTES, UTF_16
+from simnet.importing.files.files import MOST_BYTES, UTF_16, Files
 from simnet.importing.files.folder import FolderFiles
 from simnet.importing.files.live import LiveFiles
 from simnet.importing.files.together import ListedFiles, TogetherFiles
 from simnet.importing.host import ReadHost, read_host
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.importing.files.files import Files
 
 STANDARD_INPUT: Final = "-"
 # what shows that a folder stands for a host's root

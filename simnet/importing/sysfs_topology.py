@@ -4,16 +4,12 @@ Which files there are depends on the kernel: lists since 2.6.29, `core_cpus` and
 since 5.3 beside the older names, `online` only where CPUs can be switched off.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
+from simnet.importing.files.files import Files
 from simnet.importing.topology import Cache, Node, Topology, groups_of
-
-if TYPE_CHECKING:
-    from simnet.importing.files.files import Files
 
 _CPUS: Final = "sys/devices/system/cpu"
 _NODES: Final = "sys/devices/system/node"

@@ -3,24 +3,20 @@
 What a browser sends is of a stranger: only what is offered, with a value that is offered, is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.errors import InputError
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.knobs import knobs_of
 from simnet.scenario.core.library import find_scenario, read_scenario
 from simnet.scenario.core.subject import subjects
 from simnet.study.screen.controls import Control, controls, present
 from simnet.study.whatif.same import is_read
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,14 @@
 Drawn as plain elements: at once, in the colours of the page, and as narrow as the window.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.report.html.cases import machine_picture
 from simnet.report.html.page import environment
+from simnet.study.run.result import Result
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
 
 _LEAST_SHARE: Final = 0.01
 

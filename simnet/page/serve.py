@@ -5,8 +5,6 @@ wanted, and the state of its controls. The answer is a line of JSON for each thi
 soon as it is known. A browser that closes the connection wants no more, and what runs for it ends.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping

@@ -4,8 +4,6 @@ In a running kernel they move. Anywhere else, as in a notebook that is read on t
 shown is the answer for an example.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

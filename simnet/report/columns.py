@@ -1,15 +1,11 @@
 """Plain text in columns: whole in a pipe and in a file, as wide as the terminal on one."""
 
-from __future__ import annotations
-
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.printable import printable
 from simnet.terminal import width
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 _GAP: Final = "  "
 # of a column of text on a terminal: what is longer goes on in the next line

@@ -1,7 +1,5 @@
 """Tables of CPUs: sar's and vmstat's as the era printed them, mpstat's of today."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias

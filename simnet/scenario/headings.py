@@ -4,17 +4,13 @@ A list of all of them reads some sixty files. Checking every value would take a 
 parts that know the values most of it; whoever uses a file checks it then.
 """
 
-from __future__ import annotations
-
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from simnet._share import folder
 from simnet.files import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _DESCRIPTION: Final = "description"
 

@@ -11,7 +11,6 @@ needs a block of every run in memory: one that has been stolen meanwhile is read
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One device of a server, the hosts behind it, and connections with them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

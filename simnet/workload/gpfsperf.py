@@ -6,8 +6,6 @@ block with records of both kinds is read and then written back from its first to
 record. Source: /usr/lpp/mmfs/samples/perf/gpfsperf.c, options -n, -r, -th, -readratio.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ inverted at the middle of equal parts of the unit interval, in decimal arithmeti
 on every machine.
 """
 
-from __future__ import annotations
-
 from decimal import Context, Decimal
 from functools import cache
 from typing import Final

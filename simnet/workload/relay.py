@@ -8,6 +8,8 @@ again and again until recv returns less than the buffer takes. What the partner'
 not take is kept, and its source is not read until it has gone. The calls: `EpollWorker`.
 """
 
+# mypy: no-strict-optional, disable-error-code="no-any-return, redundant-expr"
+
 from __future__ import annotations
 
 import cython

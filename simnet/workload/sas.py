@@ -1,7 +1,5 @@
 """SAS jobs on the nodes of a cluster: SimPy processes, each a sequence of steps."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -209,13 +207,6 @@ class SasJobs:
     ) -> Generator[Any, Any, Handle]:
         return (
             yield from open_file(
-                self.env,
-                node,
-                self.tokens,
-                self.metadata_ps,
-                file,
-                size_bytes,
-                work,
-                write=write,
+                self.env, node, self.tokens, self.metadata_ps, file, size_bytes, work, write=write
             )
         )

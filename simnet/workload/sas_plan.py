@@ -12,8 +12,6 @@ sizes of their steps, so that nodes do not keep step. Only integers are drawn, s
 become events.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

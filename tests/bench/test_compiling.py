@@ -1,18 +1,13 @@
 """Components that only benchmarks need are compiled with the core's own build."""
 
-from __future__ import annotations
-
 import sys
 from importlib.machinery import ExtensionFileLoader
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bench import compiling
 from simnet import _engine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.slow, pytest.mark.compiled]
 

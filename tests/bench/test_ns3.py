@@ -1,7 +1,5 @@
 """What is compared with ns-3 is compiled and run here, or not compared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

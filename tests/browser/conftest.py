@@ -3,17 +3,12 @@
 `make test-browser` sets SIMNET_BROWSER=require, and then it is an error.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page
 
 HOW = "Chromium is needed: apt-get install chromium, or name one with SIMNET_CHROMIUM=/path"
 

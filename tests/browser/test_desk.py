@@ -1,7 +1,5 @@
 """The page that diagnoses what is pasted, and makes a host of it, in a real browser."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import pytest

@@ -1,7 +1,5 @@
 """The report of a diagnosis in a real browser: narrow, dark, and in print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,23 +1,19 @@
 """The local page in a real browser: knobs, undo, link, curve, report; wide, narrow, light, dark."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import Page
 
 from simnet.page.offer import Offer
 from simnet.page.serve import served
 from simnet.study.work.cases import Case
 from tests.browser.conftest import Seen
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 expect = pytest.importorskip("playwright.sync_api").expect
 USECS = "ethtool -C {port} rx-usecs"

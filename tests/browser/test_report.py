@@ -1,7 +1,5 @@
 """A report in a real browser."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path

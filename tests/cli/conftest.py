@@ -1,7 +1,5 @@
 """The command as a user meets it: arguments in; exit status, stdout and stderr out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

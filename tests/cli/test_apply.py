@@ -1,7 +1,5 @@
 """Files with a machine's attributes, as a user gives them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bad input: one line on stderr that says what and where, nothing on stdout, exit status 2."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

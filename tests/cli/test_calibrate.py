@@ -1,7 +1,5 @@
 """Calibration as a user asks for it; the fit itself is replaced by its result."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

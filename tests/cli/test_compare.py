@@ -1,10 +1,8 @@
 """``simnet compare``: a saved prediction and files of tools in, exit status and a table out."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -12,11 +10,7 @@ import pytest
 from simnet import _share
 from simnet.study.calibrate.conditions import conditions
 from simnet.study.compare.compare import schema
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Simnet
+from tests.cli.conftest import Simnet
 
 RUN = ("run", "x460-out-of-box", "--set", "nodes=1", "--warm-up", "5 ms", "--duration", "10 ms")
 

@@ -1,7 +1,5 @@
 """A shell completes commands, options, scenarios, tunings, and what can be set."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Explanations as a user asks for them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,14 +1,13 @@
 """``simnet import``: a host's files in, a folder with models and a scenario out."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -21,12 +20,8 @@ from simnet.errors import InputError
 from simnet.importing.writing.workload import WORKLOADS
 from simnet.printable import printable
 from simnet.scenario.core.load import load
+from tests.cli.conftest import Simnet
 from tests.importing.trees import archive, folder, port, sysfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.cli.conftest import Simnet
 
 # threads that are siblings are four apart; CPU 7 and its core's other half are off line
 HOST = {

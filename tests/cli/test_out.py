@@ -1,7 +1,5 @@
 """Each command with a result writes it where --out says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

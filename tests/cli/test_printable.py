@@ -1,7 +1,5 @@
 """Whatever names, values and descriptions consist of: no output obeys them."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Reports as a user asks for them."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Runs as a user makes them; short, because the interpreted engine makes them too."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

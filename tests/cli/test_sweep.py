@@ -1,7 +1,5 @@
 """Sweeps as a user makes them; runs are short, because the interpreted engine makes them too."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Partitions and their virtual LAN, as an administrator meets them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

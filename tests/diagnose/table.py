@@ -1,7 +1,5 @@
 """Texts that make each rule fire, and texts nearby that do not."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 
@@ -283,10 +281,7 @@ RULES: Final[dict[str, Pair]] = {
         "pciehp 0000:00:1c.0: Unable to change power state from D3cold to D0, device inaccessible",
     ),
     "card-drops": counter("rx_csr_drops", little=30),
-    "line-full": Pair(
-        IFUTIL.format("99.20"),
-        IFUTIL.format("9.20"),
-    ),
+    "line-full": Pair(IFUTIL.format("99.20"), IFUTIL.format("9.20")),
     "no-link": Pair("Settings for eth0:\n\tLink detected: no\n", "\tLink detected: yes\n"),
     "optic": Pair(
         "\tLaser rx power low alarm : On\n\tLaser bias current high alarm : Off\n",
@@ -430,8 +425,7 @@ RULES: Final[dict[str, Pair]] = {
     ),
     "xdp-full": counter("rx_xdp_tx_full"),
     "unwanted": Pair(
-        NETSTAT_I.format(0, 9000, "BMRU").replace("eth0", "br0"),
-        NETSTAT_I.format(0, 9000, "BMRU"),
+        NETSTAT_I.format(0, 9000, "BMRU").replace("eth0", "br0"), NETSTAT_I.format(0, 9000, "BMRU")
     ),
     "link-dropped": Pair(NETSTAT_I.format(0, 9000, "BMRU"), NETSTAT_I.format(0, 3, "BMRU")),
     "irq-one-cpu": Pair(

@@ -1,16 +1,11 @@
 """What a diagnosis offers to ask is what the import of the same files can be asked."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from simnet.diagnose.askable import askable
 from simnet.diagnose.described import Described
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.report.diagnosis import diagnosis
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 INTERRUPTS = """$ cat /proc/interrupts
            CPU0       CPU1

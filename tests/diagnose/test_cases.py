@@ -1,7 +1,5 @@
 """What others have pasted is answered; hosts that are well have no finding."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Faults made on purpose in a network namespace of this machine are found, in time."""
 
-from __future__ import annotations
-
 import json
 import resource
 import shutil

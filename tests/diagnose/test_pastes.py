@@ -1,7 +1,5 @@
 """Outputs of many cards and tools as people paste them are answered as one who knows would."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Final

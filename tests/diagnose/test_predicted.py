@@ -1,9 +1,7 @@
 """What a cure would change is predicted for the load that the files show, or not at all."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -13,14 +11,10 @@ from simnet.diagnose import described as module
 from simnet.diagnose.described import Described
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.diagnose.predicted import predicted
+from simnet.diagnose.prediction import Prediction
 from simnet.importing.import_host import import_host
+from simnet.importing.writing.folder_out import Imported
 from simnet.report.diagnosis import diagnosis
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.diagnose.prediction import Prediction
-    from simnet.importing.writing.folder_out import Imported
 
 INTERRUPTS = """$ grep eth0 /proc/interrupts
  41:  912345678          0   PCI-MSI 524288-edge      eth0-TxRx-0

@@ -1,10 +1,8 @@
 """The report of a diagnosis says all of it, and what strangers wrote stays text."""
 
-from __future__ import annotations
-
 import html
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,6 @@ from simnet.cli import main
 from simnet.diagnose.diagnosis import diagnose
 from simnet.diagnose.prediction import Moves, Prediction
 from tests.diagnose.table import RULES
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PASTE = """$ ethtool -S eth0
 NIC statistics:

@@ -1,9 +1,7 @@
 """Each rule fires where it should, and not nearby."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 
@@ -11,9 +9,6 @@ from simnet.diagnose.evidence import gathered
 from simnet.diagnose.page import Page
 from simnet.diagnose.rule import PLACES, Hit, Rule, rules
 from tests.diagnose.table import RULES, nstat
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EVERY = {rule.name: rule for rule in rules()}
 

@@ -1,7 +1,5 @@
 """Files of strangers: damaged, endless, hostile to terminals. Nothing fails, nothing takes long."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """What is read of the public reports is what was compared with them by hand, and stands there."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,18 +3,13 @@
 `python -m tests.diagnose.values` writes validation/cases/values.md.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.evidence import gathered
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.sources import pages_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.fact import Fact
 
 CASES: Final = Path(__file__).parents[2] / "validation" / "cases"
 LIST: Final = CASES / "values.md"

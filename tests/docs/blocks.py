@@ -18,8 +18,6 @@ one comes that `writes` marks: its commands do.
 long: it runs only when `SIMNET_DOCS=all` asks for it, as `make test-all` does every night.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

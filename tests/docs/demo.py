@@ -4,8 +4,6 @@
 columns wide, in an empty folder that holds one file: what somebody pasted.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import io

@@ -5,8 +5,6 @@ frozen, changes are scored by what fits said, and what takes long is kept in
 `validation/evidence.toml` with its date.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

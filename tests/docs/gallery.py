@@ -4,8 +4,6 @@
 takes some ten minutes, most of them for the capacity: its runs go on until intervals decide.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cache

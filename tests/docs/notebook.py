@@ -5,8 +5,6 @@ a kernel. `python -m tests.docs.notebook FOLDER` reads names of notebooks from i
 runs one at a time, writes it with its outputs into the folder, and answers with a line.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,19 +1,15 @@
 """Pictures of the documentation: of notebooks with few colours, of the gallery as SVG."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from matplotlib.figure import Figure
 from PIL import Image
 
 from simnet.report.html.svg import picture
 from simnet.study.figures.style import AFTER, BEFORE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _COLOURS: Final = 32
 # as in a report; a page that is dark says so to the pictures on it

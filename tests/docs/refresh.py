@@ -4,8 +4,6 @@
 blocks are left as they are unless `SIMNET_DOCS=all` is set.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -5,8 +5,6 @@ its own, as when a shell starts it. `python -m tests.docs.served SOCKET` serves 
 input ends, and `python tests/docs/served.py SOCKET ARGUMENT...` is the command.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -173,11 +173,7 @@ class Session:
         source = "\n" * (block.first - 1) + block.text
         code = compile(source, str(block.path), "exec")
         printed = io.StringIO()
-        with (
-            pytest.MonkeyPatch.context() as patch,
-            chdir(self.workspace),
-            redirect_stdout(printed),
-        ):
+        with pytest.MonkeyPatch.context() as patch, chdir(self.workspace), redirect_stdout(printed):
             for name, value in ONE_PROCESS.items():
                 patch.setenv(name, value)
             exec(code, self._names)  # noqa: S102 - the documentation's own code

@@ -3,8 +3,6 @@
 `python -m tests.docs.store [NAME...]` at the top of a checkout; all notebooks by default.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from base64 import b64decode, b64encode

@@ -1,7 +1,5 @@
 """What the checks of the documentation take notice of."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,17 +1,12 @@
 """Cells of notebooks: they call the package, and ask for a number before they show it."""
 
-from __future__ import annotations
-
 import ast
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 _MOST_LINES = 25

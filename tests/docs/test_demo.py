@@ -1,7 +1,5 @@
 """The recorded terminal of README shows what its commands print today."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.docs.demo import FOLDER, SHOWN, recorded

@@ -1,7 +1,5 @@
 """Every command, program and file that the documentation shows works, and prints what it says."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The page of evidence is what the records say, and README says the same."""
 
-from __future__ import annotations
-
 import re
 
 from tests.docs.evidence import PAGE, page

@@ -1,7 +1,5 @@
 """The gallery shows every figure of the package, and each picture can be drawn again."""
 
-from __future__ import annotations
-
 import re
 from importlib import import_module
 from inspect import getmembers, isfunction, signature

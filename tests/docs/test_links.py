@@ -1,7 +1,5 @@
 """What the documentation points at exists."""
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every notebook runs from top to bottom, and its plots say what they show."""
 
-from __future__ import annotations
-
 import ast
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The documentation is a site: every link and anchor leads somewhere, every page is in a menu."""
 
-from __future__ import annotations
-
 import re
 import sys
 from html import escape, unescape

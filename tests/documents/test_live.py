@@ -1,7 +1,5 @@
 """What a running kernel lost, beside what the model loses today."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.documents.live.answers import ANSWERS

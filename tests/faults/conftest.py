@@ -1,7 +1,5 @@
 """The command in this process, and faults of the file system under it."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable, Iterator

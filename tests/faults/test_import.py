@@ -1,7 +1,5 @@
 """An import that fails or is killed leaves nothing that stops the next one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

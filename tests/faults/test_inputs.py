@@ -1,7 +1,5 @@
 """Every command that reads a file: whatever is wrong with it is one line, soon, and no defect."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

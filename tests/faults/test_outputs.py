@@ -1,7 +1,5 @@
 """Every command that writes a file: whatever fails, the old file stays, or the new one is whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Every step of keeping a result fails once, or is the last: nothing is lost or half there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

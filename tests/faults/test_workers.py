@@ -1,7 +1,5 @@
 """Workers end at any moment: their work is done by others, and who ends them each time is named."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Work for worker processes that ends them, each time or the first time."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

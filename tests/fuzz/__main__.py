@@ -9,8 +9,6 @@
 --replay FILE   run the cases of this file (one a line, as a finding has them) and say their ends
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

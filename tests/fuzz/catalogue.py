@@ -1,26 +1,19 @@
 """What can be set in a scenario, and values for it that are odd but legal."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from random import Random
+from typing import Final
 
 from simnet.scenario.core import load
-from simnet.scenario.core.knob import CpuMask, ModelName, NodeNumber
+from simnet.scenario.core.knob import CpuMask, Knob, ModelName, NodeNumber
 from simnet.scenario.core.library import find_scenario, model_names, read_scenario, scenario_names
+from simnet.scenario.core.parameter import Spec
+from simnet.scenario.core.schema import ModelKind
 from simnet.scenario.core.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
-from simnet.scenario.core.tree import Entry
+from simnet.scenario.core.tree import Entry, Path, Tree
 from simnet.scenario.core.units import format_quantity
 from simnet.scenario.parts.nic.flow_steering import RuleList
-
-if TYPE_CHECKING:
-    from random import Random
-
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.parameter import Spec
-    from simnet.scenario.core.schema import ModelKind
-    from simnet.scenario.core.tree import Path, Tree
 
 SMALL: Final = {
     "relay-tuned": {"relay.connections": "20", "relay.workers": "2"},

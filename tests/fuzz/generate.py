@@ -1,27 +1,16 @@
 """Makes cases, each from its seed alone."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from tests.fuzz import inputs
 from tests.fuzz.case import Case
-from tests.fuzz.catalogue import (
-    SMALL,
-    edges_of,
-    odd_value,
-    scenarios,
-    settings_of,
-    tunings_of,
-)
+from tests.fuzz.catalogue import SMALL, edges_of, odd_value, scenarios, settings_of, tunings_of
 from tests.fuzz.spoil import DAMAGE_FILE, DAMAGES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DIGITS: Final = re.compile(r"\d+")
 _SHORT: Final = {"duration": "300 us", "warm_up": "0 s"}

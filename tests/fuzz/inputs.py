@@ -1,20 +1,16 @@
 """Files for commands: those that come with simnet, changed."""
 
-from __future__ import annotations
-
 import json
 import re
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from random import Random
+from typing import Any, Final
 
 from simnet._share import folder
 from simnet.scenario.core.library import MODEL_FOLDERS, find_model, find_scenario, model_names
 from tests.fuzz.mutate import mutated
-
-if TYPE_CHECKING:
-    from random import Random
 
 _ROOT: Final = Path(__file__).parents[2]
 

@@ -1,11 +1,7 @@
 """Changes texts as accidents and attackers do."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
+from typing import Final
 
 _NUMBERS: Final = (
     "0", "-1", "1", "2", "255", "65535", "65536", "4294967295", "4294967296",

@@ -9,8 +9,6 @@ A parser may return or say `InputError` or `UnitError`; all else is a finding, a
 that takes longer than a second.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import mmap
@@ -21,11 +19,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.errors import InputError
 from simnet.scenario.commands import attribute_listing
@@ -41,9 +40,6 @@ from simnet.study.sweep import grid
 from tests.fuzz import inputs
 from tests.fuzz.catalogue import odd_value, scenarios, settings_of
 from tests.fuzz.mutate import mutated
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _BATCH: Final = 2000
 _SECONDS: Final = 60

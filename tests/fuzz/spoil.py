@@ -1,7 +1,5 @@
 """Damages the files of a result store, as a full disk, a stranger or an editor would."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

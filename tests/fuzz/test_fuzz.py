@@ -1,7 +1,5 @@
 """Inputs that once broke something end as they should, and so do a few more each time."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ The child is a fork of a process that has imported everything: a case then takes
 does. Nothing that it does to itself, a crash included, reaches the next case.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import os
 import re

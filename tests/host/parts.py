@@ -1,7 +1,5 @@
 """Parts of a host whose costs are round numbers of nanoseconds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Which mode a kernel chooses for its APICs, and where interrupts go in each."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What buffers cost that change hands: nothing on one CPU, and by the place on others."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Last-level caches that devices write into: what waits too long is lost."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

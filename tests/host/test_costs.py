@@ -1,7 +1,5 @@
 """Costs in whole nanoseconds, and how they vary."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

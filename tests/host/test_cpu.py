@@ -1,7 +1,5 @@
 """What a CPU executes when: levels, preemption, SMT, interrupts, accounting. Times are exact."""
 
-from __future__ import annotations
-
 from collections import deque
 from fractions import Fraction
 from functools import partial

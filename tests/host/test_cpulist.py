@@ -1,7 +1,5 @@
 """Sets of CPUs as lib/bitmap.c takes and prints them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

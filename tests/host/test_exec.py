@@ -1,7 +1,5 @@
 """Where a process goes when it calls exec (`sched_balance_self` of Linux 2.6.16)."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Idle states: when an interrupt's handler begins, and which state is chosen. Times are exact."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What buses, controllers and links carry, what waiting for them costs, and what it slows."""
 
-from __future__ import annotations
-
 import itertools
 
 import networkx as nx

@@ -1,10 +1,9 @@
 """The interconnect beside its algorithm, written down once more with names in place of numbers."""
 
-from __future__ import annotations
-
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 from hypothesis import given, settings
@@ -14,9 +13,6 @@ from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import Job, make_machine
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EPOCH_PS = 10**9
 MILLION = 10**6

@@ -1,7 +1,5 @@
 """IO-APIC delivery in physical mode, and when a new affinity takes effect."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

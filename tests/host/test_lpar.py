@@ -1,7 +1,5 @@
 """Processor sharing among the bursts of a partition: closed forms, SMT, PURR."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise
 from random import Random

@@ -1,7 +1,5 @@
 """What a cache line costs, by where its last writer and its home are."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Virtual processors: windows, caps, weights, ceding; what is stolen, what ticks and PURR say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

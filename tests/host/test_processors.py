@@ -1,7 +1,5 @@
 """Virtual processors dispatched, ceded and counted, to the picosecond; modes of softirq work."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.accounting import HARD_LEVEL, IRQ, PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER

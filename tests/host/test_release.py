@@ -1,7 +1,5 @@
 """Versions of Linux as numbers."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import InputError

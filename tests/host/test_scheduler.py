@@ -1,7 +1,5 @@
 """Where a woken task runs, and who runs next (kernel/sched.c of Linux 2.6.16 to 18)."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ

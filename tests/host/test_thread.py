@@ -1,7 +1,5 @@
 """A process that is a SimPy process: work and sleep, and who counts as waiting for a disk."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.iowait import IowaitClock

@@ -1,7 +1,5 @@
 """Whose turn it is on a CPU, to the microsecond: slices, the expired, preemption, balancing."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.accounting import PROCESS_LEVEL, USER

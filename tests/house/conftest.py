@@ -1,7 +1,5 @@
 """A miniature of simnet to build and break: the real engine and build around two tiny modules."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How many examples a property is tried with that has a number of its own."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 

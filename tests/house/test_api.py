@@ -1,7 +1,5 @@
 """The package itself: what it offers, and that it costs nothing until it is used."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -51,8 +49,6 @@ def test_package_runs_as_a_module() -> None:
     assert simnet.__version__ in done.stdout
     assert "\n" not in done.stdout.strip()
     command = run(
-        *(sys.executable, "-m", "simnet", "no-such-command"),
-        cwd=ROOT,
-        SIMNET_ENGINE="interpreted",
+        *(sys.executable, "-m", "simnet", "no-such-command"), cwd=ROOT, SIMNET_ENGINE="interpreted"
     )
     assert command.returncode == 2

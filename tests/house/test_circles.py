@@ -5,18 +5,13 @@ Imports at the top of a file count, those inside its functions, and those under
 name; what is announced by its place (`late`, `drawn`) is no import either.
 """
 
-from __future__ import annotations
-
 import ast
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def _imports(file: Path) -> set[str]:

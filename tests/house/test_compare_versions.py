@@ -1,7 +1,5 @@
 """The comparison of two checkouts notices what differs, and says what kind of thing it is."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

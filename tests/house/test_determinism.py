@@ -1,7 +1,5 @@
 """The same scenario and seed give the same result to the last bit, wherever it runs."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

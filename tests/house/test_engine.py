@@ -1,17 +1,13 @@
 """Which engine runs: the compiled one exactly when it is what the sources say."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from tests.house.trees import Tree
+from tests.house.trees import Tree
 
 pytestmark = pytest.mark.packaging
 

@@ -1,20 +1,15 @@
 """The parts of the choice between the engines, on a package that is only pretended."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simnet import _engine
 from simnet.errors import EngineError, EngineWarning
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TOOLS = {"cython": "3.1"}
 

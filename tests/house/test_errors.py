@@ -1,7 +1,5 @@
 """Errors say on one line where and what, and survive the way back from a worker process."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 import re

@@ -1,7 +1,5 @@
 """Files are read within bounds, and written whole or not at all, whatever fails on the way."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import os

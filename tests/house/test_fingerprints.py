@@ -1,7 +1,5 @@
 """Every counter of every scenario, and of odd but legal configurations, is as it was."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet import _engine

@@ -3,8 +3,6 @@
 But for the documents, which say what was measured of which configuration.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import re

@@ -4,8 +4,6 @@ Most of it is tried on a miniature with the real build, as what differs between 
 does not depend on how many modules there are.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import zipfile

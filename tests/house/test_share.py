@@ -1,17 +1,12 @@
 """The data folders are found inside an installed package, else beside a checkout's."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simnet import _share
 from simnet.errors import SimnetError
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_checkout_uses_its_own_folders() -> None:

@@ -1,7 +1,5 @@
 """What is suggested for a name that there is not: what is near, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.spelling import closest, family, nearest

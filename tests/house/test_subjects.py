@@ -1,18 +1,13 @@
 """A subject announces itself: a folder below scenario/parts is found, and no list names it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
 from tests.house.layers import imports_of_python
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _PARTS = ROOT / "simnet" / "scenario" / "parts"
 _SUBJECT = """

@@ -4,8 +4,6 @@
 folder that was listed are kept; what was not read is empty.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import tarfile

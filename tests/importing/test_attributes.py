@@ -1,18 +1,13 @@
 """Attributes of AIX and of a file system among a host's files: read, said, not used."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported, imported
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CAPTURES = Path(__file__).parents[2] / "validation" / "captures"
 LSCPU = """Architecture:        x86_64

@@ -1,23 +1,18 @@
 """A host whose ports are in a bond: what is read of it, and when it is simulated."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import simnet
 from simnet.importing.import_host import import_host
+from simnet.importing.writing.folder_out import Imported
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from tests.importing.loads.test_workload import loaded, read
 from tests.importing.test_settings import HOST
 from tests.importing.trees import folder, port
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.importing.writing.folder_out import Imported
 
 TWO = {
     **{name: text for name, text in HOST.items() if "ens1" not in name},

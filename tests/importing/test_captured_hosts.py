@@ -1,7 +1,5 @@
 """Hosts that others have captured: what is read of each, and that each simulates."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any, Final

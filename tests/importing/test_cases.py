@@ -1,7 +1,5 @@
 """Problem reports as they were pasted: each imports, and `read` stands at what its files say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 
@@ -48,10 +46,7 @@ READ: Final[dict[str, dict[str, str]]] = {
         "rx_buffers_posted": "4096",
         "tx_ring": "4096",
     },
-    "18-haproxy-quic-rmem": {
-        "net.core.rmem_max": "212992",
-        "net.core.rmem_default": "212992",
-    },
+    "18-haproxy-quic-rmem": {"net.core.rmem_max": "212992", "net.core.rmem_default": "212992"},
     "20-bnx2-centos54-coalescing": {},
     "21-ubuntu-10.04-two-interfaces-one-address": {"mtu": "1500 B"},
     "23-igb-netdev-budget-vs-usecs": {

@@ -1,9 +1,7 @@
 """Files of real machines with mistakes in them: a model, or one clear line."""
 
-from __future__ import annotations
-
 import functools
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -16,9 +14,6 @@ from simnet.importing.writing.folder_out import imported
 from tests.importing.loads.test_workload import SOCKETS, counters, sadf
 from tests.importing.test_captured_hosts import FOLDER
 from tests.importing.test_settings import CHANNELS, COALESCE, FEATURES, HASH, INTERRUPTS, KEY
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NETWORKING = "sos_commands/networking"
 # small ones, with files of all kinds between them

@@ -1,8 +1,6 @@
 """Outputs of commands with mistakes in them: read as far as they go, or refused in one line."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -23,9 +21,6 @@ from tests.importing.test_topology import (
     as_json,
 )
 from tests.importing.trees import folder, port
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ETHTOOL = {
     "ethtool-i-eth0": "driver: ixgbe\nversion: 5.14\nbus-info: 0000:03:00.0\n",

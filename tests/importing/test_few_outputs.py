@@ -1,8 +1,7 @@
 """Hosts of which there are one to four outputs, as people paste them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +12,6 @@ from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported
 from simnet.scenario.core.load import load
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 RINGS = """Ring parameters for eth0:
 Pre-set maximums:

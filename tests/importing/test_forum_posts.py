@@ -1,7 +1,5 @@
 """Posts of forums are imported with what they say: each value compared with its text by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 
@@ -119,10 +117,7 @@ Nov  6 10:00:00 pve kernel: mtk_soc_eth 1e100000.ethernet lan1: Link is Up - 2.5
 [ 5.0] ixgbe 0000:01:00.0: Multiqueue Enabled
 """
     found = [(one.name, one.driver, one.slot, one.link_mbps, one.line) for one in logged_ports(log)]
-    assert found == [
-        ("eno1", "igb", "0000:03:00.0", 100, 4),
-        ("lan1", "mtk_soc_eth", "", 2500, 5),
-    ]
+    assert found == [("eno1", "igb", "0000:03:00.0", 100, 4), ("lan1", "mtk_soc_eth", "", 2500, 5)]
 
 
 def test_each_part_of_a_post_says_what_became_of_it() -> None:

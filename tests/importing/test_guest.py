@@ -1,9 +1,8 @@
 """A host with virtio is a guest: what is below it is assumed, and said."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, cast
+from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -11,12 +10,8 @@ import simnet
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported, imported
 from simnet.scenario.core.load import load
+from simnet.scenario.parts.nic.drivers.virtio_net import VirtioNet
 from tests.importing.trees import folder, port, sysfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.parts.nic.drivers.virtio_net import VirtioNet
 
 QUEUES = 2
 PLACE = "sos_commands/networking"

@@ -1,7 +1,5 @@
 """Which model a host's processor is taken for: the models say so themselves."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.importing.lookup import nearest_cpu

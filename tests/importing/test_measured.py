@@ -1,9 +1,7 @@
 """What tools print on a host, read into metrics: sysstat 12.6, iperf 3.12, netperf 2.7."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +10,6 @@ from hypothesis import strategies as st
 from simnet.errors import InputError
 from simnet.importing.measured.reader import captures, readers
 from tests.house.examples import examples
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SAR = """\
 Linux 6.18.44 (vm) \t11/23/26 \t_x86_64_\t(2 CPU)

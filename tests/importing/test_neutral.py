@@ -1,21 +1,16 @@
 """Hosts whose driver has no rules here: they keep their own queues, and nothing is borrowed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
 import simnet
 from simnet.errors import InputError
 from simnet.importing.import_host import import_host
+from simnet.importing.writing.folder_out import Imported
 from simnet.scenario.core.load import load
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.importing.writing.folder_out import Imported
 
 _CPUS: Final = """\
 Architecture:        x86_64

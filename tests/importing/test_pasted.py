@@ -1,7 +1,5 @@
 """Texts with several outputs one after another, and what is not an output of its own."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,8 +1,7 @@
 """Prompts of all kinds, and hosts of which few outputs say little."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +9,6 @@ from simnet.diagnose.page import Page
 from simnet.importing.pasted import split
 from simnet.scenario.core.load import load
 from tests.importing.test_few_outputs import RINGS, taken
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -70,10 +66,7 @@ UNAME = "$ uname -r\n5.14.0-362.el9\n"
         ("deb12:~$ nproc\n4\n", "deb12"),
         ("root@localhost:~# nproc\n4\n", ""),
         (BANNER, "cache2"),
-        (
-            "$ hostnamectl\n   Static hostname: worker-7\n  Chassis: vm\n",
-            "worker-7",
-        ),
+        ("$ hostnamectl\n   Static hostname: worker-7\n  Chassis: vm\n", "worker-7"),
         # uname's counts more than a prompt's
         ("me@laptop:~$ uname -a\nLinux db1 5.15.0-91 #1 SMP x86_64\n", "db1"),
     ],
@@ -226,9 +219,6 @@ def test_a_part_that_nobody_knows_is_listed(tmp_path: Path) -> None:
     )
     found = taken(tmp_path, {"p.txt": text})
     listed = {one["file"]: (one["state"], one["why"]) for one in found.files()}
-    assert listed["p.txt:4"] == (
-        "not understood",
-        "rpm -qa --last: no format that is known here",
-    )
+    assert listed["p.txt:4"] == ("not understood", "rpm -qa --last: no format that is known here")
     assert set(listed) == {"p.txt", "p.txt:4"}
     assert "rpm -qa" in found.report()

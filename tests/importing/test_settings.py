@@ -1,22 +1,16 @@
 """Settings of a host: which knobs they become, with which values, and what is not used."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simnet.errors import InputError
 from simnet.importing.files import live
+from simnet.importing.parsers.interrupts import QueueInterrupt
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported, imported
 from simnet.scenario.core.load import load
 from tests.importing.trees import folder, port, sysfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.importing.parsers.interrupts import QueueInterrupt
 
 PORT = "/sys/class/net/ens1"
 NETWORKING = "sos_commands/networking"
@@ -172,10 +166,7 @@ def test_ntuple_counts_where_rfs_is_on(
 def test_busy_polling_is_read_and_used_by_sockets_that_are_read(tmp_path: Path) -> None:
     pasted = "net.core.busy_poll = 40\nnet.core.busy_read = 50\n"
     found = read(tmp_path, **{"sos_commands/kernel/sysctl_-a": pasted})
-    assert settings(found).items() >= {
-        ("net.core.busy_read", "50"),
-        ("net.core.busy_poll", "40"),
-    }
+    assert settings(found).items() >= {("net.core.busy_read", "50"), ("net.core.busy_poll", "40")}
     scenario = str(tmp_path / "out")
     found.write(tmp_path / "out")
     effective = load(f"{scenario}/scenario.toml")

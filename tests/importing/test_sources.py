@@ -1,13 +1,11 @@
 """Folders and archives from strangers: bounded, no link opened, no path outside."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
 import tarfile
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -22,9 +20,6 @@ from simnet.importing.files.folder import FolderFiles
 from simnet.importing.source import read_source
 from tests.house.examples import examples
 from tests.importing.trees import archive, folder, sysfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOST = sysfs([[0, 2], [1, 3]], [[0, 1, 2, 3]])
 

@@ -1,9 +1,7 @@
 """CPUs, cores, packages, nodes and caches from every source that tells of them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,15 +10,11 @@ from simnet.errors import InputError
 from simnet.host.cpulist import cpulist_text, parse_cpulist, parse_cpumask
 from simnet.importing.import_host import import_host
 from simnet.importing.source import read_source
+from simnet.importing.topology import Topology
 from simnet.importing.writing.folder_out import imported
 from simnet.scenario.core.load import load
 from simnet.study.work.vary import ranged
 from tests.importing.trees import CPUS, NODES, folder, sysfs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.importing.topology import Topology
 
 # two packages of two cores with two threads; siblings are four apart, as most firmware numbers them
 CORES = [[0, 4], [1, 5], [2, 6], [3, 7]]
@@ -260,8 +254,7 @@ def test_an_entity_in_xml_is_not_expanded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cpus"),
-    [("0-3,8", [0, 1, 2, 3, 8]), ("7\n", [7]), ("", []), ("0-1\n ", [0, 1])],
+    ("text", "cpus"), [("0-3,8", [0, 1, 2, 3, 8]), ("7\n", [7]), ("", []), ("0-1\n ", [0, 1])]
 )
 def test_lists(text: str, cpus: list[int]) -> None:
     found = parse_cpulist(text)

@@ -1,14 +1,10 @@
 """Files of hosts that a test makes up: /proc and /sys, as kernels export them."""
 
-from __future__ import annotations
-
 import io
 import tarfile
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 CPUS = "sys/devices/system/cpu"
 NODES = "sys/devices/system/node"

@@ -1,7 +1,5 @@
 """A service station for any of the textbook queues, and the confidence of what it measures."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Sequence

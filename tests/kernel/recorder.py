@@ -1,7 +1,5 @@
 """A component in plain Python that writes down what it is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A user's own component, in plain Python, under whichever engine runs."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,7 +1,5 @@
 """The same events in the same order: both engines, any hash seed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

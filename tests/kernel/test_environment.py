@@ -1,7 +1,5 @@
 """SimPy's environment on the simulator's clock: where it differs, and beside components."""
 
-from __future__ import annotations
-
 import copyreg
 import random
 import re

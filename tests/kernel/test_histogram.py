@@ -1,7 +1,5 @@
 """Histograms in constant space: what is lost is at most one part in 128."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Objects lie in memory that may have huge pages, which is kept for the next ones within limits."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

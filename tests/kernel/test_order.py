@@ -1,7 +1,5 @@
 """Events come in the order of time, priority and insertion, whatever is done to the queue."""
 
-from __future__ import annotations
-
 import bisect
 import itertools
 

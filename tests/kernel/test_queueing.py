@@ -5,8 +5,6 @@ A mean must lie within 1 % of the formula, or hold it in its 99.9 % confidence i
 turn must be narrow. The unit of time is the mean service time, 1 us.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

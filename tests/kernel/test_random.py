@@ -1,7 +1,5 @@
 """Random streams depend on seed and path alone, and are what they are called."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SimPy's own tests, from its source distribution, pass on simnet's environment."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Long work seen from outside: watchers are told, and nothing changes."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel import environment

@@ -1,12 +1,10 @@
 """A reference that nobody has set is named before anything happens."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,9 +16,6 @@ from simnet.kernel.wiring import check_wiring, needs_of
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.bonding.build import connect
 from simnet.scenario.system.build import build
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Set in the course of a simulation, by what follows them.
 _OF_THE_MOMENT = {

@@ -1,7 +1,5 @@
 """Runs a simulation of a bit of everything and prints each event, for two runs to be compared."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Generator
 from typing import Any

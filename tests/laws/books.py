@@ -4,18 +4,13 @@ The machines are those of the scenarios that come with simnet, without what make
 than it was booked for: SMT siblings, and buses and memory that are fully used.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from simnet.host.scheduler import Scheduler
 from simnet.scenario.core.load import load
 from simnet.scenario.system import build as building
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.system.system import System
+from simnet.scenario.system.system import System
 
 US = 10**6
 # long enough that a machine that is idle now and then is seen so

@@ -1,7 +1,5 @@
 """Laws are looked for among many small machines: on the compiled engine, for the sake of time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

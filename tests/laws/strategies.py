@@ -4,8 +4,6 @@ To draw a number takes Hypothesis longer than to simulate with it: a number stan
 each a digit of it in a base of its own. Zero is the usual in all of them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Nothing appears from nowhere and nothing gets lost: frames, bytes, CPU time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

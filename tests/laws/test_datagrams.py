@@ -1,7 +1,5 @@
 """Every datagram is delivered, dropped under a name, or still in flight, on every path."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

@@ -1,22 +1,17 @@
 """Every packet is sent, dropped under a name, or still in the host, whatever the host does."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.nic.multiqueue import queues_of
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.library import find_model, find_scenario
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
 
 MS = 10**9
 RPS = "/sys/class/net/eth0/queues/rx-*/rps_cpus"

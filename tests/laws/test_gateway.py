@@ -1,7 +1,5 @@
 """In a home router every packet is sent, dropped under a name, or still there, on any CPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

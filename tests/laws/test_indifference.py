@@ -1,7 +1,5 @@
 """What does nothing changes nothing: idle parts, tracing, looking."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

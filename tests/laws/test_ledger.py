@@ -1,7 +1,5 @@
 """Every picosecond that a CPU works is booked under a mechanism, and what is booked gets done."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """No port sends faster than its line, whatever window one looks at and whatever its ring holds."""
 
-from __future__ import annotations
-
 from itertools import accumulate, pairwise
 
 import pytest

@@ -3,8 +3,6 @@
 A closed loop has as many requests outstanding, or clients thinking, as it has connections.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.scenario.core.load import load

@@ -4,8 +4,6 @@ The compiled engine does what the interpreted one does (see test_same_result.py)
 latter everything can be observed; so the observed runs are interpreted.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Laws of queueing disciplines: nothing is lost, flows keep their order, shares are fair."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The same plan gives the same result to the last bit, however and wherever it is simulated."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -91,11 +89,7 @@ def elsewhere(
         text=True,
         check=False,
         env=inherited
-        | {
-            "SIMNET_ENGINE": engine,
-            "PYTHONHASHSEED": str(hash_seed),
-            "PYTHONPATH": str(ROOT),
-        },
+        | {"SIMNET_ENGINE": engine, "PYTHONHASHSEED": str(hash_seed), "PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()

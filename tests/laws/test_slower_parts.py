@@ -5,8 +5,6 @@ and the seed the same. Chance is three standard deviations of the throughput ove
 1 % for runs as short as these.
 """
 
-from __future__ import annotations
-
 from statistics import mean, stdev
 
 import pytest

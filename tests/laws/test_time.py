@@ -1,7 +1,5 @@
 """The clock only goes forward, and sampling it at ticks gives the truth in the mean."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 

@@ -1,7 +1,5 @@
 """Reads plans from standard input, one a line, and prints the counters of each after a run."""
 
-from __future__ import annotations
-
 import sys
 
 from simnet import _engine

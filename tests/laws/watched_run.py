@@ -3,8 +3,6 @@
 Prints how many polls were watched; an assertion fails otherwise.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import Counter

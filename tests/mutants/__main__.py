@@ -5,23 +5,18 @@ same seed draws the same but where lines have changed. Survivors, and what was f
 are in the output folder.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.mutants.reach import reach_of
 from tests.mutants.results import Results, Table, equivalents
 from tests.mutants.sites import FLOORS, ROOT, Mutant, modules_of, mutants_of
 from tests.mutants.trial import try_all
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # The tests of a floor are loaded once for each batch.
 _BATCH = 150

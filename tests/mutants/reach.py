@@ -1,24 +1,19 @@
 """Which test functions reach which lines of a floor, and how long they take."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from coverage import Coverage
 
 from tests.mutants.sites import FLOORS, ROOT, Mutant, modules_of, path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 OPTIONS = ("-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
 

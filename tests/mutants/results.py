@@ -1,21 +1,16 @@
 """What was found out about mistakes: kept in a file, judged, and told."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.mutants.reach import digest_of
 from tests.mutants.sites import FLOORS, ROOT, Mutant, path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from tests.mutants.trial import Outcome
+from tests.mutants.trial import Outcome
 
 NOTICED = frozenset({"killed", "timeout"})
 

@@ -5,21 +5,16 @@ only compiled code runs, what functions return that tell nothing but whether the
 numbers of events that nobody reads, and which of two equal numbers is the larger one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.mutants.unread import EVENT_NUMBER, SCHEDULING, Unread, unread_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 FLOORS = ("host", "net", "storage")

@@ -4,13 +4,12 @@ A mistake in a function is put into the function that is there. One in a module'
 the modules to be imported anew: those children are forked before any of simnet's is.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import resource
 import signal
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.machinery import ModuleSpec, SourceFileLoader
@@ -18,15 +17,12 @@ from importlib.util import spec_from_file_location
 from multiprocessing import get_context
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.mutants.reach import OPTIONS, Reach, function_of, write_to
 from tests.mutants.sites import ROOT, Mutant, path_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 # what modules and tests import and takes long to
 _PRELOADED = ("cython", "hypothesis.strategies", "networkx", "numpy", "scipy.stats", "simpy")

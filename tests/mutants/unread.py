@@ -5,17 +5,12 @@ number there could change anything. Where a type is not known, every class that 
 that name is taken to be asked.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 Function = tuple[str, str, str]
 """Module, class or nothing, and name."""

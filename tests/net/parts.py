@@ -1,7 +1,5 @@
 """A NIC on a machine of its own, and what it is connected to."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 
@@ -226,12 +224,7 @@ def make_e1000(
 ) -> E1000:
     """An e1000 with a throttle of 8000 interrupts a second."""
     device = make_device(
-        sim,
-        machine,
-        weight=weight,
-        rx_buffers=rx_buffers,
-        tx_ring=tx_ring,
-        descriptor_bytes=16,
+        sim, machine, weight=weight, rx_buffers=rx_buffers, tx_ring=tx_ring, descriptor_bytes=16
     )
     nic = E1000(device, throttle_ps=throttle_ps, tx_delay_ps=tx_delay_ps)
     nic.line = Line(sim, 177, "eth0", machine.cpus, 1)

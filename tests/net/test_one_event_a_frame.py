@@ -3,8 +3,6 @@
 A path that delivers each frame by an event of its own is the plain way to say what a link does.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

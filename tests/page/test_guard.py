@@ -1,7 +1,5 @@
 """Who reaches the page, how many at once, and what it says of what is no request of its own."""
 
-from __future__ import annotations
-
 import json
 import re
 import socket

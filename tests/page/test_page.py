@@ -1,7 +1,5 @@
 """What the page computes, without a browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any

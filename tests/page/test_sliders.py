@@ -1,7 +1,5 @@
 """Sliders in a notebook: what a kernel shows, and what is read on the web."""
 
-from __future__ import annotations
-
 import urllib.request
 from typing import Any
 

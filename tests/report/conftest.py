@@ -1,7 +1,5 @@
 """A result that comes near the captured listing of the x460."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet._share import folder

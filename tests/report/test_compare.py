@@ -1,7 +1,5 @@
 """The predicted listing beside the measured one, and the conditions it must meet."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `ethtool -S` of a simulated host shows, and that a diagnosis reads it as a real one's."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """iostat's columns as sysstat computes them, and its listing as the documents print it."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.report.iostat import avg_cpu, devices

@@ -1,7 +1,5 @@
 """What an answer says beside its verdict: how p99 moves, and what would make it clear."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.report.whatif import moved_tail, next_step, reason, whatif

@@ -1,7 +1,5 @@
 """Tables in the look of sar and netperf."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A scenario and its models as files that a test may damage."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Headings are those that a whole reading gives."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.scenario.core.library import (

@@ -1,7 +1,5 @@
 """Disks with round numbers, and somebody who sends commands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any

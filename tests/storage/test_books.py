@@ -3,8 +3,6 @@
 Whenever all CPUs of a machine are idle, its ledger and its CPUs' times say the same.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.laws.books import Books

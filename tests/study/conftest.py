@@ -1,7 +1,5 @@
 """Snapshots of a small machine: four CPUs on two nodes, two ports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Results as a simulation would give them, made up: throughput, CPU time, latency, work."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,14 +1,8 @@
 """A stand-in for the servers of a file system: a fixed latency behind one rate for all."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.kernel.component import Component
-
-if TYPE_CHECKING:
-    from simnet.kernel.simulator import Simulator
-    from simnet.storage.nsd.nsd import NsdRequest
+from simnet.kernel.simulator import Simulator
+from simnet.storage.nsd.nsd import NsdRequest
 
 PS = 10**12
 

@@ -1,10 +1,9 @@
 """A job of fio: when it submits, when it reaps, and the laws that its latencies keep."""
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -24,9 +23,6 @@ from simnet.workload.fio.stats import FioCosts, FioRules, FioStats, Latency, dev
 from simnet.workload.netperf import Start
 from tests.host.parts import make_costs, make_machine
 from tests.storage.multiqueue.parts import US, Slots
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 NS = 1000
 SERVICE = 100 * US

@@ -1,7 +1,5 @@
 """A small key-value server, whole: what its clients get, and how its workers wait."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What mutilate's clients ask, and when: distributions, and the order of a thread's work."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """netperf TCP_STREAM: who calls what, and how fast a stream is where nothing is in its way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -64,10 +62,7 @@ class TestStream:
         (socket,) = lab.receivers
         before = socket.acks_sent, socket.receiver.segments
         lab.run(30 * MS)
-        acks, segments = (
-            socket.acks_sent - before[0],
-            socket.receiver.segments - before[1],
-        )
+        acks, segments = (socket.acks_sent - before[0], socket.receiver.segments - before[1])
         assert acks == pytest.approx(segments / 2, rel=0.02)
 
     def test_window_limits_it(self, whole_peer: bool) -> None:  # noqa: FBT001

@@ -1,7 +1,5 @@
 """A relay's workers, load and far hosts."""
 
-from __future__ import annotations
-
 import itertools
 import sys
 from typing import Any
@@ -157,8 +155,7 @@ def test_a_message_costs_the_calls_and_the_application_s_code() -> None:
 def test_application_code_delays_messages_by_its_length() -> None:
     def median_ps(user_ns: int) -> int:
         rig = RelayRig(
-            load=Load(rate_mhz=10**6, sizes=[(200, 1)]),
-            costs_ns=COSTS_NS | {"user_relay": user_ns},
+            load=Load(rate_mhz=10**6, sizes=[(200, 1)]), costs_ns=COSTS_NS | {"user_relay": user_ns}
         )
         return int(rig.run(60 * MS).relay.forward.latency.quantile(0.5))
 

@@ -1,7 +1,5 @@
 """A relay whose devices have several queues."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.net.link.skb import Header, Station
@@ -25,12 +23,7 @@ class QueuedRig(RelayRig):
 
     def _port(self, name: str, mask: int, nic: dict[str, Any]) -> tuple[FarSide, Any]:  # noqa: ARG002
         port = make_port(
-            self.sim,
-            self.machine,
-            QUEUES,
-            name=name,
-            xps=[[cpu] for cpu in range(QUEUES)],
-            **nic,
+            self.sim, self.machine, QUEUES, name=name, xps=[[cpu] for cpu in range(QUEUES)], **nic
         )
         far = RemoteHosts(self.sim, f"far.{name}", GIGABIT)
         far.path_out = SwitchedPath(

@@ -1,7 +1,5 @@
 """A relay whose packets are steered to the CPUs of its workers."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.memory import SharedLines

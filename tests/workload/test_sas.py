@@ -1,7 +1,5 @@
 """SAS mixed analytics and gpfsperf on a stand-in for the servers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,18 +1,12 @@
 """What captures and polling programs show and count: tcpdump, Suricata, DPDK's testpmd."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _TCPDUMP: Final = re.compile(
     r"(?P<n>\d{1,18}) packets? (?P<what>received by filter|dropped by kernel)"

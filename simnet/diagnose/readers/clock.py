@@ -1,17 +1,11 @@
 """Idle states, clocks and governors: cpupower, and the files of /sys that it reads."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _STATE: Final = re.compile(r"\s*(?P<name>C\d\w*|POLL|C\d\w*-\w+)(?P<off> \(DISABLED\))?\s*:\s*")
 _LATENCY: Final = re.compile(r"\s*Latency:\s*(\d+)")

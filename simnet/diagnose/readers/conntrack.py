@@ -4,18 +4,12 @@ Source: conntrack(8); net/netfilter/nf_conntrack_standalone.c of Linux, `ct_cpu_
 are hexadecimal, and each row has the entries of the whole table.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _NAMES: Final = ("found", "invalid", "insert", "insert_failed", "drop", "early_drop")
 _ROW: Final = re.compile(rf"\b({'|'.join(_NAMES)})=(\d+)")

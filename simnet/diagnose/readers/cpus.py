@@ -1,18 +1,12 @@
 """Shares of CPU time: mpstat, sar -u, top, vmstat, iostat."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
+from simnet.diagnose.page import Page, number
 from simnet.importing.parsers.shares import shares_of_top
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
 
 _NUMBER: Final = r"\d{1,3}(?:[.,]\d+)?"
 _TABLE: Final = re.compile(r".*%(?:usr|user|idle|soft)\b.*%\w+")

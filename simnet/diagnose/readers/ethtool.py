@@ -1,22 +1,16 @@
 """Outputs of ethtool: counters, link, driver, offloads, coalescing, rings, channels, RSS, pause."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _LINE: Final = re.compile(r"\s*(?P<name>[A-Za-z#\[][^:\n]{0,60}?)(?::|\s=|\t)\s*(?P<value>\S.*)?$")
 _COUNTER: Final = re.compile(
     r"(?:\[\d+\]:?\s*)?(?:rx|tx|port|veb|ch\d+|queue|q\d|bw|pps|conntrack|linklocal|outbound|rq|"
-    r"[a-z]+)[\w.\-\[\] /]*",
+    r"[a-z]+)[\w.\-\[\] /]*"
 )
 _PER_QUEUE: Final = re.compile(
     r"^\s*\[?((?<=\[)\d+(?=\])|[rt]xq\d{1,4}|Queue\[\d+(?=\]))\]?:?\s*(\w+) *:"

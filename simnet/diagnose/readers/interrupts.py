@@ -1,17 +1,11 @@
 """/proc/interrupts, /proc/softirqs: which CPU took how many interrupts, what came of them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _HEAD: Final = re.compile(r"\s*CPU\d+(?:\s+CPU\d+)*\s*")
 _ROW: Final = re.compile(r"\s*(?P<irq>\d+):(?P<counts>(?:\s+\d+)+)\s+(?P<rest>\D.*|\d+\S*[a-z-].*)")

@@ -1,17 +1,11 @@
 """What the kernel is and was told: uname, the command line, lscpu, and words of a description."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _UNAME: Final = re.compile(r"\b(\d\.\d{1,2}\.\d{1,3}[-\w.+~]*)")
 _IS_UNAME: Final = re.compile(

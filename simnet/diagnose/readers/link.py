@@ -1,17 +1,11 @@
 """Counters and addresses of ports, of the kernel: ip, ifconfig, netstat -i, /proc/net/dev."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _IP: Final = re.compile(r"\d+: (?P<port>[^\s:@]{1,15})(?:@\S+)?: <(?P<flags>[A-Z0-9_,-]*)>(.*)")
 _OLD: Final = re.compile(r"(?P<port>[A-Za-z][\w.:-]{0,14})\s+Link encap:")

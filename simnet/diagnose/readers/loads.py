@@ -1,17 +1,11 @@
 """What load generators print: iperf, iperf3, netperf, ping, fio, and its job files; iostat -x."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _IPERF: Final = re.compile(
     r"\s*\[\s*(?P<id>\d+|SUM)\]\s+(?P<from>[\d.]+)-\s*(?P<to>[\d.]+)\s+sec\s+[\d.]+ \w+\s+"

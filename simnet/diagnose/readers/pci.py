@@ -1,17 +1,11 @@
 """lspci -vv: link width and speed, ASPM, NUMA node."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _DEVICE: Final = re.compile(
     r"(?P<slot>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+(?P<what>[A-Z][\w /-]+.*?:.*)"

@@ -1,17 +1,11 @@
 """Where CPU time goes: functions of the kernel in perf top and perf report."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 # with children the second share is the function's own
 _ROW: Final = re.compile(

@@ -1,17 +1,11 @@
 """/proc/pressure and numastat: what tasks wait for, and on which node their memory is."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _LINE: Final = re.compile(
     r"(?P<file>\S*?(?:cpu|io|memory|irq)(?:\.pressure)?:)?\s*(?P<who>some"

@@ -1,17 +1,11 @@
 """tc -s qdisc, and the throttling of control groups."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _QDISC: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+).*?\bdev (?P<dev>\S+)")
 _NO_DEV: Final = re.compile(r"\s*(?:qdisc|class) (?P<kind>\S+) (?P<handle>\S+)")

@@ -1,17 +1,11 @@
 """Rates of ports and protocols: sar -n DEV, EDEV, UDP, TCP, ETCP."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)?")
 

@@ -1,18 +1,12 @@
 """Settings: sysctl, files of /sys and /proc with their names, and what pf_ring tells."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
+from simnet.diagnose.page import Page, number
 from simnet.importing.pasted import sysctls_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
 
 _SYSCTL: Final = re.compile(r"\s*((?:net|kernel|vm|fs|dev)\.[\w./-]+)\s*[=:]\s*(\S.*?)\s*")
 _PROC_SYS: Final = re.compile(r"/?proc/sys/((?:net|kernel|vm|fs|dev)/[\w./-]+):\s*(\S.*?)\s*")

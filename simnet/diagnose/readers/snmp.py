@@ -1,16 +1,11 @@
 """Counters of protocols, by the names of nstat: netstat -s, nstat, /proc/net/snmp and netstat."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _PROTOCOLS: Final = r"(?:Ip6?|Icmp6?|Tcp|Udp6?|UdpLite6?|TcpExt|IpExt|MPTcpExt)"
 _NSTAT: Final = re.compile(rf"\s*({_PROTOCOLS}[A-Z]\w+)\s+(\d{{1,19}})(?:\s+[\d.]+)?\s*")

@@ -1,17 +1,11 @@
 """Sockets as ss, netstat -an and /proc/net/udp list them, and /proc/net/sockstat."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _SS: Final = re.compile(
     r"\s*(?:(?P<kind>tcp|udp|raw|u_str)\s+)?(?P<state>LISTEN|ESTAB|UNCONN|CLOSE-WAIT|TIME-WAIT)\s+"

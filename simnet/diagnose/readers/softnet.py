@@ -1,16 +1,11 @@
 """/proc/net/softnet_stat: one line of hexadecimal numbers a CPU."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _ROW: Final = re.compile(r"\s*((?:[0-9a-f]{8}\s+){8,14}[0-9a-f]{8})\s*")
 # scripts that add names and decimals: `cpu0 total=918273 drop=0 squeeze=12`

@@ -1,17 +1,11 @@
 """turbostat: the clock that CPUs have while they are busy, and how they sleep."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 # residencies of a core: as it counts them itself, or as the kernel asked for them
 _STATE: Final = re.compile(r"CPU%c\d{1,2}|C\d{1,2}\w{0,4}%")

@@ -1,18 +1,12 @@
 """The cable and what is at its other end."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import look, named, tool, wider_ring
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import counted, logged
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 _GIGABIT: Final = 1000

@@ -1,18 +1,12 @@
 """Programs that take packets themselves: captures, polling programs, the host's side of guests."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import ratio
-from simnet.diagnose.rule import Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Found, Hit, Rule
 
 # of a thread of its own, whether or not it is bound to a CPU
 _WORKER: Final = re.compile(r"vhost-\d+|napi/\S+|irq/\d+-\S+|kworker/\S+")

@@ -1,22 +1,16 @@
 """The network card: hangs, resets, checksums, drivers known for a fault, and clouds' allowances."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import named, tool
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import counted, logged, percent
 from simnet.diagnose.queues import NEARLY_ALL, NO_BUFFER, every_cpu, fullest_queues, handed_to
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.diagnose.vectors import receives_alone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 _ENA: Final = "Linux drivers/net/ethernet/amazon/ena/ena_ethtool.c, ena_eni_stats"
 _MLX5: Final = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"

@@ -1,17 +1,11 @@
 """CPUs that sleep deeply or run slowly."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import logged
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 _DEEP_US: Final = 80
 _CAPPED: Final = 0.9

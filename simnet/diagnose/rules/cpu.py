@@ -1,20 +1,14 @@
 """CPUs: taken away by a hypervisor or a limit, asleep, too hot; and offloads that save them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import tool
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import logged, percent
-from simnet.diagnose.rule import Clear, Hit, Rule
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 from simnet.diagnose.vectors import alone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
 
 # percent of a CPU that a test takes: all of it but its waits; no more than one thread can
 _FILLED: Final = 90

@@ -1,20 +1,14 @@
 """Disks and their queues."""
 
-from __future__ import annotations
-
 import re
 import statistics
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import logged, percent, weight_of
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 # percent of the time of a thread
 _NO_WAIT: Final = 95

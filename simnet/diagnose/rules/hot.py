@@ -1,19 +1,13 @@
 """Functions of the kernel that take CPU time, as perf shows them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import sysctl
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.families import Act, Find
 from simnet.diagnose.routers import by_flow_table
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.families import Act, Find
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 _NEEDS: Final = "perf top, perf report"
 _MOST_NAMED: Final = 3

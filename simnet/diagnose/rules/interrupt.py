@@ -1,14 +1,15 @@
 """Interrupts: which CPU serves them, and when the card raises them."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.actions import tool
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import logged, percent
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.diagnose.vectors import (
     alone,
     busiest,
@@ -20,13 +21,6 @@ from simnet.diagnose.vectors import (
     spread,
 )
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 _SENDS: Final = re.compile(r"(?i)(?<!rx)[-_.](?:tx|output)(?![-_]?rx)")

@@ -1,23 +1,17 @@
 """IP: routes, neighbours, fragments, filters, connection tracking."""
 
-from __future__ import annotations
-
 import ipaddress
 import itertools
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import sysctl
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import counted, logged, ratio
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 _SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"

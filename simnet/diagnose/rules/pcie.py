@@ -1,21 +1,15 @@
 """The way from the card to memory: PCIe and IOMMU."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import logged
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.diagnose.rules.hot import IOMMU_WORK
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 # devices of data paths: those of a root port or a bridge say nothing of a card
 _DATA: Final = re.compile(r"(?i)ethernet|network|infiniband|nvm|non-volatile|fibre|raid|sas")

@@ -1,18 +1,11 @@
 """What tasks wait for, and memory of other nodes."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.families import percent
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.families import Find
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.families import Find, percent
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 _PSI: Final = "Linux Documentation/accounting/psi.rst"
 _REMOTE: Final = 0.2

@@ -1,21 +1,15 @@
 """Queues for sending."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import look, named
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import percent, weight_of
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 # of a subject: `eth0 police 0x1`
 _POLICE: Final = "police 0x"

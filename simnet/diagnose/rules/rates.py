@@ -1,19 +1,12 @@
 """Losses per second, as sar shows them."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.families import percent, weight_of
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.families import Find
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.families import Find, percent, weight_of
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 _SAR: Final = "man sar"
 _FULL: Final = 95.0

@@ -1,18 +1,11 @@
 """Reasons that the kernel itself gives for dropped packets."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.families import percent
-from simnet.diagnose.rule import Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.families import Find
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.families import Find, percent
+from simnet.diagnose.rule import Found, Hit, Rule
 
 _SOURCE: Final = "Linux include/net/dropreason-core.h"
 _NEEDS: Final = (

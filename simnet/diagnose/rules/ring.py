@@ -1,19 +1,13 @@
 """Rings between card and kernel: full, empty, unread."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import look, named, wider_ring
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import counted, logged, percent, weight_of
 from simnet.diagnose.queues import NO_BUFFER
-from simnet.diagnose.rule import Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Found, Hit, Rule
 
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 # words of drivers that mean: the card had a packet and no place for it

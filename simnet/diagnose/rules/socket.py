@@ -1,19 +1,13 @@
 """Sockets, mostly those of UDP."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import sysctl
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import ratio
 from simnet.diagnose.page import number
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Action, Found
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"
 _SYSCTL: Final = "Linux Documentation/admin-guide/sysctl/net.rst"

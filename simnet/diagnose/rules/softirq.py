@@ -1,25 +1,19 @@
 """Softirqs: the backlog, the budget, and which CPUs receive (RPS, RFS)."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.actions import look, named, sysctl
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import counted, percent, weight_of
 from simnet.diagnose.queues import every_cpu
 from simnet.diagnose.routers import by_flow_table
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.diagnose.vectors import alone, busiest, cpus, handed_on, loads, ports, spread
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 _SYSCTL: Final = "Linux Documentation/admin-guide/sysctl/net.rst"
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"

@@ -1,20 +1,14 @@
 """TCP: what it repeats, and where it throws away."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import sysctl
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import logged, percent, ratio, weight_of
 from simnet.diagnose.page import number
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Action, Found
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 _SYSCTL: Final = "Linux Documentation/networking/ip-sysctl.rst"
 _SNMP: Final = "Linux Documentation/networking/snmp_counter.rst"

@@ -1,18 +1,12 @@
 """Streams over a distance that wait for their window: rate = window / round trip."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import sysctl
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Action, Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 # below that a host's own work is as long as the way
 _FAR_MS: Final = 5.0

@@ -4,25 +4,17 @@ Ids are those of the host's rows: `busypoll.TEST.SETTING`. The one given row fix
 which draws of the parameters' ranges are likely.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from simnet.study.run.measures import transactions_per_s
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
-
 _SCENARIO: Final = "netperf-rr"
 _TESTS: Final = {"tcp-rr": (), "udp-rr": ("as-datagrams",)}
-_SETTINGS: Final = {
-    "adaptive-no-poll": (),
-    "fixed-100us-poll-50us": ("fixed-100us", "poll-50us"),
-}
+_SETTINGS: Final = {"adaptive-no-poll": (), "fixed-100us-poll-50us": ("fixed-100us", "poll-50us")}
 # of a prediction; of a member with its warm-up: the throttle settles within 20 ms
 _TIMES: Final = ("40 ms", "8 ms", "24 ms")
 # the largest relative error that the given row may have

@@ -1,8 +1,7 @@
 """What answers the Spectrum Scale document's measurements, and what is left to predict."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from simnet.documents.ess.ensemble import kept
 from simnet.documents.ess.numbers import (
@@ -16,11 +15,7 @@ from simnet.documents.ess.numbers import (
     of_twenty,
 )
 from simnet.study.validate.document import Answer, Numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.work.cases import Case
+from simnet.study.work.cases import Case
 
 
 def _answer(cases: Mapping[str, Case], of: Numbers, *, fitted: bool = True) -> Answer:

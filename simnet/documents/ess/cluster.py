@@ -1,7 +1,5 @@
 """The cluster of the Spectrum Scale document by itself, without jobs on it."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.library import read_section
 from simnet.scenario.parts.disks.build import disk_model
 from simnet.scenario.parts.network.schema import Switch

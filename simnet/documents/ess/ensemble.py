@@ -197,11 +197,7 @@ class _Trials:
         return [{label: next(done) for label in cases} for _ in workloads]
 
     def consistent(
-        self,
-        workloads: Sequence[WorkloadDraw],
-        name: str,
-        share: float,
-        labels: Sequence[str] = (),
+        self, workloads: Sequence[WorkloadDraw], name: str, share: float, labels: Sequence[str] = ()
     ) -> list[WorkloadDraw]:
         """Those that are consistent with a measurement; with `labels`, with a part of it."""
         cases, of = _ANSWERS[name]

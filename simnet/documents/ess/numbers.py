@@ -4,17 +4,12 @@ A gain of the jobs is the relative reduction of the sum of their real times; of 
 relative growth of what it moves in a second. gpfsperf's threads have a file of 3 GiB each.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from simnet.scenario.parts.scale.columns import totals
+from simnet.study.run.result import Result
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "ess-sas"
 _FOUR_NODES: Final = "sas30_four_nodes"

@@ -52,10 +52,7 @@ def _used(results: Mapping[str, Result]) -> ForwardUse:
 
 
 def _by_cpus(done: str, cpus: int) -> Answer:
-    settings = (
-        ("ethtool -L eth0 combined", str(cpus)),
-        ("ethtool -L eth1 combined", str(cpus)),
-    )
+    settings = (("ethtool -L eth0 combined", str(cpus)), ("ethtool -L eth1 combined", str(cpus)))
     anchors = (Anchored(f"{done}.1", ("pps",), _ERROR),)
     case = Case(_SCENARIO, settings, _DONE[done])
     return Answer({"run": case}, _numbers, times=_TIMES, anchors=anchors)

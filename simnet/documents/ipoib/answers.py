@@ -7,19 +7,14 @@ writes and reads 8 KiB, the default of iperf 2.0.2. The 10 Gigabit Ethernet besi
 machine, whose costs no measurement fixes: see `scenarios/sw1621-t520.toml`.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer, Numbers
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "ipoib-sunway"
 _TENGBE: Final = "sw1621-t520"
@@ -169,12 +164,10 @@ ANSWERS: Final = {
         100.0,
     ),
     "ipoib.multi_before_best": _answer(
-        {f"{count}": _iperf(count, ()) for count in _CONNECTIONS if count > 1},
-        _bandwidth,
+        {f"{count}": _iperf(count, ()) for count in _CONNECTIONS if count > 1}, _bandwidth
     ),
     "ipoib.connections": _answer(
-        {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS},
-        _connections,
+        {f"{count}": _iperf(count, TUNED) for count in _CONNECTIONS}, _connections
     ),
     "ipoib.delack": _answer(
         {f"{delay} {count}": _delay(delay, count) for delay in _DELAYS_MS for count in _FILLING},

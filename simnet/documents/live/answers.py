@@ -6,18 +6,13 @@ does not ask. So every id that is measured or wanted has its answer, and no list
 namespaces have no card: the model is that of `media-udp`, and nothing of it is fitted here.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Answer
 from simnet.study.validate.measurements import measurements, wanted
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _LOADS: Final = "live.udp."
 # as long as a flood of the recorder, and the same of a member, which has no warm-up

@@ -4,17 +4,12 @@ Each id is `memcached.CASE.LOAD`: a tuning of the scenario, and the requests a s
 clients try to make; `max` is as many as are answered.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "memcached-100g"
 _CASES: Final = (

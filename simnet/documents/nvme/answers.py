@@ -5,17 +5,12 @@ core, N processes with one unit each on one core or on ten, or N processes with 
 ten.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "nvme-980pro"
 _SCHEDULERS: Final = ("none", "mq-deadline", "bfq", "kyber")

@@ -4,17 +4,12 @@ vmstat's columns are means over the seconds of load, as the measurement's are, a
 what it has sent in ten seconds.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "vlan-half-cpu"
 _IPERF_S: Final = 10

@@ -5,17 +5,12 @@ listing prints for a client's disk is read off the result's `iostat -x` columns;
 there is no listing.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer, Numbers
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "vscsi-parallel"
 _SERVER: Final = "peer0:sdc"

@@ -10,19 +10,14 @@ The steps follow the document's story: workers are balanced when it balances the
 runs until it is stopped.
 """
 
-from __future__ import annotations
-
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from simnet.study.run.result import Result
 
 _TUNED: Final = "relay-tuned"
 _UNTUNED: Final = "relay-untuned"

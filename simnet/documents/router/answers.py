@@ -4,17 +4,12 @@ Ids are those of the host's rows, `router.SOC.eth0-M.brlan-M.plain` or `offload`
 in `rps_cpus` of the port and of the bridge, and whether connections pass by a flow table.
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "home-router"
 _PORT: Final = "/sys/class/net/eth0/queues/rx-0/rps_cpus"

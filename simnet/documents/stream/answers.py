@@ -4,19 +4,13 @@ The system receives; the peer sends. Shares are of the receiver's work. Throughp
 that by the CPU time of the receiver, which is the busier end; losses are percent of it.
 """
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
-from simnet.study.validate.document import Anchored, Answer
+from simnet.study.run.result import Result
+from simnet.study.validate.document import Anchored, Answer, Numbers
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
-    from simnet.study.validate.document import Numbers
 
 _SCENARIO: Final = "stream-100g"
 _ALL: Final = ("tso-gro", "jumbo", "arfs")
@@ -56,10 +50,7 @@ def _loss(results: Mapping[str, Result]) -> dict[str, float]:
 
 # what the parameters were fitted to, and how far either may be from the truth
 _FITTED: Final = (*_RATES, _PER_CORE)
-_ANCHORS: Final = (
-    Anchored("stream.none", _FITTED, 0.05),
-    Anchored("stream.tsogro", _FITTED, 0.05),
-)
+_ANCHORS: Final = (Anchored("stream.none", _FITTED, 0.05), Anchored("stream.tsogro", _FITTED, 0.05))
 
 
 def _answer(tunings: tuple[str, ...], *keys: str) -> Answer:

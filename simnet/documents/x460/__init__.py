@@ -8,10 +8,7 @@ from simnet.study.validate.document import Answer, Document
 DOCUMENT = Document(
     name="x460",
     systems={"x460": "TCP over eight gigabit ports of an IBM xSeries 460"},
-    answers={
-        **ANSWERS,
-        "x460.bonding": Answer(bonding.CASES, bonding.numbers, anchors=(ANCHOR,)),
-    },
+    answers={**ANSWERS, "x460.bonding": Answer(bonding.CASES, bonding.numbers, anchors=(ANCHOR,))},
     kinds={
         "x460.listing1.cpu*": "CPU share",
         "*:interrupts_*": "rate of interrupts",

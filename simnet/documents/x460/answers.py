@@ -1,16 +1,11 @@
 """The runs that answer the x460 document's listings and tables, and what it leaves to predict."""
 
-from __future__ import annotations
+from collections.abc import Mapping, Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simnet.study.run.result import Result
 
 _SCENARIO = "x460-out-of-box"
 _DEFAULT_TEST = "netserver"

@@ -6,16 +6,11 @@ mean over four seeds, which together leave 5.25 ports of eight in use: as many a
 addresses do in the mean, 8 (1 - (7/8)^8).
 """
 
-from __future__ import annotations
+from collections.abc import Mapping
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.study.run.result import Result
 from simnet.study.work.cases import Case
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "x460-bonding"
 _SEEDS: Final = ("1", "2", "3", "4")

@@ -1,13 +1,8 @@
 """Whether a result is near enough to a captured listing of sar."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from simnet.study.calibrate.listing import Comparison, Gate
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 INTERRUPT_CPU_TOLERANCE = 0.15
 INTERRUPTS_TOLERANCE = 0.15

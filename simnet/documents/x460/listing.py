@@ -1,7 +1,5 @@
 """Listing 1 of the x460 document: what sar printed of the system out of the box."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.documents.x460.answers import LISTING_1 as CASE

@@ -77,10 +77,7 @@ def _dropped(streams: int) -> Answer:
 
 def _redirected(ring: int, streams: int) -> Answer:
     rings = ("eth0 rx", "eth0 tx", "eth1 rx", "eth1 tx")
-    settings = (
-        ("xdp.flows", str(streams)),
-        *((f"ethtool -G {name}", str(ring)) for name in rings),
-    )
+    settings = (("xdp.flows", str(streams)), *((f"ethtool -G {name}", str(ring)) for name in rings))
     anchors = (Anchored("xdp-redirect.ring512.1", ("pps",), _ERROR),)
     case = Case(_CARD, settings, ("to-other-port",))
     return Answer({"run": case}, _pps, times=_CARD_TIMES, anchors=anchors)

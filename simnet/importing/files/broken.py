@@ -1,7 +1,5 @@
 """Documents of JSON or XML that break off: nothing of them can be read."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Final

@@ -6,8 +6,6 @@ name. Files come from strangers: no link is opened, nothing outside the root is 
 bounds for the size of a file, the number of names, and all bytes together.
 """
 
-from __future__ import annotations
-
 import posixpath
 from abc import ABC, abstractmethod
 from typing import Final

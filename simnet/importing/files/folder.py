@@ -1,7 +1,5 @@
 """The files of a host in a folder; with the root folder they are those of this machine."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -4,20 +4,16 @@ The commands only read, and are those that parsers announce; one that is not ins
 takes too long has printed nothing.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.importing.files.folder import FolderFiles
 from simnet.importing.kind import LATER, kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _CLASS: Final = "sys/class/net"
 # between two looks at counters

@@ -1,14 +1,9 @@
 """Several sources as the files of one host, and files that are only in memory."""
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from simnet.importing.files.files import MOST_NAMES, Files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 class ListedFiles(Files):

@@ -6,14 +6,10 @@ tool stay as they are, and so does the number of lines: evidence names them.
 Source: ECMA-48 for control sequences; RFC 3676, 4.5 for quoting; RFC 3164 and RFC 5424 for logs.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Final
 
 _CONTROL: Final = re.compile(
     r"(?:\x1b|\^\[)(?:\[[0-9;?]{0,20}[A-Za-z]|\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|[()][A-Z0-9])"

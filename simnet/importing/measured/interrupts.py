@@ -4,8 +4,6 @@ Drivers put the port's name between other words: `eth0-TxRx-3`, `iavf-eth0-TxRx-
 Each word gets the sum of the interrupts that have it; a comparison takes those of its ports.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from typing import Final

@@ -1,7 +1,5 @@
 """`iperf3 -J`: what arrived at the receiver."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """mutilate's own text: requests a second, and quantiles of the latency of reads in us."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

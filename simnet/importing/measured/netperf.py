@@ -4,8 +4,6 @@
 (after both buffers, message and time), and the sixth of requests.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Metrics that a person wrote down: TOML (`cpu.all.softirq = 12.5`) or CSV (`metric,value`)."""
 
-from __future__ import annotations
-
 import csv
 import re
 import tomllib
@@ -45,8 +43,5 @@ def _flat(table: dict[str, Any], above: str = "") -> Iterator[tuple[str, float]]
 
 
 READER: Final = Reader(
-    "TOML or CSV of metrics",
-    lambda text: _LINE.match(text) is not None,
-    _read,
-    named=True,
+    "TOML or CSV of metrics", lambda text: _LINE.match(text) is not None, _read, named=True
 )

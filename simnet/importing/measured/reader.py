@@ -5,8 +5,6 @@ Metrics have dotted names, with the units of a result: `throughput_bps`, `cpu.al
 `READER`; nothing else lists them. Which tool printed a file is known by what it begins with.
 """
 
-from __future__ import annotations
-
 import functools
 import pkgutil
 from collections import defaultdict

@@ -4,8 +4,6 @@ Sources: sar(1), mpstat(1), iostat(1), sadf(1) of sysstat 12. `%system` of sar i
 hard and soft interrupts, `%sys` of mpstat and of `sar -u ALL` does not. A kB has 1024 bytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Final
 

@@ -3,8 +3,6 @@
 Source: `softnet_seq_show` of net/core/net-procfs.c.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

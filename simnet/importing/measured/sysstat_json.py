@@ -4,8 +4,6 @@ iostat's first report is about all time since the host started, so it counts onl
 no other.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -83,9 +81,7 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _rows(
-    rows: Any,
-    name: str,
-    metrics: Callable[[str, Mapping[str, float]], Iterator[tuple[str, float]]],
+    rows: Any, name: str, metrics: Callable[[str, Mapping[str, float]], Iterator[tuple[str, float]]]
 ) -> Iterator[tuple[str, float]]:
     for row in rows:
         yield from metrics(str(row[name]), _numbers(row))

@@ -6,8 +6,6 @@ any language, they alone count. The listings of x460's time, which `simnet run -
 have no times.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final

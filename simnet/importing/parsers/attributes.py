@@ -7,21 +7,15 @@ Source: IBM, AIX 7.2 commands reference, lsattr and no; IBM, Spectrum Scale comm
 mmlsconfig.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.errors import InputError
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind, Told
+from simnet.importing.outputs import Output
 from simnet.importing.parser import Parser
-from simnet.scenario.commands.attribute_listing import parse_listing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.outputs import Output
-    from simnet.scenario.commands.attribute_listing import Listing
+from simnet.scenario.commands.attribute_listing import Listing, parse_listing
 
 _PROMPT: Final = r"(?:[^\n]{0,80}[#$>] ?)?"
 _MOST_LINES: Final = 5000

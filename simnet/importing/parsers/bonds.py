@@ -10,25 +10,19 @@ sysconfig.txt of initscripts; interfaces-bond(5); netplan(5), bonds; nm-settings
 systemd.netdev(5), [Bond].
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 import shlex
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.evidence import Evidence
+from simnet.importing.files.files import Files
 from simnet.importing.kind import Kind, Told
-from simnet.importing.outputs import INTERFACE
+from simnet.importing.outputs import INTERFACE, Outputs
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.files.files import Files
-    from simnet.importing.outputs import Outputs
 
 _PROC: Final = "proc/net/bonding"
 _CLASS: Final = "sys/class/net"

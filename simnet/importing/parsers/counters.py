@@ -4,20 +4,15 @@ Source: net/core/net-procfs.c of Linux: `dev_seq_printf_stats`, `softnet_seq_sho
 fs/proc/uptime.c; fs/proc/stat.c; fs/proc/softirqs.c; ethtool(8).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.ethtool import pairs
 from simnet.importing.rates import Rates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _DEVICE: Final = re.compile(r"^ *([^\s:]{1,15}):((?: *\d{1,20}){16})\s*$", re.MULTILINE)
 # bytes and packets received, bytes and packets sent, among the columns

@@ -3,19 +3,14 @@
 Source: lsblk(8); Documentation/block/queue-sysfs.rst of Linux.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _BLOCK: Final = "sys/block"
 _WORD: Final = re.compile(r"[\w!.:-]{1,32}")

@@ -6,8 +6,6 @@ Source: the tables of names in drivers/net/ethernet, drivers/net/hyperv, drivers
 drivers/net/virtio_net.c of Linux 6.6.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -4,19 +4,14 @@ Source: ethtool(8), and its ethtool.c and netlink/*.c: `dump_coalesce`, `dump_fe
 `dump_rxfh`.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind, Told
 from simnet.importing.parser import Parser
 from simnet.scenario.parts.nic.schema import MOST_QUEUES, Nic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _SECTION: Final = "Current hardware settings:"
 _SPEED: Final = re.compile(r"^\s*Speed: (\d{1,9})Mb/s", re.MULTILINE)

@@ -7,22 +7,17 @@ before 4.13 have `smp_affinity` only, which allows several CPUs where one may se
 Source: Documentation/core-api/irq/irq-affinity.rst of Linux; `request_irq` in the drivers.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist, parse_cpumask
+from simnet.importing.evidence import Evidence
+from simnet.importing.files.files import Files
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
 from simnet.importing.read_nic import ReadNic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.files.files import Files
 
 _LINE: Final = re.compile(r"^ *(\d{1,5}):((?: +\d{1,20})+) +(\S.*)$", re.MULTILINE)
 _CPU: Final = re.compile(r"CPU(\d{1,5})")

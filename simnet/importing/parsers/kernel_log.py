@@ -7,17 +7,13 @@ Source: net/core/dev.c of Linux: `__netdev_printk`, `dev_change_name`; what driv
 drivers/net/ethernet and drivers/net/phy/phy.c, `phy_print_status`, say of links.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.importing.kind import HAPPENED, Kind
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _LINE: Final = re.compile(
     r"(?:^|[\]:] +)(?P<driver>[a-z][\w-]{1,23}) (?P<at>(?=\S*\d)[\w.:-]{4,40})"
@@ -83,5 +79,5 @@ PARSER: Final = Parser(
             folder="kernel",
             idle=HAPPENED,
         ),
-    ),
+    )
 )

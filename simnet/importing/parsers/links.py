@@ -3,8 +3,6 @@
 Source: ip-link(8), netstat(8).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Final
@@ -67,5 +65,5 @@ PARSER: Final = Parser(
             command="netstat -i",
             folder="networking",
         ),
-    ),
+    )
 )

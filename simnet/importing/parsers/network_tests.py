@@ -6,22 +6,17 @@ says on which side it ran; netperf's output is that of the client.
 Source: iperf3(1), `iperf_json_start` of src/iperf_api.c; netperf, src/nettest_bsd.c.
 """
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
 from simnet.importing.measured.iperf3 import READER
+from simnet.importing.outputs import Output
 from simnet.importing.parser import Parser
 from simnet.importing.rates import NetworkTest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.outputs import Output
 
 _IPERF3: Final = "iperf3 -J"
 _NETPERF: Final = "netperf"

@@ -5,18 +5,13 @@ Some show a load that no scenario of the network has.
 Source: the manuals of the tools that each line names.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import CAPTURED, HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.roles import CAPTURE, DISKS, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _DISK: Final = "a load of disks, and the scenario is of the network; nvme-local is one of a disk"
 _NO_OUTPUT: Final = "commands are not executed"

@@ -4,18 +4,14 @@ Source: lspci(8); PCI Express Base Specification 6.0, 4.2: 8b/10b coding up to 5
 from 8 GT/s on.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.read_nic import ReadNic
+from simnet.importing.read_nic import ReadNic
 
 _DEVICE: Final = re.compile(r"^((?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) ", re.MULTILINE)
 _CALLED: Final = re.compile(

@@ -3,19 +3,14 @@
 Source: PF_RING, kernel/pf_ring.c, `ring_proc_dev_get_info`; examples/pfcount.c.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import CAPTURED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.roles import CAPTURE, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _INFO: Final = "pf_ring info"
 _FIELD: Final = re.compile(

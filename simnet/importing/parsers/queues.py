@@ -3,18 +3,13 @@
 Source: Documentation/ABI/testing/sysfs-class-net-queues and sysfs-class-net of Linux.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Told
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _CLASS: Final = "sys/class/net"
 _OF_QUEUE: Final = (("rx", "rps_cpus"), ("rx", "rps_flow_cnt"), ("tx", "xps_cpus"))

@@ -5,18 +5,13 @@ Of vmstat the last row counts: the first is of all time since the host started.
 Source: top(1), vmstat(8); procps/top.c of BusyBox, `display_header`; Linux's command line, proc(5).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _NUMBER: Final = r"\d{1,3}(?:[.,]\d{1,2})?"
 _TOP: Final = re.compile(

@@ -3,19 +3,14 @@
 Source: ss(8).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
+from simnet.importing.outputs import Output
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.outputs import Output
 
 _SOCKET: Final = re.compile(
     r"^ESTAB +\d+ +\d+ +(\S+):\d+ +(\S+):\d+[^\n]*\n(\s[^\n]*)", re.MULTILINE

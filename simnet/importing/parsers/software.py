@@ -3,19 +3,14 @@
 Source: uname(1), os-release(5), tuned-adm(8), irqbalance(1).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.sysstat import banner
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _VERSION: Final = re.compile(r"(?:Linux version|Linux \S+) (\d+\.\d+(?:\.\d+)?)([\w.+~-]*)")
 _BY_HOSTNAMECTL: Final = re.compile(r"^ *Kernel: Linux (\S{1,80})", re.MULTILINE)

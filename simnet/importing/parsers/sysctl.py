@@ -3,19 +3,14 @@
 Source: sysctl(8).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import NOT_MODELLED, Kind, Told
 from simnet.importing.parser import Parser
 from simnet.scenario.core.knobs import KNOBS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _LINE: Final = re.compile(r"^([a-z][\w.-]{2,100}) ?= ?([^\n]{0,200})$", re.MULTILINE)
 _PICKED: Final = 60

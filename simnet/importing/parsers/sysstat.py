@@ -6,26 +6,20 @@ averages, or the mean of its rows. Rows whose head was left out, as grep does, h
 Source: sadf(1), mpstat(1), iostat(1).
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.cpulist import MOST_CPUS
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind
+from simnet.importing.measured.reader import Numbers
 from simnet.importing.measured.sysstat_json import described, report_metrics, reports
 from simnet.importing.measured.sysstat_text import text_metrics
-from simnet.importing.outputs import Output
+from simnet.importing.outputs import Output, Outputs
 from simnet.importing.parser import Parser
 from simnet.importing.rates import Rates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.measured.reader import Numbers
-    from simnet.importing.outputs import Outputs
 
 # of these the last report counts: iostat's first is of all time since the host started
 _BUSY: Final = (".busy", ".softirq")
@@ -204,11 +198,7 @@ PARSER: Final = Parser(
             command="iostat -x -o JSON 1 2",
             folder="sar",
         ),
-        Kind(
-            "sar -n DEV",
-            line=rf"{_WHEN} +(?:IFACE +rxpck/s|{_ROW})",
-            many=True,
-        ),
+        Kind("sar -n DEV", line=rf"{_WHEN} +(?:IFACE +rxpck/s|{_ROW})", many=True),
         Kind("sar -u", line=rf"{_WHEN} +(?:CPU +%us|all +[\d.,]+ +[\d.,]+ )", many=True),
     ),
     rates=_rates,

@@ -1,8 +1,7 @@
 """Tables of a scenario that is not of streams: its workload, and the costs of one of ours."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import tomlkit
 
@@ -10,9 +9,6 @@ from simnet.files import read_text
 from simnet.importing.writing.models import plain
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _LONGEST: Final = 300
 

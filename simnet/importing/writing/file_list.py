@@ -1,19 +1,14 @@
 """What became of each file that somebody collected: read, read and not used, or not understood."""
 
-from __future__ import annotations
-
 import fnmatch
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from simnet.importing.files.broken import why_broken
+from simnet.importing.host import ReadHost
 from simnet.importing.kind import kinds
 from simnet.importing.writing.models import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simnet.importing.host import ReadHost
 
 FILES: Final = ("file", "state", "why")
 PARTS: Final = ("part", "output", "state", "values", "why")

@@ -115,9 +115,7 @@ class Imported:
             settle(self.tuning, self._put, self._refuse)
         except InputError as error:
             raise InputError(
-                f"{_CANNOT}{error.message}",
-                file=self.host.label,
-                key=error.key,
+                f"{_CANNOT}{error.message}", file=self.host.label, key=error.key
             ) from error
 
     def _refuse(self, error: InputError) -> bool:

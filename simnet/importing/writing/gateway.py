@@ -1,17 +1,13 @@
 """A router of a home: its port to the switch, streams that pass it, and the hosts at both sides."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.importing.host import ReadHost
 from simnet.importing.parsers.roles.routers import DRIVERS
+from simnet.importing.read_nic import ReadNic
 from simnet.importing.roles import FORWARD, Role, first_of
 from simnet.importing.writing.costs import table_of, workload
 from simnet.importing.writing.models import Draft
-
-if TYPE_CHECKING:
-    from simnet.importing.host import ReadHost
-    from simnet.importing.read_nic import ReadNic
 
 TEST: Final = "gateway"
 """The test of a router of a home."""

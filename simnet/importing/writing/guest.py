@@ -5,20 +5,16 @@ and one for the interrupts of the host's own port; KVM with vhost-net and a brid
 behind a switch. See `simnet.scenario.parts.kvm`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import tomlkit
 
+from simnet.importing.host import ReadHost
 from simnet.importing.read_nic import ReadNic
+from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS
 from simnet.importing.writing.models import Draft, nic_draft
 from simnet.importing.writing.ranked import Note, Rank
-
-if TYPE_CHECKING:
-    from simnet.importing.host import ReadHost
-    from simnet.importing.writing.lines import PortLines
 
 _DRIVER: Final = "virtio_net"
 _VENDORS: Final = ("GenuineIntel", "AuthenticAMD")

@@ -1,16 +1,11 @@
 """What was understood and has no part in the scenario: tests, rates, shares, ports left out."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection, Iterator
+from typing import Final
 
+from simnet.importing.host import ReadHost
 from simnet.importing.writing.tuning import Unused
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from simnet.importing.host import ReadHost
 
 _LOAD: Final = "the scenario has another load"
 _NO_LOAD: Final = "the load that it is of is not simulated"

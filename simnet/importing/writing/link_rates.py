@@ -4,16 +4,12 @@ Source: MODULE_DESCRIPTION and the data sheets of the chips that each driver of 
 drivers/net/ethernet is for; where a driver is for chips of several speeds it is not in the list.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.importing.lookup import nearest_nic
+from simnet.importing.read_nic import ReadNic
 from simnet.scenario.core.library import find_model, flat, read_model
-
-if TYPE_CHECKING:
-    from simnet.importing.read_nic import ReadNic
 
 UNKNOWN_LINK_BPS: Final = 10 * 10**9
 """What a port is assumed to have of which nothing is known."""

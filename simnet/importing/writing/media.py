@@ -1,14 +1,10 @@
 """The load of a host that receives datagrams: as many, as large and for as many sockets as seen."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.importing.rates import Rates
+from simnet.importing.roles import Role
 from simnet.importing.writing.costs import assumed, payload_bytes, table_of, workload
-
-if TYPE_CHECKING:
-    from simnet.importing.rates import Rates
-    from simnet.importing.roles import Role
 
 _STREAM: Final = ("media-udp", "udp_stream")
 _SERVE: Final = ("dns-udp", "udp_serve")

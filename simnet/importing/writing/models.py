@@ -1,17 +1,17 @@
 """Model files of a host: what was read is measured, all else is assumed, and says from where."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import tomlkit
 
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.host.cpulist import cpulist_text
+from simnet.importing.host import ReadHost
 from simnet.importing.lookup import (
     distribution_of,
     nearest_cpu,
@@ -20,19 +20,14 @@ from simnet.importing.lookup import (
     release_of,
 )
 from simnet.importing.parsers.cpus.clocks import IDLE_SHARE
+from simnet.importing.read_nic import Read, ReadNic
+from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.link_rates import UNKNOWN_LINK_BPS, link_of
 from simnet.printable import printable
 from simnet.scenario.core.library import MODELS, find_model
+from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.tree import walk
 from simnet.scenario.core.units import UnitError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.importing.host import ReadHost
-    from simnet.importing.read_nic import Read, ReadNic
-    from simnet.importing.writing.lines import PortLines
-    from simnet.scenario.core.parameter import Spec
 
 _LONGEST: Final = 300
 _MOST_MEMORY: Final = 1 << 44

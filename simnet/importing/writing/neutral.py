@@ -5,27 +5,21 @@ drivers/net/usb of Linux 6.12); `netif_get_num_default_rss_queues` with DEFAULT_
 (net/core/dev.c, include/linux/netdevice.h) for the others: one a CPU, at most 8.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.host import ReadHost
+from simnet.importing.kind import Told
 from simnet.importing.lookup import last_release, nearest_nic, queue_a_cpu, release_of
-from simnet.importing.read_nic import Read
+from simnet.importing.read_nic import Read, ReadNic
 from simnet.importing.writing.link_rates import link_of
 from simnet.importing.writing.models import Draft, plain
 from simnet.importing.writing.ranked import Note, Rank
 from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.parts.nic.drivers.neutral import DRIVER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from simnet.importing.host import ReadHost
-    from simnet.importing.kind import Told
-    from simnet.importing.read_nic import ReadNic
 
 _QUEUES: Final = "rx_queues"
 _MOST: Final = 8

@@ -4,25 +4,20 @@ Its kernel and its drivers have their defaults: what the host has set is not the
 port of the host has one queue the peer's has more, so that the peer is not what the host waits for.
 """
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 import tomlkit
 
 from simnet.importing.lookup import nearest_nic
+from simnet.importing.read_nic import ReadNic
 from simnet.importing.writing.lines import PortLines
 from simnet.importing.writing.models import Draft
 from simnet.importing.writing.ranked import Note, Rank
 from simnet.importing.writing.tuning import LIKE
 from simnet.printable import few
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simnet.importing.read_nic import ReadNic
 
 _SERVER: Final = "server.toml"
 _PEER_SERVER: Final = "peer.toml"

@@ -3,14 +3,9 @@
 Who makes a note says what it is about; what an answer turns on most stands first.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Rank(IntEnum):

@@ -1,20 +1,15 @@
 """The load of a host that forwards: what comes by one of its ports and leaves by another."""
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from simnet.importing.host import ReadHost
+from simnet.importing.rates import Rates
 from simnet.importing.roles import FORWARD, Role, first_of
 from simnet.importing.writing.costs import assumed, payload_bytes, table_of, workload
 from simnet.scenario.parts.forward.schema import MOST_FLOWS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.importing.host import ReadHost
-    from simnet.importing.rates import Rates
 
 _BASE: Final = "router-connectx5"
 # of busy time in softirqs, and of one direction in the other, where a host only forwards

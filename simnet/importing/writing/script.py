@@ -4,8 +4,6 @@ POSIX shell, no Python, no root. It only reads, and writes one tar, laid out as 
 it collects follows from what the parsers announce.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.importing.kind import Kind, kinds

@@ -5,13 +5,12 @@ outside of what its knob takes, or that the models of this host do not have is n
 used, with the reason.
 """
 
-from __future__ import annotations
-
 import re
 import tempfile
+from collections.abc import Callable, Container, Iterable, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import tomlkit
 
@@ -20,16 +19,11 @@ from simnet.folders import scratch_folder
 from simnet.host.cpulist import parse_cpumask
 from simnet.importing.kind import NOT_MODELLED, Told
 from simnet.scenario.core.entries import PEER
-from simnet.scenario.core.knob import CpuMask, cpu_mask_text
+from simnet.scenario.core.knob import CpuMask, Knob, cpu_mask_text
 from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.scenario.core.load import load
 from simnet.scenario.core.units import UnitError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sized
-
-    from simnet.scenario.core.knob import Knob
 
 LIKE: Final = "the peer is taken for a machine like this one"
 # of a folder's name in TMPDIR

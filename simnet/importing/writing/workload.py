@@ -10,25 +10,20 @@ load that it is seen to have, where that can be simulated and the files say how 
 Where not, the scenario says so and cannot run: nothing else is put in its place.
 """
 
-from __future__ import annotations
-
 import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import tomlkit
 
+from simnet.importing.host import ReadHost
+from simnet.importing.rates import NetworkTest, Rates
+from simnet.importing.read_nic import ReadNic
 from simnet.importing.roles import DATAGRAMS, DISKS, FORWARD, Role, first_of
 from simnet.importing.writing import costs, gateway, media, routed
 from simnet.importing.writing.models import plain
 from simnet.importing.writing.ranked import Note, Rank
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from simnet.importing.host import ReadHost
-    from simnet.importing.rates import NetworkTest, Rates
-    from simnet.importing.read_nic import ReadNic
 
 # of a frame: from here on mean frames are those of streams, which are full but for ACKs
 _FULL_BYTES: Final = 1000

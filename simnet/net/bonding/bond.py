@@ -77,12 +77,7 @@ class Slave:
     load: Public[cython.longlong] = 0
 
     def __init__(
-        self,
-        index: int,
-        nic: Port,
-        ingress: Ingress,
-        egress: Egress,
-        station: Station,
+        self, index: int, nic: Port, ingress: Ingress, egress: Egress, station: Station
     ) -> None:
         self.index = index
         self.nic = nic
@@ -433,14 +428,7 @@ class BondRoute(Port):
     outlets: Public[list[Any]] = None
 
     def __init__(
-        self,
-        sim: Simulator,
-        path: str,
-        bond: Bond,
-        header: Header,
-        *,
-        hash_number: int,
-        node: int,
+        self, sim: Simulator, path: str, bond: Bond, header: Header, *, hash_number: int, node: int
     ) -> None:
         super().__init__(sim, path, 0, node)
         self.bond = bond

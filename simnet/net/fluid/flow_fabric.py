@@ -21,8 +21,6 @@ Rates change only when a flow starts or stops, so a message costs two events how
 Left out: slow start, and the wire time of ACKs, under 1 % of the other direction.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

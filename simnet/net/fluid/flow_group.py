@@ -4,8 +4,6 @@ Which rates these are depends on nothing but which flows are active, as long as 
 are. So a set of flows that was active before has its rates computed.
 """
 
-from __future__ import annotations
-
 from array import array
 from typing import Any
 

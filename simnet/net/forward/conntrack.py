@@ -20,8 +20,6 @@ that passes the rule (net/netfilter/nft_flow_offload.c, `nft_flow_offload_eval`)
 entry: a connection that makes room for others is dead, and so is its flow.
 """
 
-from __future__ import annotations
-
 from array import array
 from typing import Any
 

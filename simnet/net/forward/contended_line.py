@@ -4,8 +4,6 @@ One CPU has the line at a time. Another waits until it has come over, and those 
 wait behind it, so that all CPUs together change it no more often than it can travel.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.cpu import Cpu

@@ -1,7 +1,5 @@
 """Where what is routed goes: the other end of the port's cable, which takes everything."""
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.histogram import LogHistogram

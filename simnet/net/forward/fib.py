@@ -7,8 +7,6 @@ inner node, whose header and children are neighbours, to a leaf, to the alias th
 table of a few routes is in the private cache and costs no line.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.net.forward.resident import Lines

@@ -32,8 +32,6 @@ A CPU that was idle finds part of the stack's code and data in the last-level ca
 first packet pays for that.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

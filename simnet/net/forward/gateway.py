@@ -28,8 +28,6 @@ Receive offload is taken to be off: with a card that verifies no checksums the C
 each packet for it.
 """
 
-from __future__ import annotations
-
 from array import array
 
 import cython

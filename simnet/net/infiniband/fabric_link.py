@@ -6,8 +6,6 @@ forgotten its past many times over, its state is drawn from the stationary distr
 and Khinchine: a geometric number of residual service times).
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

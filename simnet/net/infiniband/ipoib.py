@@ -13,8 +13,6 @@ A completion queue announces one completion, and then none until it is armed aga
 posted buffer is dropped; a reliable connection would break (rnr_retry 0) and be set up anew.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ

@@ -18,8 +18,6 @@ for good is given up when `window` later ones have come, however long that takes
 which the paper lacks, ends that.
 """
 
-from __future__ import annotations
-
 from array import array
 from typing import Any
 

@@ -5,8 +5,6 @@ buffer only the number is taken. So a load far beyond what the host can take cos
 it takes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

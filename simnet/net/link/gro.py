@@ -18,8 +18,6 @@ comes as one packet of several segments already is not added to, and not held. T
 compared: the kernel ends a packet where they change, once in a millisecond.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final

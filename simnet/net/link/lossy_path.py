@@ -6,8 +6,6 @@ a share is lost, and a share of the rest takes longer and is overtaken. All time
 a frame is one event.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython
@@ -148,9 +146,4 @@ class LossyPath(Uplink):
 
     def counters(self) -> dict[str, int]:
         """Frames sent, dropped at the queue, lost at random, and late."""
-        return {
-            "sent": self.sent,
-            "dropped": self.dropped,
-            "lost": self.lost,
-            "late": self.late,
-        }
+        return {"sent": self.sent, "dropped": self.dropped, "lost": self.lost, "late": self.late}

@@ -18,8 +18,6 @@ Sources: ``net/sched/sch_netem.c`` of Linux 6.6 (`netem_enqueue`, `tabledist`, `
 `loss_gilb_ell`, `packet_time_ns`); tc-netem(8).
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from typing import Any
 

@@ -17,8 +17,6 @@ Frames to an address that is not known (and broadcasts) are counted as flooded: 
 would take them.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

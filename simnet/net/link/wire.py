@@ -8,8 +8,6 @@ event instead; results are the same to the last bit. It is an event, too, where 
 overtake others.
 """
 
-from __future__ import annotations
-
 from heapq import heappop, heappush
 from typing import Any
 

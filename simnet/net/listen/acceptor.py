@@ -5,8 +5,6 @@ Source: net/ipv4/inet_connection_sock.c (`inet_csk_accept`, `inet_csk_wait_for_c
 come.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM

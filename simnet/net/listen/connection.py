@@ -8,8 +8,6 @@ not acknowledged, all of it is sent again after `rto_min`, and after twice the t
 ends of a connection are made once and used again.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.costs import Costs, Spread
@@ -19,13 +17,7 @@ from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.skb import Endpoint, Header, Skb, new_skb
-from simnet.net.listen.listener import (
-    ABORTED,
-    COMPLETE,
-    DROPPED,
-    HALF_OPEN,
-    Listener,
-)
+from simnet.net.listen.listener import ABORTED, COMPLETE, DROPPED, HALF_OPEN, Listener
 from simnet.net.listen.timer_wheel import runs_ps
 from simnet.net.nic.port import Nic
 from simnet.net.udp.clients import Client

@@ -10,8 +10,6 @@ accept is woken one for a connection, who sleeps longest first. CPUs take turns 
 accept queue.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

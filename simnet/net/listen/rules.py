@@ -10,8 +10,6 @@ Source: net/ipv4/tcp_input.c (`tcp_conn_request`), include/net/inet_connection_s
 | 6.13 | as many half-open connections as the backlog are not yet too many |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final

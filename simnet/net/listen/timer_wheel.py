@@ -6,8 +6,6 @@ away is in a long one: one of a second has buckets of 8 jiffies with HZ = 250, o
 timers of a bucket run when it ends, so that segments which are sent again come in crowds.
 """
 
-from __future__ import annotations
-
 import cython
 
 _BUCKETS: cython.longlong = 64

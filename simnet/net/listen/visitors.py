@@ -8,8 +8,6 @@ sent again after `rto_min`, and after twice the time each time, 15 times (`tcp_r
 who is reset goes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython
@@ -22,16 +20,7 @@ from simnet.kernel.priority import WIRE
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Endpoint, Header, Skb, new_skb
-from simnet.net.listen.connection import (
-    ACK,
-    DATA,
-    FIN,
-    RST,
-    SYN,
-    SYN_ACK,
-    Connection,
-    SetupCosts,
-)
+from simnet.net.listen.connection import ACK, DATA, FIN, RST, SYN, SYN_ACK, Connection, SetupCosts
 from simnet.net.listen.timer_wheel import runs_ps
 from simnet.net.remote.link import RemoteLink
 

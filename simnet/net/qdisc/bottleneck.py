@@ -6,7 +6,6 @@ what waits then. A frame has the length that a queueing discipline sees.
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from heapq import heappop, heappush
 from typing import Any

@@ -9,7 +9,6 @@ counts time in units of 1024 ns; so does this.
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 import cython
 

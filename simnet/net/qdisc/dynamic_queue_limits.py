@@ -5,8 +5,6 @@ Source: lib/dynamic_queue_limits.c and include/linux/dynamic_queue_limits.h of L
 would have been there, and shrinks by the least that was too much in a second (`slack_hold_time`).
 """
 
-from __future__ import annotations
-
 import cython
 
 #: DQL_MAX_LIMIT: (UINT_MAX / 2) - DQL_MAX_OBJECT

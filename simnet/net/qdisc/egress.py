@@ -1,7 +1,5 @@
 """What a driver's transmit ring asks of the queueing discipline above it."""
 
-from __future__ import annotations
-
 import cython
 
 from simnet.net.link.skb import Skb

@@ -7,7 +7,6 @@ and gets no new credit for having been idle (`flow_refill_delay`).
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from collections import deque
 from heapq import heappop, heappush

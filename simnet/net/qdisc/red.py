@@ -8,7 +8,6 @@ Avoidance", 1993. The mean is a fixed-point number with `wlog` binary places.
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 import math
 from array import array

@@ -4,8 +4,6 @@ It stands for a host that sends small packets at a set rate or as fast as its li
 take turns, one frame each.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

@@ -6,8 +6,6 @@ the order in which they are sent, as frames of many stations do that leave a swi
 Each connection's end is a `simnet.net.tcp.endpoint.TcpEndpoint`.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.priority import WIRE

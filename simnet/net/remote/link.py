@@ -1,7 +1,5 @@
 """The network port of a remote host of which only the ends of its streams are simulated."""
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

@@ -8,8 +8,6 @@ first. A machine whose own CPUs are in question is simulated in full instead, se
 `simnet.host.machine`.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.costs import Costs

@@ -5,8 +5,6 @@ Source: net/core/dev.c `enqueue_to_backlog`, `process_backlog` and `trigger_soft
 `netdev_max_backlog` packets wait, and one more: the length is compared before.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ

@@ -5,8 +5,6 @@ Source: include/linux/jhash.h (Bob Jenkins' second and third hash for three word
 the packet: network byte order seen by a little-endian machine.
 """
 
-from __future__ import annotations
-
 import cython
 
 _WORD: cython.longlong = 0xFFFFFFFF

@@ -5,8 +5,6 @@ Source: net/core/dev.c (`dev_pick_tx`, `skb_tx_hash`, `get_xps_queue`) and net/i
 with 2.6.27, XPS with 2.6.38.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from simnet.host.release import release

@@ -5,8 +5,6 @@ of a kernel. Source: net/core/dev.c `get_rps_cpu`, `enqueue_to_backlog` and `pro
 2.6.32-131 to -573 (RHEL 6.1 to 6.7) and of 3.x, include/linux/jhash.h.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

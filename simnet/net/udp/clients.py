@@ -1,7 +1,5 @@
 """Where the answers to datagrams go: far hosts of which only the answers' arrival is noted."""
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.cpu import Cpu

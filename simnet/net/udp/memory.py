@@ -8,8 +8,6 @@ and given back to, what all UDP sockets may have together; UDP has no state of p
 beyond the first of the three values of `udp_mem` a socket with `udp_rmem_min` or more gets nothing.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.net.udp.rules import UdpRules

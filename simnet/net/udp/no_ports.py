@@ -4,8 +4,6 @@ Source: net/ipv4/udp.c `__udp4_lib_rcv` of Linux 5.4. The answer, ICMP port unre
 to some a second (`icmp_ratelimit`, `icmp_msgs_per_sec`), and is left out.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.cpu import Cpu

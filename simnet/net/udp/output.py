@@ -9,8 +9,6 @@ queueing discipline refuses is lost: the call succeeds, unless the program has a
 (IP_RECVERR).
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM

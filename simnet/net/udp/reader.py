@@ -5,8 +5,6 @@ Source: net/ipv4/udp.c (`udp_recvmsg`, `__skb_recv_udp`) of Linux 6.12 and net/c
 to read the process polls the device, if it may, and then sleeps inside.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM

@@ -7,8 +7,6 @@ SO_ATTACH_REUSEPORT_CBPF: it returns the number of the CPU that executes the sof
 socket has the hash chooses, as without a program.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -11,8 +11,6 @@ Source: net/ipv4/udp.c (`__udp_enqueue_schedule_skb`, `udp_rmem_release`, `__skb
 | 6.18 | what comes counts again |
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final

@@ -6,8 +6,6 @@ sends the answers. Both save system calls and nothing else: inside, each datagra
 recvmsg or sendmsg.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

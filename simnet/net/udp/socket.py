@@ -11,8 +11,6 @@ while it takes the queue; and that of the reader's queue, if several read. A soc
 and not connected records no hash, so that RFS does not follow it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -5,8 +5,6 @@ becomes of them. Nothing of their hosts is simulated. What all of them send leav
 one port that leads to the system; what finds its buffer full is dropped there.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

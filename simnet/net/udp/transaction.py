@@ -5,8 +5,6 @@ and one recv for each transaction, one of which is outstanding. Both ends are th
 of them begins. Nothing is sent again: a datagram that is lost ends it.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.cpu import Cpu

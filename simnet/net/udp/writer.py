@@ -4,8 +4,6 @@ Source: the calls of netperf's UDP_STREAM (src/nettest_bsd.c, `send_udp_stream`)
 nothing but memory: with `sk_sndbuf` on its way the call blocks (`sock_wait_for_wmem`).
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.costs import Costs

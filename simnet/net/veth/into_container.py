@@ -9,8 +9,6 @@ A client may send few packets by one port, as resolvers do, and begin another co
 next. The first packet of each passes the tables of nat.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.costs import Spread

@@ -6,8 +6,6 @@ a NAPI instance and a ring. What comes goes by them only if it may be aggregated
 the host passes on that is taken to be so where the host's end does not cut segments itself.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.host.release import release

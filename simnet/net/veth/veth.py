@@ -11,8 +11,6 @@ full is in `tx_dropped` alone.
 The end has no queueing discipline (`noqueue`), as `ip link add` leaves it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -7,8 +7,6 @@ that CPU until the ring is empty. A packet that finds the ring full is dropped. 
 passes datagrams on as they are.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ

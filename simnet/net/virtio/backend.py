@@ -1,7 +1,5 @@
 """What serves a virtio device in the host, as the driver in the guest sees it."""
 
-from __future__ import annotations
-
 import cython
 
 from simnet.host.kvm.host_cpu import HostCpu, HostThread

@@ -4,8 +4,6 @@ A bridge passes a frame on where it was sent, on the sender's CPU. Source: net/b
 to 6.12 (`br_handle_frame`, `br_dev_queue_push_xmit`).
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.net.link.skb import Header, Skb

@@ -4,8 +4,6 @@ A flow goes where the guest has sent of it last; before it has, a hash chooses. 
 drivers/net/tun.c of Linux 5.4 to 6.12 (`tun_automq_select_queue`, `tun_flow_update`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -7,8 +7,6 @@ waits in the qdisc. What the port receives, its poll hands to the bridge after r
 so to a queue of the guest's tap: a large segment stays one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

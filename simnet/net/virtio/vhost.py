@@ -18,7 +18,6 @@ worker it wakes, or hands it to the driver of a port. What finds a tap full is d
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
@@ -347,8 +346,7 @@ class VhostWorker(Backend):
         skb = self.nic.avail.head
         self.has_polled = False
         return self._run(
-            _COPIES_TX,
-            self.tx_frame_ps + self._copied_ps(skb, self.guest_node, self.host.node),
+            _COPIES_TX, self.tx_frame_ps + self._copied_ps(skb, self.guest_node, self.host.node)
         )
 
     def _send_batch(self) -> cython.int:

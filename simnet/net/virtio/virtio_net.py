@@ -21,7 +21,6 @@ queue has sent, too. Here they share both.
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from array import array
 
@@ -88,12 +87,7 @@ class VirtioNet(Channel):
 
     def __init__(self, device: NetDevice, gro: Gro, *, tso: bool, ring_size: int) -> None:
         super().__init__(
-            device,
-            gro,
-            tso=tso,
-            page_bytes=_PAGE_BYTES,
-            tx_budget=_LAST_BUDGET,
-            doorbells=0,
+            device, gro, tso=tso, page_bytes=_PAGE_BYTES, tx_budget=_LAST_BUDGET, doorbells=0
         )
         self.avail = SkbQueue()
         self.ring_size = ring_size

@@ -3,8 +3,6 @@
 Source: drivers/net/ibmveth.c (`ibmveth_change_mtu`) and ibmveth.h of Linux 2.6.16 to 2.6.18.
 """
 
-from __future__ import annotations
-
 #: `pool_size`
 POOL_BYTES = (512, 2048, 16384, 32768, 65536)
 # IBMVETH_BUFF_OH: Ethernet header and opaque handle

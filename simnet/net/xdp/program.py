@@ -19,8 +19,6 @@ Devices write into few ways of the cache, and buffers lie a page or half a page 
 lines share the sets of one line in each, so that as many are kept as buffers fit into those ways.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import cython

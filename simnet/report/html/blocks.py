@@ -1,7 +1,5 @@
 """What a report is made of. Texts are plain: the template escapes them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The part of a report about a capture: what its connections carried, and when."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -99,8 +99,7 @@ def path_section(name: str, found: Mapping[str, Explanation]) -> Section:
     ordered = sorted(kinds, key=_place)[:_MOST_STAGES]
     stages = [
         Stage(
-            _STAGES.get(kind, kind),
-            tuple(_fullest(case, kind, one) for case, one in found.items()),
+            _STAGES.get(kind, kind), tuple(_fullest(case, kind, one) for case, one in found.items())
         )
         for kind in ordered
     ]
@@ -151,10 +150,7 @@ def _utilisations(found: Mapping[str, Explanation]) -> tuple[tuple[str, ...], ..
     ]
     names = dict.fromkeys(name for uses in used for name in uses)
     return tuple(
-        (
-            name,
-            *(f"{_PERCENT * u[name].utilisation:.1f}" if name in u else "-" for u in used),
-        )
+        (name, *(f"{_PERCENT * u[name].utilisation:.1f}" if name in u else "-" for u in used))
         for name in names
     )
 

@@ -1,7 +1,5 @@
 """Parts of a report: of files that commands printed, and of scenarios that are simulated for it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Of texts to read only: what is to be typed stays as it is.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -1,7 +1,5 @@
 """The end of every answer: its fingerprint, and the command that gives it again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ Size, depth and numbers are bounded, characters that a page must not obey are es
 left has to be a document of a known kind, to the last key.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass

@@ -3,24 +3,20 @@
 Only systems that simnet has itself are loaded: a file of a stranger names no file of this machine.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError
 from simnet.report.html.blocks import Facts, Section, Table
 from simnet.report.progress import watching
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.parameter import State
 from simnet.study.explain.explain import Observed, observed
 from simnet.study.run.validity import lengthened
 from simnet.study.whatif.plan import DISK_TIMES
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 _APPLY: Final = "--apply"
 # of a run to look at: enough for pictures, too short for a verdict

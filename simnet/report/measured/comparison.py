@@ -24,8 +24,7 @@ def comparison(found: Comparison, *, every: bool = False) -> str:
     parts = [
         f"{what} {titled(found.scenario, found.tunings, ())}",
         columns(
-            ("metric", *(("before",) if found.before else ()), *names),
-            [cells(row) for row in rows],
+            ("metric", *(("before",) if found.before else ()), *names), [cells(row) for row in rows]
         ).rstrip("\n"),
     ]
     if len(rows) < len(found.rows):

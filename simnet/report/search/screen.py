@@ -1,18 +1,13 @@
 """A screening for reading: what matters most first, then what changed nothing."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.study.run.measures import METRICS, SCREENED
-from simnet.study.screen.document import in_percent
+from simnet.study.screen.document import Effect, Screen, Screened, in_percent
 from simnet.study.whatif.verdict import end_text
 from simnet.terminal import folded
-
-if TYPE_CHECKING:
-    from simnet.study.screen.document import Effect, Screen, Screened
 
 SHARES_TITLE: Final = "share of the variance in percent, alone, and also with others (95 %)"
 MEANING: Final = (

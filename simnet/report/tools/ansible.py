@@ -7,20 +7,14 @@ Sources: docs.ansible.com, "Tags" (``never``), "Advanced playbook syntax" (``!un
 module ``ansible.posix.sysctl``.
 """
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from simnet.printable import printable
 from simnet.report.tools.parts import Parts, parts_of
-from simnet.scenario.commands.commands import EACH_PEER
+from simnet.scenario.commands.commands import EACH_PEER, Commands
 from simnet.scenario.commands.distribution import SYSCTL_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simnet.scenario.commands.commands import Commands
 
 CONSOLE: Final = "simnet_console"
 """The variable that lets commands run which cut sessions off."""

@@ -5,11 +5,10 @@ a knob is set as if it were typed after `--set`; one that simnet knows and does 
 not know, is listed as such. Nothing is set unless all of it can be.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from simnet.errors import InputError
 from simnet.scenario.commands.attribute_listing import (
@@ -20,14 +19,9 @@ from simnet.scenario.commands.attribute_listing import (
     read_listing,
 )
 from simnet.scenario.core.entries import PEER
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.knobs import KNOBS
-from simnet.scenario.core.tree import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.tree import Path, Tree
+from simnet.scenario.core.tree import Entry, Path, Tree
 
 State = Literal["modelled", "not modelled", "unknown", "elsewhere"]
 _PEER: Final = "peer"
@@ -133,9 +127,7 @@ def captured(tree: Tree, files: Sequence[str], overrides: Mapping[str, str]) -> 
 
 
 def _attribute_row(
-    row: CapturedAttribute,
-    kept: set[tuple[str, str, int | None]],
-    stronger: Mapping[str, str],
+    row: CapturedAttribute, kept: set[tuple[str, str, int | None]], stronger: Mapping[str, str]
 ) -> CapturedAttribute:
     """Say that what a row sets is overridden."""
     for name in row.settings:

@@ -8,15 +8,11 @@ Server since 12, Debian since 8, Ubuntu since 15.04; OpenWrt (rc.common of its b
 ``/etc/modules.conf`` of kmodloader in ubox, ``/etc/sysctl.conf``, which an upgrade keeps).
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OWN_NAME: Final = "simnet-tuning"
 """What files of simnet's own are called on a machine."""
@@ -225,12 +221,7 @@ _BY_NAME: Final = {
     "systemd": _SYSTEMD,
     "openwrt": _OPENWRT,
 }
-_NETWORKS: Final = {
-    "rhel": "nmcli",
-    "debian": "interfaces",
-    "ubuntu": "netplan",
-    "sles": "wicked",
-}
+_NETWORKS: Final = {"rhel": "nmcli", "debian": "interfaces", "ubuntu": "netplan", "sles": "wicked"}
 STYLES: Final = (_SLES, _RHEL, _SYSTEMD, _OPENWRT)
 """Those whose commands differ."""
 

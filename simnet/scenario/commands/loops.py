@@ -1,14 +1,10 @@
 """Many commands of one shape as a loop of the shell: ``for each in 64:0 65:1 ...``."""
 
-from __future__ import annotations
-
 import re
 import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 _LEAST: Final = 9
 _WIDTH: Final = 96

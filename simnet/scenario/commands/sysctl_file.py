@@ -3,8 +3,6 @@
 Sources: sysctl(8), sysctl.conf(5), sysctl.d(5).
 """
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass
 from pathlib import Path

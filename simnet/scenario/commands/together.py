@@ -1,7 +1,5 @@
 """What a subject has typed for several of its settings at once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

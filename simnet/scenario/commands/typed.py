@@ -6,22 +6,16 @@ stand with ``;`` or ``&&`` between. Nothing is executed.
 Sources: ethtool(8), ip-link(8), sysctl(8), systemctl(1), service(8).
 """
 
-from __future__ import annotations
-
 import re
 import shlex
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from simnet.scenario.commands.distribution import STYLES
 from simnet.scenario.core.entries import PEER
-from simnet.scenario.core.knob import PLACES
+from simnet.scenario.core.knob import PLACES, Knob
 from simnet.scenario.core.knobs import KNOBS, knob_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simnet.scenario.core.knob import Knob
 
 _LONGEST: Final = 100_000
 _PLACE: Final = re.compile(r"\\\{(\w+)\\\}")

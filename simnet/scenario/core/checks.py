@@ -1,15 +1,9 @@
 """What values that are legal one by one have to fulfil together."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.scenario.core.subject import exchanges, setup_of, subjects
-from simnet.scenario.core.tree import dotted
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
-
+from simnet.scenario.core.tree import Path, Table, Tree, dotted
 
 _GIB: Final = 1 << 30
 MOST_BYTES: Final = 4 * _GIB

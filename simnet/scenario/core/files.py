@@ -199,10 +199,7 @@ class SystemTable(_Clients):
     otherwise.
     """
 
-    peers: Annotated[
-        tuple[PeerTable, ...],
-        Field(description="the other ends"),
-    ] = ()
+    peers: Annotated[tuple[PeerTable, ...], Field(description="the other ends")] = ()
     cables: Annotated[
         tuple[tuple[int, int], ...],
         Field(description="for each port of the server, the number of a peer and of its port"),

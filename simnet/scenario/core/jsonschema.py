@@ -4,8 +4,6 @@ They are generated from the classes that the loader uses, and lie in ``models/sc
 ``scenarios/schema``; the first line of a file, ``#:schema PATH``, says where to an editor.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json
@@ -28,10 +26,7 @@ _INNERMOST: Final = re.compile(r"^(.*[\[{])\n([^\[\]{}]*)\n *([\]}],?)$", re.MUL
 _NUMBER: Final = {"type": ["string", "integer", "number"]}
 _SHAPES: Final[dict[str, dict[str, Any]]] = {
     "number": _NUMBER,
-    "quantity": {
-        "type": "string",
-        "pattern": r"^\s*\d[\d_]*(\.\d+)?([eE][+-]?\d+)?\s*[^\s\d].*$",
-    },
+    "quantity": {"type": "string", "pattern": r"^\s*\d[\d_]*(\.\d+)?([eE][+-]?\d+)?\s*[^\s\d].*$"},
     "sourced": {
         "type": "object",
         "additionalProperties": False,

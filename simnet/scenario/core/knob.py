@@ -1,20 +1,16 @@
 """A knob: how its value is read, written, applied on a real machine and undone."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, auto
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from simnet.host.cpulist import cpu_ranges, cpulist_text, cpus_of_words
 from simnet.scenario.core.parameter import Spec, Value
 from simnet.scenario.core.specs import PORT_NAME, Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
 
 _LAST_CPU: Final = 9999
 # what takes 1 and 0 where others take on and off

@@ -5,20 +5,14 @@ how to apply it on a real machine, and whether the model implements it. Its defa
 of the scenario's models; undoing a knob is applying its default. Each subject announces its own.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.scenario.core.knob import Knob, ModelName
-from simnet.scenario.core.subject import subjects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simnet.scenario.core.subject import Subject
+from simnet.scenario.core.subject import Subject, subjects
 
 UNREAD: Final = frozenset(chain.from_iterable(one.unread for one in subjects()))
 """Attributes that no mechanism reads.

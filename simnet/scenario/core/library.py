@@ -1,13 +1,12 @@
 """Finding and reading models and scenarios, with errors that name file, line and key."""
 
-from __future__ import annotations
-
 import functools
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from simnet import _share
 from simnet.errors import InputError
@@ -21,9 +20,6 @@ from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import models
 from simnet.scenario.core.tree import Tree
 from simnet.spelling import nearest
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 _Section = TypeVar("_Section", bound=Section)
 

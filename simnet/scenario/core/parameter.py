@@ -9,18 +9,13 @@ A :class:`Spec` says which kind of value a key takes and its legal range. The sa
 file (where it turns the table into a :class:`Parameter`) and the effective value (a plain number).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import PydanticCustomError, core_schema
 
 from simnet.scenario.core.units import KINDS, Kind, UnitError, format_quantity
-
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 
 # How sure a value of a model is.
 ModelState: TypeAlias = Literal["measured", "datasheet", "calibrated", "assumed"]

@@ -6,8 +6,6 @@ from it (:func:`file_model`): the same key without the unit, and a table with va
 source.
 """
 
-from __future__ import annotations
-
 import functools
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, get_args, get_origin
 

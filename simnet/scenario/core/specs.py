@@ -1,7 +1,5 @@
 """The kinds of values that a key can take: quantities, names, flags, links."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -98,12 +96,7 @@ class Quantity(Spec):
             return one
         if self.length == ANY:
             return {"type": "array", "items": one}
-        return {
-            "type": "array",
-            "items": one,
-            "minItems": self.length,
-            "maxItems": self.length,
-        }
+        return {"type": "array", "items": one, "minItems": self.length, "maxItems": self.length}
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,15 @@ scan of the text that knows headers, keys, multi-line strings and multi-line arr
 runs on text that ``tomllib`` has accepted, so it need not detect errors itself.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 from simnet.errors import InputError
 from simnet.files import read_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 

@@ -8,18 +8,14 @@ unit is refused instead of rounded.
 Bits and cycles are dimensions of their own, so ``"1 Gbit/s"`` is no clock frequency.
 """
 
-from __future__ import annotations
-
 import functools
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.spelling import closest
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class UnitError(ValueError):

@@ -11,16 +11,12 @@ Source: Modules/gcmodule.c of CPython 3.11: `gc_freeze_impl`, `gc_unfreeze_impl`
 `long_lived_pending`; Objects/obmalloc.c: `_Py_GetAllocatedBlocks`.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Final
 
 # pools of frames and packets are allocated in thousands
 _ALLOCATIONS_PER_COLLECTION: Final = 1_000_000

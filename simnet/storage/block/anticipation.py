@@ -5,8 +5,6 @@ Source: the `as_antic_*`, `as_can_*` and `as_close_req` functions of block/as-io
 or has finished without a request dispatched since.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

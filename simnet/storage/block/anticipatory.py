@@ -12,8 +12,6 @@ queue touched last, or of a synchronous write. And `as_close_req` compares milli
 jiffies. What is anticipated, and for how long, is in `simnet.storage.block.anticipation`.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any, ClassVar
 

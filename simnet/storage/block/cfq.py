@@ -7,8 +7,6 @@ of the process, unless that thinks longer than this in the mean. Reads of a proc
 are waited for 2 ms at most, and not at all when the device takes more than four commands.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import cython

@@ -4,8 +4,6 @@ Source: `cfq_resort_rr_list` to `cfq_set_active_queue` in block/cfq-iosched.c, L
 kernel puts a preempted queue before the last one of the list; so does this.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

@@ -7,8 +7,6 @@ was, or starts again with its oldest request when that one's deadline is over, w
 direction was served in between, or when there is none with a higher sector.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any, ClassVar
 

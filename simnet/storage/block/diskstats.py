@@ -6,8 +6,6 @@ Columns: iostat.c of sysstat 9.1.5. A request counts from its insertion into the
 is complete; `svctm` is utilisation over throughput, no time that anything takes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -3,8 +3,6 @@
 Source: include/linux/elevator.h and block/elevator.c of Linux 2.6.18.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -3,8 +3,6 @@
 Source: `get_request`, `get_request_wait` and `freed_request` in block/ll_rw_blk.c of Linux 2.6.18.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Source: `elv_merge`, `ll_back_merge_fn`, `ll_front_merge_fn` and `attempt_merge`
 and block/ll_rw_blk.c of Linux 2.6.18; later in block/blk-merge.c, the same for several queues.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

@@ -5,8 +5,6 @@ with the request that the queue touched last. Requests merge with a neighbour in
 What is dispatched together is sorted by the dispatch queue.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import cython

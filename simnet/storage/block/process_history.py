@@ -5,8 +5,6 @@ block/as-iosched.c, which block/cfq-iosched.c of Linux 2.6.18 has for itself. Me
 eighth a sample and are fixed-point numbers: 256 is one sample.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.compiled import Public

@@ -11,8 +11,6 @@ The code that a process would run while it sleeps is a callback: `submit` says w
 taken at once, and calls `resume` when it is taken later.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

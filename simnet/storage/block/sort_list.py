@@ -4,8 +4,6 @@ The kernel's are a red-black tree and a hash of lists; with the few hundred requ
 array that is searched by halves does the same.
 """
 
-from __future__ import annotations
-
 import cython
 
 from simnet.storage.block.request import Request

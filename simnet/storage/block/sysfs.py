@@ -4,8 +4,6 @@ Source: `queue_*_show` and `queue_*_store` in block/ll_rw_blk.c of Linux 2.6.18.
 tunables are `iosched/NAME`.
 """
 
-from __future__ import annotations
-
 from simnet.spelling import nearest
 from simnet.storage.block.queue import RequestQueue
 

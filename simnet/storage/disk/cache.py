@@ -1,7 +1,5 @@
 """A disk's buffer for what is written and not yet on the medium."""
 
-from __future__ import annotations
-
 
 class WriteBuffer:
     """Written sectors that are not on the medium, as ranges.

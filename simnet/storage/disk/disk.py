@@ -10,8 +10,6 @@ no command needs the mechanism, or in turn with the commands when the buffer is 
 full; half of the buffer is for writes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -1,7 +1,5 @@
 """What every disk keeps about the commands that it has taken, whatever is inside it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -7,8 +7,6 @@ the pages are programmed behind that, and a write whose pages would not fit wait
 no garbage collection: a write costs one page program a page, however full the disk is.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -7,8 +7,6 @@ takes before a write (skew), so a sequential transfer loses just that time at th
 the sustained rate of a data sheet is a track's bytes in a revolution and the mean skew.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from dataclasses import dataclass

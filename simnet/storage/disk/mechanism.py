@@ -11,8 +11,6 @@ Ruemmler and Wilkes (IEEE Computer 27(3), 1994); scheduling after Worthington, G
 - sptf: the least time until the first sector passes, seek and rotation together.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython
@@ -101,11 +99,7 @@ class Mechanism:
         return 0
 
     def holds(
-        self,
-        sector: cython.longlong,
-        end: cython.longlong,
-        now: cython.longlong,
-        idle: cython.bint,
+        self, sector: cython.longlong, end: cython.longlong, now: cython.longlong, idle: cython.bint
     ) -> cython.bint:
         """Whether a read is in the buffer. One that is just being read keeps the heads going."""
         ahead: ReadAhead = self.ahead

@@ -1,7 +1,5 @@
 """What a disk is: the numbers that `models/disks/` holds, in base units."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 SECTOR_BYTES = 512

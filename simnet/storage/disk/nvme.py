@@ -13,8 +13,6 @@ There is no suspending of programs, no erasing, and no power limit. Sources: Agr
 "Design Tradeoffs for SSD Performance", 2008; NVM Express Base Specification 1.4, section 4.1.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import deque
 

@@ -5,8 +5,6 @@ sector. After a read the heads go on reading the following sectors until a comma
 the segment is full. How far they have come is arithmetic, computed when it is read.
 """
 
-from __future__ import annotations
-
 from array import array
 from math import sqrt
 from typing import Any

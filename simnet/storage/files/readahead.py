@@ -6,8 +6,6 @@ to `ra_pages`; a read elsewhere closes them. A queue that is congested is not gi
 in a row that were in the cache already turn it off.
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 # VM_MIN_READAHEAD is 16 KiB

@@ -18,8 +18,6 @@ other queues' requests while it waits, merging of cooperating queues, `max_budge
 rate, charging slow queues for time, groups, and asynchronous requests, which direct I/O has not.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import cython

@@ -5,8 +5,6 @@ over its weight later. Virtual time goes on with the service that is given, over
 weights; of the queues that should have begun by then, the one goes next that would finish first.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 
@@ -172,8 +170,7 @@ class ServiceTree:
             return None
         begun = max(self.vtime, min(queue.start for queue in self.active))
         found: Any = min(
-            (queue for queue in self.active if queue.start <= begun),
-            key=lambda queue: queue.finish,
+            (queue for queue in self.active if queue.start <= begun), key=lambda queue: queue.finish
         )
         return found
 

@@ -1,7 +1,5 @@
 """What the block layer and the NVMe driver cost a CPU, in whole nanoseconds kept as ps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

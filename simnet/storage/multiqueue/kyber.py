@@ -14,8 +14,6 @@ Discards and other requests are no workload here, so their domains are left out;
 requests, which are limited to three quarters of the tags, are, too.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any, ClassVar
 

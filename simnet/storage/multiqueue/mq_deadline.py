@@ -8,8 +8,6 @@ where the direction was, or from its oldest request if that one's deadline is ov
 higher sector. Zones and `async_depth` are left out; before 5.14 all classes are one.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any, ClassVar
 

@@ -101,14 +101,7 @@ class MultiQueue(CompletingQueue):
         node: int = 0,
     ) -> None:
         super().__init__(
-            sim,
-            path,
-            hz,
-            drive,
-            machine=machine,
-            costs=costs,
-            rq_affinity=rq_affinity,
-            node=node,
+            sim, path, hz, drive, machine=machine, costs=costs, rq_affinity=rq_affinity, node=node
         )
         self.max_sectors = max_sectors
         self.max_segments = max_segments

@@ -3,8 +3,6 @@
 Source: include/linux/blk-mq.h and `blk_mq_rq_ctx_init` in block/blk-mq.c of Linux 6.12.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

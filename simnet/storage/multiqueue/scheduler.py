@@ -3,8 +3,6 @@
 Source: `struct elevator_mq_ops` in block/elevator.h of Linux 6.12.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -11,8 +11,6 @@ share one connection each way, in order. At either end a thread reads it (see `r
 that `attach` has not given processors reads in no time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython
@@ -214,8 +212,7 @@ class NsdCluster(Frontend):
     def fetch(self, request: NsdRequest) -> cython.int:
         """Ask the client for a write's data."""
         return self.flows.send(
-            self._to_client(request),
-            new_message(self.message_bytes, self, _FETCH, request),
+            self._to_client(request), new_message(self.message_bytes, self, _FETCH, request)
         )
 
     def answer(self, request: NsdRequest) -> cython.int:
@@ -223,10 +220,7 @@ class NsdCluster(Frontend):
         size: cython.longlong = self.message_bytes
         if not request.write:
             size = request.size_bytes
-        return self.flows.send(
-            self._to_client(request),
-            new_message(size, self, _ANSWER, request),
-        )
+        return self.flows.send(self._to_client(request), new_message(size, self, _ANSWER, request))
 
     def message_arrived(self, message: Message) -> cython.int:
         """A message has come, to a server or to a client: its thread works on data."""

@@ -110,20 +110,12 @@ class NsdFabric(Component):
         end = Address(_SERVER_MAC + server * _MAC_STEP, _SERVER_IP + server, _GPFS_PORT)
         clients = [
             Address(
-                _CLIENT_MAC + c * _MAC_STEP,
-                _CLIENT_IP + c,
-                _EPHEMERAL_LOW + luck.below(_EPHEMERAL),
+                _CLIENT_MAC + c * _MAC_STEP, _CLIENT_IP + c, _EPHEMERAL_LOW + luck.below(_EPHEMERAL)
             )
             for c in range(model.clients)
         ]
         return Lag(
-            self.sim,
-            path,
-            model.lag_mode,
-            model.xmit_hash_policy,
-            model.server_ports,
-            end,
-            clients,
+            self.sim, path, model.lag_mode, model.xmit_hash_policy, model.server_ports, end, clients
         )
 
     def _connect(self, way: int) -> Flow:

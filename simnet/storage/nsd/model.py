@@ -3,8 +3,6 @@
 `simnet.scenario.parts.nsd.schema` explains each value, and `models/filesystems/` has them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from simnet.storage.disk.model import DiskModel

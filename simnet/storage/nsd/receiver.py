@@ -12,7 +12,6 @@ do, too. That the thread itself sends is assumed: the daemon's threads are not p
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 import cython
 

@@ -14,8 +14,6 @@ The memory (`pagepool` times `nsdRAIDBufferPoolSizePct`) holds the tracks under 
 left, those that were used last.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

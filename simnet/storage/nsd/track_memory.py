@@ -4,8 +4,6 @@ A hash table and a list in order of use, both of numbers in arrays: tracks come 
 block, and an object for each would lie in memory that nothing else has in the cache.
 """
 
-from __future__ import annotations
-
 from array import array
 
 import cython

@@ -3,8 +3,6 @@
 Work is booked when it is known, in order, so when it ends is arithmetic and needs no event.
 """
 
-from __future__ import annotations
-
 from array import array
 
 import cython

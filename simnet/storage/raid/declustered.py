@@ -19,8 +19,6 @@ Every strip that is read is checked and every track that is written is encoded b
 CPUs, strip by strip.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

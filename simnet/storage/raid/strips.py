@@ -5,8 +5,6 @@ same range of as many others as a track has data strips. The parity of a part th
 the old data and parity, or the data beside it, whichever are fewer strips.
 """
 
-from __future__ import annotations
-
 from array import array
 from typing import Any
 

@@ -21,7 +21,6 @@ R. Haskin, "GPFS: A Shared-Disk File System for Large Computing Clusters" (FAST 
 """
 
 # mypy: no-strict-optional
-from __future__ import annotations
 
 from collections import deque
 from typing import Any

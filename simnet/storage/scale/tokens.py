@@ -7,8 +7,6 @@ same range, one alone may write. After F. Schmuck and R. Haskin, "GPFS: A Shared
 for Large Computing Clusters" (FAST 2002), section 3.2.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Final
 

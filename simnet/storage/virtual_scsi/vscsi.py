@@ -237,10 +237,7 @@ class VirtualDisk:
     """
 
     def __init__(
-        self,
-        adapter: VirtualAdapter,
-        backing: DiskPartition,
-        backing_queue: RequestQueue,
+        self, adapter: VirtualAdapter, backing: DiskPartition, backing_queue: RequestQueue
     ) -> None:
         self.adapter = adapter
         self.backing = backing

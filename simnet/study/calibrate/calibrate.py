@@ -6,8 +6,6 @@ Every point is simulated with the same seeds, and the noise of a residual is the
 seeds; `leastsquares` says how the fit and its intervals are made.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ the CPUs without a row do, and a newline at the very end. By the closing comment
 complete capture differs from one that was cut between two rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

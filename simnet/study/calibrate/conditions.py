@@ -5,8 +5,6 @@ those in a folder of it are of what the folder's `case.toml` says: `settings`, `
 `seconds` between two listings of counts.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ Where what was measured chose the draws that a document keeps, nothing is linear
 for again without a measurement, and numbers are means over them (`Document.searches`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,8 +14,6 @@
 The draws are kept beside the scenario, so that what is known of sums of costs stays known.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

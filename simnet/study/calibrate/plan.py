@@ -9,8 +9,6 @@ greedy D-optimal design). Source: Atkinson, Donev and Tobias, "Optimum Experimen
 SAS", 2007, chapters 10 and 11.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -59,9 +57,7 @@ _LOADS: Final = (
     Load("receive", (("test", "netserver"),), "iperf3 -c PEER -R -t 30 -J > {folder}/iperf3.json"),
     Load("send", (("test", "netperf"),), "iperf3 -c PEER -t 30 -J > {folder}/iperf3.json"),
     Load(
-        "requests",
-        (("test", "tcp_rr"),),
-        "netperf -H PEER -t TCP_RR -l 30 > {folder}/netperf.txt",
+        "requests", (("test", "tcp_rr"),), "netperf -H PEER -t TCP_RR -l 30 > {folder}/netperf.txt"
     ),
     Load(
         "small-messages",

@@ -4,8 +4,6 @@ A stage says what is fitted to which measurements, and how every point is simula
 uses more measurements; what it could not know before is predicted first and frozen.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -4,8 +4,6 @@
 `capacity_runs` simulates it, as long as the limits need.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -15,24 +13,11 @@ from typing import Final
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.units import Kind, UnitError, parse_quantity
-from simnet.study.capacity.document import (
-    Capacity,
-    Interval,
-    LoadResults,
-    PortLoad,
-    TriedLoad,
-)
+from simnet.study.capacity.document import Capacity, Interval, LoadResults, PortLoad, TriedLoad
 from simnet.study.capacity.runs import Measured, Runner, Setting, rate_of, waits
 from simnet.study.capacity.search import CONFIDENCE, LOOKS, Found, Judged, Plan, search
 from simnet.study.capacity.verdict import Criterion, Limits
-from simnet.study.run.arguments import (
-    Names,
-    Settings,
-    options_of,
-    seed_of,
-    text_of,
-    time_us_of,
-)
+from simnet.study.run.arguments import Names, Settings, options_of, seed_of, text_of, time_us_of
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import pooled
 from simnet.study.run.machine import machine
@@ -243,8 +228,7 @@ def _carried(runs: Sequence[Measured]) -> LoadResults:
 
     ports = tuple(
         PortLoad(
-            name=port,
-            **{name: mean([run.ports[port][name] for run in runs]) for name in rates},
+            name=port, **{name: mean([run.ports[port][name] for run in runs]) for name in rates}
         )
         for port, rates in runs[0].ports.items()
     )

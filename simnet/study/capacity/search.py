@@ -26,8 +26,6 @@ Which loads come next depends on verdicts alone, so an interrupted search that f
 kept takes the same way again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -32,8 +32,6 @@ level of a single bound is that divided by their number. The more replications, 
 matters: with 32 of them a bound lies 4 standard errors from the mean instead of 2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ Source: Welch, The generalization of Student's problem when several different po
 are involved, Biometrika 34 (1947) 28.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -22,13 +22,7 @@ from simnet.spelling import nearest
 from simnet.study.compare.change import Moved, changed
 from simnet.study.compare.meaning import meaning
 from simnet.study.compare.metrics import kind_of, predicted
-from simnet.study.compare.prediction import (
-    Prediction,
-    Saved,
-    before_change,
-    drawn,
-    read_prediction,
-)
+from simnet.study.compare.prediction import Prediction, Saved, before_change, drawn, read_prediction
 from simnet.study.compare.row import Row
 from simnet.study.run.arguments import Names, count_of, names_of
 from simnet.study.validate.intervals import discrepancy, hull, parameters

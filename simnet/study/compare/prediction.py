@@ -1,10 +1,9 @@
 """A saved result, and how far drawn parameters would have moved its numbers."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import ValidationError
 
@@ -23,10 +22,6 @@ from simnet.study.whatif.tuning import read_tuning
 from simnet.study.whatif.whatif import SCHEMA as WHATIF
 from simnet.study.whatif.whatif import WhatIf
 from simnet.study.work.cases import Case, Member, Progress, simulate_all
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Prediction: TypeAlias = Result | WhatIf
 

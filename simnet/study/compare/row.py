@@ -1,7 +1,5 @@
 """One metric of a comparison."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict, Field
 
 

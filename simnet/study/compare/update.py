@@ -1,17 +1,12 @@
 """Takes what was compared into the calibration of a user's host."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
 from simnet.scenario.core.library import scenario_names
 from simnet.study.calibrate.conditions import add
 from simnet.study.compare.prediction import read_prediction
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def kept(

@@ -6,26 +6,21 @@ must be the same, and their times within 2 ms for some phase of the kernel's tic
 and the SACK blocks are compared, too, and counted.
 """
 
-from __future__ import annotations
-
 import functools
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from simnet.errors import InputError
 from simnet.net.link.skb import CE, CWR, ECE, ECT
 from simnet.scenario.core.library import find_model, flat, model_names, read_model
+from simnet.study.conform.end import Segment
 from simnet.study.conform.packetdrill import read_script
 from simnet.study.conform.phase import phases
 from simnet.study.conform.recording import MS_PS, Expected, Recording, bursts, replay
 from simnet.study.conform.script import recording_of
 from simnet.study.conform.trace import read_traces
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from simnet.study.conform.end import Segment
 
 _TOLERANCE_PS: Final = 2 * MS_PS
 

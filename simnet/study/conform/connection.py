@@ -1,7 +1,5 @@
 """A connection for one end by itself: what was agreed on, and the sender that comes of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -10,8 +10,6 @@ and assertions (`packetdrill_assert`).
 What comes after the first close, shutdown or FIN is not looked at.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from itertools import pairwise

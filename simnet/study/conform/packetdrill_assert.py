@@ -4,17 +4,13 @@ The code is Python; understood are `assert`, with `and`, `or`, `not`, comparison
 fields, numbers and the states of congestion control, and `print`, which does nothing.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
+from collections.abc import Callable, Mapping
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.spelling import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 #: names of the states of `Recovery`, as numbers
 CA_STATES: Final = {

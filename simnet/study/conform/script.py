@@ -4,11 +4,10 @@ The kernel's sequence numbers begin at 0 with its SYN, as in the scripts; segmen
 one burst may be expected as one, as TSO makes them.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.errors import InputError
 from simnet.net.link.skb import CE, CWR, ECE, ECT
@@ -20,9 +19,6 @@ from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script
 from simnet.study.conform.recording import Expected, Recording
 from simnet.study.conform.step import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _US_PS: Final = 1_000_000
 _PREFIX: Final = "net.ipv4."

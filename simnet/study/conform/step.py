@@ -1,7 +1,5 @@
 """Something that happens to the kernel's end."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

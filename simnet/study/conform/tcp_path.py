@@ -11,8 +11,6 @@ back (`backward`) has the same rate and delay. Something may be put before the r
 `Application` may be used; `Requester` and `Responder` write and read messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -225,11 +223,7 @@ class TcpPath:
             late_ps=path.late_ps,
         )
         self.backward = LossyPath(
-            self.sim,
-            "path.backward",
-            stream=None,
-            rate_bps=path.rate_bps,
-            delay_ps=path.delay_ps,
+            self.sim, "path.backward", stream=None, rate_bps=path.rate_bps, delay_ps=path.delay_ps
         )
         self.left = self._endpoint("left", left, self.forward)
         self.right = self._endpoint("right", right, self.backward)
@@ -270,12 +264,7 @@ class TcpPath:
         settings = SenderSettings(
             mss=tcp.mss,
             congestion=CongestionMaker(
-                tcp.congestion,
-                tcp.initial_cwnd,
-                mss=tcp.mss,
-                abc=tcp.abc,
-                hz=tcp.hz,
-                rules=rules,
+                tcp.congestion, tcp.initial_cwnd, mss=tcp.mss, abc=tcp.abc, hz=tcp.hz, rules=rules
             ),
             wmem_default=tcp.wmem_bytes[0],
             wmem_max=tcp.wmem_bytes[1],

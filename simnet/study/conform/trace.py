@@ -8,12 +8,11 @@ SACK blocks), `delack_max_us` (TCP_DELACK_MAX_US; or in the name: `delack_max_50
 fell), `handshake_ms` (from the SYN-ACK to its ACK).
 """
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -23,9 +22,6 @@ from simnet.files import read_text
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.recording import MS_PS, Expected, Recording
 from simnet.study.conform.step import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _US_PS: Final = 1_000_000
 _LARGEST_FILE_BYTES: Final = 64 << 20

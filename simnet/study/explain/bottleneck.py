@@ -12,8 +12,6 @@ Where nothing is full, what is outstanding is limited, and throughput is that ov
 round trip (Little's law).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Final, Literal
 

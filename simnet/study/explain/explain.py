@@ -225,10 +225,7 @@ def observed(
         modelled_knobs=modelled,
         ignored_knobs=ignored,
         remarks=effective.remarks,
-        warnings=(
-            *result.warnings,
-            *_warnings(resources, _LOOKS if result.jobs else looks.count),
-        ),
+        warnings=(*result.warnings, *_warnings(resources, _LOOKS if result.jobs else looks.count)),
     )
     return Observed(result, explanation, looks.latencies, looks.timeline)
 

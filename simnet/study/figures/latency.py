@@ -22,10 +22,7 @@ _QUANTILES: Final = ((0.5, "p50"), (0.01, "p99"), (0.001, "p99.9"))
 
 
 def later_curves(
-    found: Mapping[str, Sequence[tuple[float, int]]],
-    axes: Axes | None = None,
-    *,
-    kind: str = "",
+    found: Mapping[str, Sequence[tuple[float, int]]], axes: Axes | None = None, *, kind: str = ""
 ) -> Figure:
     """A curve a case, named by its key: the share of the samples that are later than a latency.
 

@@ -6,19 +6,13 @@ It is an SVG with CSS animations and nothing else: no script, nothing from a net
 motion is not wanted (`prefers-reduced-motion`) all is shown at once, and the pointer stops it.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from simnet.study.figures.ladder import quiet_times, together
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.study.figures.ladder import Segment
+from simnet.study.figures.ladder import Segment, quiet_times, together
 
 _PS_PER_MS: Final = 10**9
 # in pixels

@@ -1,13 +1,9 @@
 """What a stream carries over a long way: by its buffers, the round trip, and what is lost."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from simnet.study.run.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # a window that doubles with every round trip fills any of these ways, and finds its rhythm
 _TRIPS: Final = 16

@@ -1,17 +1,12 @@
 """A key-value store on 100 GbE: by which way its CPUs hear of packets, and what that costs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import pandas as pd
 
+from simnet.study.run.result import Result
 from simnet.study.work.cases import Case, Member, simulate_all
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simnet.study.run.result import Result
 
 # by how packets are heard of
 COLOURS: Final = {

@@ -3,21 +3,17 @@
 What a CPU does is drawn below them. See `simnet.study.figures.moving` for how a picture plays.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.figures.moving import PLAYED, Moving
 from simnet.study.lesson.drawing import BLUE, GREEN, ORANGE, VERMILION
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _US: Final = 10**6
 _MS: Final = 10**9

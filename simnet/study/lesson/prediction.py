@@ -8,8 +8,6 @@ where the notebook is only read. A guess that nobody has changed is that of some
 asked about makes no difference.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 from typing import Final

@@ -29,11 +29,7 @@ if TYPE_CHECKING:
     from simnet.workload.relay import RelayWorker
 
 #: few clients, and workers with equal shares of them: what is left differs by CPU alone
-SMALL: Final = {
-    "relay.connections": "300",
-    "relay.rate_spread": "1",
-    "relay.balance": "balanced",
-}
+SMALL: Final = {"relay.connections": "300", "relay.rate_spread": "1", "relay.balance": "balanced"}
 _MS: Final = 10**9
 _MOST_OF: Final = 0.99
 _WARM_UP_PS: Final = 50 * _MS

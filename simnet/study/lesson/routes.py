@@ -1,8 +1,7 @@
 """Packets over a fabric with several routes: in which order they come, what a window mends."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
@@ -11,9 +10,6 @@ from simnet.net.infiniband.fabric import Fabric, fat_tree
 from simnet.net.infiniband.reorder_window import ReorderWindow
 from simnet.net.link.skb import Endpoint, new_skb
 from simnet.net.link.wire import Port
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SECOND: Final = 10**12
 _RATE_BPS: Final = 40 * 10**9

@@ -1,21 +1,17 @@
 """Simulates lists of changes, each beside the system as it is, with equal seeds."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from simnet.study.recommend.goals import Goal, Limit, Numbers, numbers
 from simnet.study.run.loss import kind_of
+from simnet.study.run.result import Result
 from simnet.study.screen.factors import Factor, turned
 from simnet.study.work.cases import Case, Member, Progress, simulate_all
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
-    from simnet.study.work.store import Store
+from simnet.study.work.store import Store
 
 
 @dataclass(frozen=True)
@@ -171,10 +167,7 @@ class Bench:
         return dict(zip(members, done, strict=True))
 
     def _trial(
-        self,
-        changes: Changes,
-        before: Sequence[Numbers | None],
-        after: Sequence[Numbers | None],
+        self, changes: Changes, before: Sequence[Numbers | None], after: Sequence[Numbers | None]
     ) -> Trial:
         was = [one for one in before if one is not None]
         now = [one for one in after if one is not None]

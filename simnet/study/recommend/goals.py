@@ -4,28 +4,23 @@ A limit is typed as ``METRIC<=VALUE`` or ``METRIC>=VALUE``. A value with a sign 
 ``latency_p99<=+50 %``, ``throughput>=-1 %``; of a loss it is in percentage points.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.spelling import nearest
 from simnet.study.run.arguments import time_us_of
 from simnet.study.run.measures import FAIRNESS, LOSS, METRICS, RATE, SCREENED, TAIL
+from simnet.study.run.result import Result
 from simnet.study.whatif.aim import GOALS as METRIC_OF_GOAL
-from simnet.study.whatif.aim import aim_of
+from simnet.study.whatif.aim import Criterion, aim_of
 from simnet.study.whatif.verdict import MARGIN_PERCENT
 from simnet.study.whatif.vetoes import FAIRNESS_PERCENT, LOSS_POINTS
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
-    from simnet.study.whatif.aim import Criterion
 
 Numbers: TypeAlias = Mapping[str, float]
 """Metrics of a run by name; without those that it lacks."""

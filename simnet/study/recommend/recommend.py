@@ -5,20 +5,19 @@ made as short as can be (`reduce`), and what is left is judged as `whatif` does.
 seeds of its own: the best of many looks better than it is, and only fresh seeds tell by how much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import simnet
 from simnet.errors import InputError
 from simnet.extras import require
+from simnet.scenario.core.effective import Effective
 from simnet.spelling import nearest
 from simnet.study.recommend.bench import Bench, Changes, Level, Trial
 from simnet.study.recommend.document import Recommendation, Step, Tried
-from simnet.study.recommend.goals import GOALS, goals_of, limits_of
+from simnet.study.recommend.goals import GOALS, Goal, Numbers, goals_of, limits_of
 from simnet.study.recommend.judge import judged
 from simnet.study.recommend.reduce import finalists, reduced
 from simnet.study.recommend.search import ordered, search
@@ -43,11 +42,7 @@ from simnet.study.whatif.plan import DISK_TIMES, MEMBERS, TIMES, fingerprint_of
 from simnet.study.whatif.verdict import MARGIN_PERCENT, Verdict, exit_status, student
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Member, Progress, case_of, runs_to_completion
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.recommend.goals import Goal, Numbers
-    from simnet.study.work.store import Store
+from simnet.study.work.store import Store
 
 RUNS: Final = 90
 _SHORT: Final = "100 ms"

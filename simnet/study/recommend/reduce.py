@@ -7,8 +7,6 @@ first, then single changes, until none can be missed (delta debugging: Zeller an
 Simplifying and isolating failure-inducing input, IEEE TSE 28 (2002) 183).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import fmean
 from typing import Final

@@ -16,18 +16,14 @@ All runs of the search have one seed: what differs is the change. A list that br
 behind all that keep them, by how much it breaks it.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.study.recommend.bench import Bench, Change, Changes, Level, Trial
 from simnet.study.recommend.reduce import SHARE
-
-if TYPE_CHECKING:
-    from simnet.study.screen.factors import Factor
+from simnet.study.screen.factors import Factor
 
 _STEP: Final = 2
 _ROUNDS: Final = 2

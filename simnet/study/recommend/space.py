@@ -1,16 +1,11 @@
 """What a search may change: tunings of the scenario, what subjects propose, knobs."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from simnet.scenario.core.subject import subjects
 from simnet.study.screen.factors import OFF_ON, Factor, check, chosen_of, names, taken
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # what the network and the other end must agree to: turned only if it is asked for
 _AGREED: Final = ("ifconfig {port} mtu",)

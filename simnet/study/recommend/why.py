@@ -1,18 +1,14 @@
 """Why a change helps, as its runs show it beside those without it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from statistics import fmean
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import METRICS
+from simnet.study.run.result import Result
 from simnet.study.whatif.mechanism import moved
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
 
 _BUSY: Final = 10.0
 _POINTS: Final = 5.0

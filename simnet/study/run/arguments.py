@@ -4,8 +4,6 @@ A number where a knob is one, a flag, several numbers, a path: each becomes the 
 command takes. What can't become one is refused with the argument's own name.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Mapping, Sequence
 from numbers import Real

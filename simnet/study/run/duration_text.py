@@ -1,7 +1,5 @@
 """Times as people say them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -4,22 +4,16 @@ An open-loop load offers messages at a rate that does not wait for answers. So a
 slow shows it: queues fill and packets are dropped, or messages pile up before it.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from simnet.rows import Count, Row
-from simnet.scenario.system.system import DropCount
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import PortCounts, Snapshot
+from simnet.scenario.system.system import DropCount, PortCounts, Snapshot
 
 _PS_PER_S = 10**12
 _PS_PER_US = 10**6

@@ -1,15 +1,9 @@
 """Whether a peer, and nothing of the system under test, was what could do no more."""
 
-from __future__ import annotations
+from collections.abc import Iterable
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.scenario.system.resource import FULL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.scenario.system.resource import Resource
+from simnet.scenario.system.resource import FULL, Resource
 
 _CPU: Final = "peer cpu"
 _PEER: Final = "peer"

@@ -1,20 +1,15 @@
 """The rows of a result: shares, rates and counts between two snapshots, by CPU, port and flow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from simnet.errors import SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
 from simnet.rows import Percent, Rate, Row
+from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
 from simnet.study.run.activity import idle_shares
 from simnet.study.run.loss import Latency, between, latency_in
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
 
 PS_PER_S = 10**12
 

@@ -1,18 +1,19 @@
 """One simulation from a scenario to its result: `simnet.run`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import simnet
 from simnet.errors import InputError
 from simnet.kernel.watch import with_watcher
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.scenario.core.unread import reads_of_settings, unread_settings
 from simnet.scenario.system.build import build
+from simnet.scenario.system.resource import Resource
+from simnet.scenario.system.system import Snapshot, System
 from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.flows import FlowTracer
@@ -25,12 +26,6 @@ from simnet.study.run.trace import TraceFile
 from simnet.study.run.validity import validity
 from simnet.study.statistics import runlength
 from simnet.study.work.memory import EnoughMemory
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.system.resource import Resource
-    from simnet.scenario.system.system import Snapshot, System
-
 
 # the results that `System.progress` counts, in its order
 _PROGRESS: Final = ("throughput_bps", "cpu_busy_percent")

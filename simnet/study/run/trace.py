@@ -10,8 +10,6 @@ Spans come in the order in which they end, because that is when their length is 
 Source: "Trace Event Format", Google, the document behind chrome://tracing.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import io

@@ -1,21 +1,15 @@
 """What a screening turns: the tunings of a scenario, and its knobs."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError
+from simnet.scenario.core.files import TuningTable
 from simnet.scenario.core.library import find_scenario, read_scenario
 from simnet.spelling import nearest
 from simnet.study.screen.controls import Control, controls, possible
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.files import TuningTable
 
 OFF_ON: Final = ("off", "on")
 

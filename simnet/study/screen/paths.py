@@ -10,18 +10,14 @@ Morris, Technometrics 33 (1991) 161; sampling is SALib's. Two rules save most of
 - A knob that has been turned twice, and is within chance, is turned no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from simnet.study.run.result import Result
 from simnet.study.screen.factors import Factor, turned
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
-    from simnet.study.work.cases import Case
+from simnet.study.work.cases import Case
 
 _LEVELS: Final = 4
 # paths that are drawn for each that is wanted: some steps of them do not go together

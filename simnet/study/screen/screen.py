@@ -13,14 +13,12 @@ vary, if that is asked for.
 All runs have the same seed, so what a factor leaves alone changes nothing at all.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import simnet
 from simnet.errors import InputError
@@ -36,6 +34,7 @@ from simnet.study.run.arguments import (
 )
 from simnet.study.run.machine import machine
 from simnet.study.run.measures import RATE, SCREENED
+from simnet.study.run.result import Result
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive, lengthened
 from simnet.study.screen.document import WITHIN, Effect, Screen, Screened, Share
@@ -53,11 +52,7 @@ from simnet.study.work.cases import (
     runs_to_completion,
     simulate_all,
 )
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
-    from simnet.study.screen.factors import Factor
-    from simnet.study.work.store import Store
+from simnet.study.work.store import Store
 
 PATHS: Final = 3
 DURATION: Final = "60 ms"

@@ -118,11 +118,7 @@ def _estimated(
     if np.ptp(values) == 0:
         return [Share(name=one.name, metric=metric) for one in every]
     found = sobol.analyze(
-        _problem(every),
-        values,
-        calc_second_order=False,
-        num_resamples=_RESAMPLES,
-        seed=seed,
+        _problem(every), values, calc_second_order=False, num_resamples=_RESAMPLES, seed=seed
     )
     return [
         Share(

@@ -4,8 +4,6 @@ Files come from strangers. Their bytes and frames are bounded; what is no TCP ov
 what is cut off is read up to there. dpkt parses.
 """
 
-from __future__ import annotations
-
 import io
 import socket
 import struct

@@ -5,8 +5,6 @@ type, length, body and length again; section header 0x0A0D0D0A, interface descri
 packet 6, whose body begins with the number of its interface.
 """
 
-from __future__ import annotations
-
 import struct
 from typing import Final
 

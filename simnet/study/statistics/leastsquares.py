@@ -13,8 +13,6 @@ Sources: Golub and Van Loan, "Matrix Computations", 5.5.7 (subset selection); Se
 "Nonlinear Regression", 5.1 (intervals by Student's t).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias

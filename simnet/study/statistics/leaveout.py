@@ -9,8 +9,6 @@ Source: ridge regression as a Gaussian prior, Hoerl and Kennard, Technometrics 1
 by Branch, Coleman and Li's method (`scipy.optimize.lsq_linear`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final

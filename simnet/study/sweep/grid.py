@@ -1,7 +1,5 @@
 """Values of a sweep as a person writes them: `1,2,4`, `64 B,1 KiB`, `10 us..50 us:10 us`."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

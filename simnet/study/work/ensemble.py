@@ -13,8 +13,6 @@ anchor's own error; what it does not determine keeps its spread. Source: the ens
 perturbed observations, van Leeuwen and Evensen, Monthly Weather Review 124 (1996) 2898.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -8,8 +8,6 @@ A question has five bytes, what is asked for and a number, and an answer four. T
 when its caller does, however that ends. Workers are its children, so it is asked how one ended.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os
@@ -22,14 +20,12 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.printable import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 BROKE_OFF: Final = 1 << 16
 """Stands for the exit status of a worker that is ended, or about which nobody can be asked."""

@@ -5,10 +5,9 @@ place of draws from the whole ranges: costs that no measurement tells apart stay
 sum, which one does, is narrow.
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -19,9 +18,6 @@ from simnet.rows import Printed, Row
 from simnet.scenario.core.library import scenario_names
 from simnet.study.work.cases import Case, Draw, Member
 from simnet.study.work.vary import uncertain_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _SCHEMA: Literal["simnet.draws/1"] = "simnet.draws/1"
 _NAME: Final = "calibration.json"

@@ -3,8 +3,6 @@
 A process that takes more than there is would be killed, or would take others down with it.
 """
 
-from __future__ import annotations
-
 import resource
 import time
 from pathlib import Path

@@ -5,8 +5,6 @@ connection: the piece in hand is finished first. An interrupt from the terminal 
 process; the caller answers it, and workers ignore it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import traceback

@@ -6,8 +6,6 @@ Source: `get_next_file_rr` in io_u.c, `setup_files` in filesetup.c of fio 3.36; 
 io_uring/rw.c of Linux 6.12.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -17,8 +17,6 @@ submits it (none of the sync engine, whose call is the completion latency), comp
 there until the job has the event.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

@@ -7,8 +7,6 @@ which a job of fio does not let pass: it is never asleep here.
 Source: `io_sq_thread`, `__io_sq_thread` in io_uring/sqpoll.c of Linux 6.12.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import cython

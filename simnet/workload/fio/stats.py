@@ -3,8 +3,6 @@
 Source: `io_u_mark_depth`, `io_u_mark_map` in io_u.c and options.c of fio 3.36.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

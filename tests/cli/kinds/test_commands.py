@@ -1,14 +1,13 @@
 """Every command answers, or refuses in a line, whatever kind of system a scenario is of."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from _pytest.mark import ParameterSet
 
 import simnet as api
 from simnet import _share
@@ -17,11 +16,6 @@ from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import load
 from simnet.study.compare.metrics import predicted
 from tests.cli.conftest import Outcome, Simnet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from _pytest.mark import ParameterSet
 
 # what is no part of its own: every scenario has them
 _EVERYWHERE = {"host", "balancer", "provenance", "applied", "remarks", "run", "workload", "switch"}

@@ -1,7 +1,5 @@
 """`simnet whatif --check`, and the jobs of the documentation that call it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every option of a search is one that the search takes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from inspect import signature
 from typing import Any

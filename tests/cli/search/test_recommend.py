@@ -1,7 +1,5 @@
 """A recommendation as a user asks for it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

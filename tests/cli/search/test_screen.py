@@ -1,7 +1,5 @@
 """A screening as a user asks for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

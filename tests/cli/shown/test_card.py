@@ -1,7 +1,5 @@
 """A card as the command writes it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """`--ansible` and `--tuned` of `whatif`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

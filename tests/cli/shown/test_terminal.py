@@ -1,7 +1,5 @@
 """What a terminal gets: lines that it has room for, colours where it shows them."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

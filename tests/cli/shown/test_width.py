@@ -1,7 +1,5 @@
 """A terminal of 80 columns has room for each line of each command, on stdout and on stderr."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

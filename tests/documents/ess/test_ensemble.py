@@ -1,7 +1,5 @@
 """The workloads that are consistent with what was measured, and what they are held to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

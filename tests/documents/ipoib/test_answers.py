@@ -1,7 +1,5 @@
 """The answers to the IPoIB document's measurements and to what it leaves to be predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a relay carries: the first limit that a made-up server reaches on the grid of loads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

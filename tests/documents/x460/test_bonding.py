@@ -1,7 +1,5 @@
 """The answer about the modes of bonding."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.documents.x460.bonding import CASES, numbers

@@ -1,7 +1,5 @@
 """The IOMMU: when it is asked to forget, who waits for whom, and what that costs. Exact."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Which rules of kernel/sched/fair.c came with which version of Linux."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

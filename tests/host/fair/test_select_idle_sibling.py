@@ -1,7 +1,5 @@
 """Where the fair scheduler puts a woken task (kernel/sched/fair.c of Linux 5.4 to 6.12)."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.simulator import Simulator

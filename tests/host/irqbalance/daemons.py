@@ -1,7 +1,5 @@
 """Interrupt sources for the daemons that place them."""
 
-from __future__ import annotations
-
 from simnet.host.apic import Apic, ApicMode
 from simnet.host.interrupt import IrqLine
 from simnet.host.irqbalance.irq_source import IrqSource, Traffic

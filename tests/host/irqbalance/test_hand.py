@@ -1,7 +1,5 @@
 """Interrupts placed by hand: a CPU for each queue, and relief for the busiest."""
 
-from __future__ import annotations
-
 from simnet.host.accounting import PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, USER
 from simnet.host.interrupt import IrqLine
 from simnet.host.irqbalance.hand import PlacedByHand

@@ -1,7 +1,5 @@
 """The daemon as a SimPy process: where it leaves the interrupts."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

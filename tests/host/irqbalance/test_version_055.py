@@ -1,7 +1,5 @@
 """irqbalance 0.55: placements worked out by hand from its cost function, and its modes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """irqbalance 1.0: what counts as overloaded, what moves then, and where to."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.irqbalance import version_10 as irqbalance_10

@@ -4,8 +4,6 @@ The tree has two nodes of two packages with two caches of two threads; what coun
 whom, so a place is the tuple of numbers on the way down to it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """A CPU of a host: who runs, and for how long; a virtual CPU that halts, polls, is preempted."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM

@@ -1,17 +1,12 @@
 """Looking at a machine changes nothing, and a tracer is told the times that it counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
+from simnet.scenario.system.system import System
 from tests.laws.books import US, built
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import System
 
 SCENARIOS = [
     ("x460-out-of-box", ("affinity",), 1500),

@@ -4,8 +4,6 @@
 the two arrays of `struct rq`. Two nodes of two cores of two threads; tasks wait and never run.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

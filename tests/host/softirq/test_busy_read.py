@@ -1,7 +1,5 @@
 """A reader that polls: what its socket knows, and when the device interrupts meanwhile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Handlers of a storage device's interrupt, and the thread that does work for later."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from simnet.host.softirq.deferred import DeviceInterrupt, WorkQueue

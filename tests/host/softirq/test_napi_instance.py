@@ -1,7 +1,5 @@
 """When the interrupt of a polled queue comes back: deferral, busy polling, suspension."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

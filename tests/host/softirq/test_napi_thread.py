@@ -1,7 +1,5 @@
 """A kernel thread that polls a queue in place of the softirq (net/core/dev.c of Linux 6.12)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Queues of devices of which only their polls are simulated."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.machine import Machine

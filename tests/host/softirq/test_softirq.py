@@ -1,7 +1,5 @@
 """NET_RX rounds, poll lists and ksoftirqd (net_rx_action, __do_softirq of Linux 2.6.18)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """What NET_RX processing of later kernels does differently, and interrupts to other CPUs."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

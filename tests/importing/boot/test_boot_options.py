@@ -1,16 +1,12 @@
 """What a command line and the log of a kernel say of the IOMMU, and what an import makes of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
 from simnet.importing.import_host import import_host
 from simnet.scenario.core.load import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _CPUS: Final = "Architecture: x86_64\nCPU(s): 4\nVendor ID: {}\nModel name: {}\n"
 INTEL: Final = ("GenuineIntel", "Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz")

@@ -1,8 +1,7 @@
 """The deeper idle state of imported hosts: by the kernel's table, unless TuneD forbids it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -10,9 +9,6 @@ import simnet
 from simnet.importing.import_host import import_host
 from simnet.scenario.core.load import load
 from simnet.study.work.vary import ranged
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _CPUS: Final = "Architecture: x86_64\nCPU(s): 4\nVendor ID: GenuineIntel\nModel name: {}\n"
 GOLD: Final = "Intel(R) Xeon(R) Gold 6230 CPU @ 2.10GHz"

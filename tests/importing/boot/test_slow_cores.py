@@ -1,9 +1,8 @@
 """Hosts with slow cores: which model an import takes, and that it is slow for the right reasons."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ import simnet
 from simnet.importing.import_host import import_host
 from simnet.scenario.core.library import find_model, read_model
 from simnet.scenario.core.load import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MEASURED = "intel-xeon-gold-6128"
 # from the fastest

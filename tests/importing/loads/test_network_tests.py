@@ -1,9 +1,8 @@
 """Tests that were run on a host: its scenario repeats them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ import simnet
 from simnet.importing.source import read_source
 from tests.importing.loads.test_workload import counters, derivation, loaded, read
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TITLE = "TCP {} TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.0.0.2 () port 0 AF_INET"
 STREAM = """

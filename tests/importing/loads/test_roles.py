@@ -1,8 +1,7 @@
 """Hosts that are no end of TCP's streams: what they are called, and which load they get."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,14 +9,10 @@ import simnet
 from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.importing.writing.folder_out import Imported
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from tests.importing.loads.test_workload import derivation
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
 
 UNAME = "$ uname -a\nLinux gw1 6.1.0-28-amd64 #1 SMP x86_64\n$ nproc\n4\n"
 CARD = "$ ethtool -i {port}\ndriver: {driver}\n$ ethtool {port}\nSettings for {port}:\n\tSpeed: 25000Mb/s\n"  # noqa: E501

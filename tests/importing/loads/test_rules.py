@@ -1,7 +1,5 @@
 """Rules that a forwarded packet passes, as iptables and nft list them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,23 +1,18 @@
 """The load of an imported host: what was observed, and what becomes of it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import simnet
 from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import Imported, imported
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from tests.importing.test_settings import HOST, NETWORKING
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
 
 DEVICES = """Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed

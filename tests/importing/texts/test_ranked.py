@@ -1,14 +1,9 @@
 """What decides an answer is said first: who makes a note says what it is about."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from simnet.importing.writing.ranked import Note, Rank, ranked
 from tests.importing.test_few_outputs import taken
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_heaviest_stands_first_and_equal_ones_as_they_came() -> None:

@@ -1,7 +1,5 @@
 """The script collects all that is read of how a host is; a law over what parsers announce."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.importing.kind import kinds

@@ -1,16 +1,11 @@
 """What is around an output is taken off, and what tools print stays, line by line."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simnet.importing.files.undressed import undressed
 from simnet.importing.source import read_source
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PLAIN = ["NIC statistics:", "     rx_packets: 9", "     rx_missed: 5", "     tx_packets: 3"]
 

@@ -3,18 +3,14 @@
 They reckon in small numbers, whole and fractional. Here these are seconds.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import simpy
 
 from simnet import _engine
 from simnet.kernel.environment import Environment
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LEFT_OUT = {
     "test_rt.py": "RealtimeEnvironment is SimPy's own class, paced by the wall clock",

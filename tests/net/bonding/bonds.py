@@ -82,12 +82,7 @@ class BondLab:
         channel = None if number in SINGLE_PORT else PortChannel(self.sim, "channel", method)
         self.channel = channel
         self.bond = Bond(
-            self.sim,
-            "bond0",
-            mode=number,
-            costs=self.machine.costs,
-            memory=memory,
-            shared_lines=1,
+            self.sim, "bond0", mode=number, costs=self.machine.costs, memory=memory, shared_lines=1
         )
         self.nics: list[Nic] = []
         for index in range(slaves):

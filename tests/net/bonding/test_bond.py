@@ -1,7 +1,5 @@
 """Bonding: which slave sends, what the switch makes of it, and what follows from a pulled cable."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """A bond whose ports the switch has bundled, too."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.host.parts import MS

@@ -1,7 +1,5 @@
 """The monitor's looks one by one: what it makes of each link, and whom it tells."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.host.parts import MS, NS, US
@@ -80,9 +78,7 @@ class TestLooks:
         assert states(lab) == [(DOWN, 0, False), (UP, 0, True)]
         assert lab.monitor.failovers == 2
 
-    def test_of_links_that_are_coming_back_that_with_the_least_delay_is_taken_at_once(
-        self,
-    ) -> None:
+    def test_of_links_that_are_coming_back_that_with_the_least_delay_is_taken_at_once(self) -> None:
         lab = BondLab("active-backup", slaves=4, updelay=9)
         for slave, back in ((1, 350), (2, 250), (3, 250)):
             lab.pull(slave, 110 * MS)

@@ -1,7 +1,5 @@
 """Receive load balancing tick by tick: who is told which address, and how often."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.bonding.hash import simple_hash

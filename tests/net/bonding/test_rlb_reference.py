@@ -4,8 +4,6 @@
 `rlb_req_update_slave_clients` and the receive part of `bond_alb_monitor`, ten times a second.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from hypothesis import example, given, settings

@@ -1,7 +1,5 @@
 """What a bond charges for, when copies leave, and how transmit load balancing keeps its books."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.bonding.bond import MODES, Slave

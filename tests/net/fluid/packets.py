@@ -5,8 +5,6 @@ counts the frames of each ingress port that it holds; above `xoff` it pauses the
 that it lets it go on. A receiver acknowledges each frame at once.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 from simnet.kernel.component import Component

@@ -1,7 +1,5 @@
 """Rates, amounts and times of flows, worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

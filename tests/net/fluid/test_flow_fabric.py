@@ -1,7 +1,5 @@
 """Flows that share links: rates against every frame, fairness, pause, failures, conservation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

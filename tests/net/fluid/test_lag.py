@@ -1,7 +1,5 @@
 """Ports that are one link: where connections go, and what happens when a port goes."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Ports that are one link, port by port: who is where, and what a lost one changes."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.simulator import Simulator

@@ -1,7 +1,5 @@
 """Flows that a thread reads: what it has not taken stays in the socket, a window at most."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of connections, and what finds no room in it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.kernel.random import stream

@@ -1,7 +1,5 @@
 """What a load generator sends to one queue."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a packet of a router costs, and where it ends: hooks of Linux 4.18 in their order."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 
@@ -14,13 +12,7 @@ from simnet.host.idle import IdleStates
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
-from simnet.net.forward.forwarder import (
-    DROP_IN_FILTER,
-    DROP_IN_RAW,
-    DROP_NOWHERE,
-    Forwarder,
-    Hooks,
-)
+from simnet.net.forward.forwarder import DROP_IN_FILTER, DROP_IN_RAW, DROP_NOWHERE, Forwarder, Hooks
 from simnet.net.link.skb import Skb
 from simnet.net.nic.multiqueue import XpsMap
 from simnet.net.nic.port import Nic

@@ -1,7 +1,5 @@
 """A home router's two directions: what a packet pays where, and who sends it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -58,20 +56,11 @@ class Router:
         connect(self.nic)
         self.cpus, self.ledger = self.machine.cpus, costs.ledger
         self.gateway = Gateway(
-            costs,
-            2,
-            self.nic,
-            lister=self.nic if lists else None,
-            clean_ps=CLEAN,
-            **WORK,
+            costs, 2, self.nic, lister=self.nic if lists else None, clean_ps=CLEAN, **WORK
         )
         self.out = {
             bridged: GoesOut(
-                self.sim,
-                f"out{bridged}",
-                self.gateway,
-                bridged=bridged,
-                spread=Spread(1, 0),
+                self.sim, f"out{bridged}", self.gateway, bridged=bridged, spread=Spread(1, 0)
             )
             for bridged in (False, True)
         }

@@ -1,7 +1,5 @@
 """Which lines of tables a cache keeps."""
 
-from __future__ import annotations
-
 import random
 from collections import OrderedDict
 

@@ -1,7 +1,5 @@
 """A link of the fabric that others use, too: when their packets come, and what waits."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 

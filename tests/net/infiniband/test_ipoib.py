@@ -1,7 +1,5 @@
 """An IPoIB interface: completions, arming, rings; and what its packets cost and weigh."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -228,8 +226,7 @@ def test_a_message_carries_the_headers_of_its_packets(
 
 
 @pytest.mark.parametrize(
-    ("usecs", "frames", "expected"),
-    [(0, 0, [10]), (30, 0, [40]), (30, 3, [25]), (30, 9, [40])],
+    ("usecs", "frames", "expected"), [(0, 0, [10]), (30, 0, [40]), (30, 3, [25]), (30, 9, [40])]
 )
 def test_interrupts_wait_for_so_many_completions_or_so_long(
     usecs: int, frames: int, expected: list[int]

@@ -1,7 +1,5 @@
 """What packets over InfiniBand cost, booked by mechanism; when a full queue goes on."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Reorder window: each counter after each packet, by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -138,12 +136,7 @@ def test_without_a_window_every_packet_goes_up_at_once() -> None:
 def test_a_second_copy_goes_up_at_once() -> None:
     line = Line(4)
     assert line.arrive(2, 2) == [0, 1]
-    assert line.counts() == {
-        "buffered": 1,
-        "held": 1,
-        "duplicates": 1,
-        "out_of_order_before": 1,
-    }
+    assert line.counts() == {"buffered": 1, "held": 1, "duplicates": 1, "out_of_order_before": 1}
     assert line.arrive(0, 1) == [1, 2]
     # 0 and 1 come behind 2, and 0, 1 and the 2 that was held go up behind it
     assert line.counts()["out_of_order_before"] == 3

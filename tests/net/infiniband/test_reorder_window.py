@@ -1,7 +1,5 @@
 """The reorder window: algorithm 1 of Li et al. (2019), and what it must never do."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

@@ -1,7 +1,5 @@
 """A switch with stations around it."""
 
-from __future__ import annotations
-
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.switch import Egress, Ingress

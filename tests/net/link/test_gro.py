@@ -1,7 +1,5 @@
 """Receive offload by version of the kernel: what is held, and when it goes up."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.simulator import Simulator

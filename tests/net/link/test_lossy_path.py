@@ -1,7 +1,5 @@
 """A bottleneck with its queue, loss, and frames that others overtake."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

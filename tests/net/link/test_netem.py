@@ -1,7 +1,5 @@
 """The way between two hosts: netem's arithmetic, and what is known in closed form of its losses."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """The way between two hosts beside its algorithm, written down once more as lists and fractions."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

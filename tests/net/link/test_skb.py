@@ -1,7 +1,5 @@
 """A frame as it is made, and its copy."""
 
-from __future__ import annotations
-
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import EgressPort, Header, Skb, Station, copy_skb, new_skb

@@ -1,7 +1,5 @@
 """The switch where frames of several ports meet at one."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

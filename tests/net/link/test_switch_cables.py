@@ -1,7 +1,5 @@
 """Ports of a switch with cables of some length: times, and how a device is told."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.simulator import Simulator

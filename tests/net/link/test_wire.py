@@ -1,7 +1,5 @@
 """Links and the store-and-forward switch: arrival times by hand."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

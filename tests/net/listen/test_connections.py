@@ -1,7 +1,5 @@
 """Short connections as a whole: each has an end, and all work on it is booked and done."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

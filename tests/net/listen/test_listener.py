@@ -1,7 +1,5 @@
 """What finds room in the queues of a listening socket, as a kernel had it between namespaces."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

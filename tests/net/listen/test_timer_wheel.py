@@ -1,7 +1,5 @@
 """When a timer of the kernel runs."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

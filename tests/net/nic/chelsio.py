@@ -1,7 +1,5 @@
 """A Chelsio T5 on a machine of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

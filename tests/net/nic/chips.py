@@ -1,7 +1,5 @@
 """A device of each driver on a machine of two nodes whose costs are all different."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.cpu import Cpu

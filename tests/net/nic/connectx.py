@@ -1,7 +1,5 @@
 """A channel of a ConnectX on a machine of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A port with several queues on a machine of its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.machine import Machine

@@ -5,8 +5,6 @@ arrive and leave first, then the chip's timers expire, then the CPU goes on. Not
 with the mechanisms under test.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 

@@ -1,7 +1,5 @@
 """What one frame costs by each driver, booked by mechanism, from near and from another node."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.cpu import Cpu

@@ -1,7 +1,5 @@
 """Chelsio T5: interrupt holdoff, the ring, reclaiming by transmission, receive offload (GRO)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Its answers to a list of samples were computed by the kernel's code; its rules are written out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

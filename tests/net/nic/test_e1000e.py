@@ -1,7 +1,5 @@
 """The throttle of the 82574 adapts to what goes through (drivers/net/e1000e/netdev.c)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Channels of mlx5: completion queues, events, polls."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """mlx5: receive offload in its poll, and large segments that the device cuts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Interrupt moderation and polling, against a literal reference."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

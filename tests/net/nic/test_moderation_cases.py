@@ -1,7 +1,5 @@
 """Interrupt moderation and polling in the documents' cases, and at its limits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

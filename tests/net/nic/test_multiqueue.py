@@ -1,7 +1,5 @@
 """Ports with several queues: what is received where, what leaves when, what a socket sends by."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A card of which little is known: polled by NAPI, one interrupt in a time that is given."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

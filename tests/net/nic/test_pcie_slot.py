@@ -1,7 +1,5 @@
 """A slot carries so many packets a second, and the card's buffer holds what waits."""
 
-from __future__ import annotations
-
 from simnet.net.nic.pcie_slot import PcieSlot
 
 NS = 1000

@@ -1,7 +1,5 @@
 """Polls of all drivers: whose turn it is, what interrupts them, how many events they take."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Receive buffers, transmit ring, queueing discipline, and what the distance of a device costs."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.softirq.softirq import SoftirqNetRx

@@ -1,7 +1,5 @@
 """The hash that spreads connections over receive queues, and its indirection table."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from ipaddress import IPv4Address

@@ -1,7 +1,5 @@
 """A bottleneck whose queue is managed: its rate, its order, and what becomes of frames."""
 
-from __future__ import annotations
-
 import itertools
 
 from hypothesis import given
@@ -83,11 +81,7 @@ def test_marks_are_those_of_the_wait_and_early_drops_count_as_such() -> None:
     assert queue.early == 200 - len(arrived(far)) > 5
 
 
-@given(
-    st.lists(st.integers(0, 3 * MS), min_size=1, max_size=40),
-    st.integers(1, 6),
-    st.booleans(),
-)
+@given(st.lists(st.integers(0, 3 * MS), min_size=1, max_size=40), st.integers(1, 6), st.booleans())
 def test_every_frame_arrives_in_order_or_is_counted(
     gaps: list[int],
     limit: int,

@@ -1,7 +1,5 @@
 """CoDel against RFC 8289, and fq_codel's turns (net/sched/sch_fq_codel.c of Linux 6.12)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from math import sqrt
 

@@ -1,7 +1,5 @@
 """CoDel with ECN: marks come when drops would, and all are marked beyond a threshold."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.link.skb import CE, ECT

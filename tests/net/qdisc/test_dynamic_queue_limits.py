@@ -1,7 +1,5 @@
 """Byte queue limits (lib/dynamic_queue_limits.c of Linux 6.12)."""
 
-from __future__ import annotations
-
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
 
 HZ = 250

@@ -1,7 +1,5 @@
 """Byte queue limits against `dql_completed` of Linux 6.12, written out."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from hypothesis import example, given, settings

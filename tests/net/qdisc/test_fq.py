@@ -1,7 +1,5 @@
 """fq: turns by socket, and no packet before its time (net/sched/sch_fq.c of Linux 6.12)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.kernel.simulator import Simulator

@@ -1,7 +1,5 @@
 """What is above a transmit ring: packets of several segments, limits in bytes, what is dropped."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """RED as net/sched/sch_red.c and tc have it: thresholds, chance, the mean, and what is marked."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 From net/sched/sch_fq.c, include/net/codel_impl.h and net/sched/sch_fq_codel.c of Linux 6.12.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from random import Random

@@ -1,7 +1,5 @@
 """A remote receiver whose peer is the test."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A remote sender whose peer is the test."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.kernel.simulator import Simulator

@@ -1,7 +1,5 @@
 """A generator sends as many frames as it is told, at the times that they have."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The port of a remote host at which a stream begins and another ends."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """A remote host of which only the receiving counts: its acknowledgements, interrupts, timers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

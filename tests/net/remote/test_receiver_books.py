@@ -1,7 +1,5 @@
 """What a remote receiver counts: its CPU's work, latencies, frames; and what its ACKs carry."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.histogram import LogHistogram

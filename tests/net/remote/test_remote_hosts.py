@@ -1,7 +1,5 @@
 """All the hosts behind one port: one link out, and frames in as they arrive."""
 
-from __future__ import annotations
-
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb

@@ -1,7 +1,5 @@
 """A remote host of which only the sending counts: its order of work, its interrupts, its timers."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.host.parts import MS, US

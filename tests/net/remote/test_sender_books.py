@@ -1,7 +1,5 @@
 """What a remote sender counts, and when its process, its interrupts and its timers have the CPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A machine whose NICs steer what they receive, and flows that log who processed what."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.cpu import Cpu

@@ -1,7 +1,5 @@
 """Accelerated RFS: a flow's packets come by the queue of the CPU that reads it, and how soon."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -273,11 +271,7 @@ class TestOrder:
         st.integers(0, 300),
     )
     def test_each_packet_goes_to_one_existing_queue_and_up_the_stack_once(
-        self,
-        driver: ArfsDriver,
-        steps: list[tuple[int, int, int]],
-        entries: int,
-        gap_us: int,
+        self, driver: ArfsDriver, steps: list[tuple[int, int, int]], entries: int, gap_us: int
     ) -> None:
         """(flow, CPU that reads it, packets) one after the other."""
         port = Port(driver, entries=entries)
@@ -339,12 +333,7 @@ class TestRules:
 
     @pytest.mark.parametrize("field", ["src_ip", "dst_ip", "src_port", "dst_port"])
     def test_each_field_counts(self, field: str) -> None:
-        values = {
-            "src_ip": 0x0A000001,
-            "dst_ip": 0x0A00FF01,
-            "src_port": 1024,
-            "dst_port": 80,
-        }
+        values = {"src_ip": 0x0A000001, "dst_ip": 0x0A00FF01, "src_port": 1024, "dst_port": 80}
         other = values | {field: values[field] + 7}
         port = Port(None, (FlowRule(**other, queue=3), FlowRule(**values, queue=2)))
         port.feed((port.flow(0), 0))

@@ -1,7 +1,5 @@
 """The backlog of a CPU: who polls it and when, what it costs, when it drops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

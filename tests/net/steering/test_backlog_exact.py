@@ -1,7 +1,5 @@
 """The backlog packet by packet: times, lines, counters, and whose turn it is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

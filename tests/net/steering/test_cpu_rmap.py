@@ -1,7 +1,5 @@
 """Which queue is nearest to each CPU, as lib/cpu_rmap.c finds it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given
@@ -62,9 +60,7 @@ def test_a_queue_that_moves_away_leaves_its_cpus_to_the_next() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 255)), max_size=12))
-def test_every_cpu_has_an_existing_queue_and_its_last_one_s(
-    updates: list[tuple[int, int]],
-) -> None:
+def test_every_cpu_has_an_existing_queue_and_its_last_one_s(updates: list[tuple[int, int]]) -> None:
     made = cpus(nodes=2, cores_per_socket=2, threads_per_core=2)
     rmap = CpuRmap(made, 5)
     for queue, mask in updates:

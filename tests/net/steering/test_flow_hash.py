@@ -1,7 +1,5 @@
 """The kernel's connection hash: against what its headers compute, and against Jenkins' vector."""
 
-from __future__ import annotations
-
 import socket
 import struct
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Where RPS and RFS send packets, and that a flow that follows its process keeps its order."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

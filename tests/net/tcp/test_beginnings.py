@@ -4,8 +4,6 @@ The kernel's sockets begin with zeros. Listed is what does not: settings, rules 
 -1 for what is not known. Segments carry 1000 bytes, jiffies are 4 ms.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What is counted for people: quick and delayed ACKs, and how often data waited for a timer."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.tcp.endpoint import BulkSource, Sink

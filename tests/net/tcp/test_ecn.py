@@ -1,7 +1,5 @@
 """Explicit congestion notification: RFC 3168 as Linux has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

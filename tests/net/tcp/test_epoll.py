@@ -1,7 +1,5 @@
 """The ready list of an epoll instance: order, wake-ups, and what they cost (fs/eventpoll.c)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.cpu import Cpu

@@ -1,7 +1,5 @@
 """A timer that is looked at instead of moved."""
 
-from __future__ import annotations
-
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.connection import JiffyTimer, keep_timer

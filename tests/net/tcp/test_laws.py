@@ -1,7 +1,5 @@
 """What must hold for TCP over any path: every byte once and in order, no deadlock, few copies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """What Linux 5 does on the way to the reader and to the wire: backlog, pages, copies, GSO."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

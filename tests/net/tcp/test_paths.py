@@ -1,7 +1,5 @@
 """Who executes TCP: the softirq, or the process by way of prequeue and backlog."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What sending, completing and waking cost where several CPUs take turns; on one, nothing more."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

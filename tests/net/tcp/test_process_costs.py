@@ -1,7 +1,5 @@
 """What recv and send execute and in which mode: every step has a cost of its own."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

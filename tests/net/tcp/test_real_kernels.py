@@ -5,17 +5,12 @@ scripts say what it has to send, and when. A kernel's clock ticks at a phase of 
 times are met as closely as they were stamped.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simnet.study.conform.conform import conform
 from tests.house.trees import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TRACES = {"traces": (17, 674, 1.2), "random": (84, 3927, 0.2)}
 SCRIPTS = sorted((ROOT / "validation" / "packetdrill").glob("*.pkt"))

@@ -4,8 +4,6 @@ Two nodes with a CPU each: a line of the own node's memory takes 100 ns, of the 
 that the other CPU has written 400 ns. Lines have 128 bytes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

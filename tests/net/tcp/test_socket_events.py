@@ -3,8 +3,6 @@
 Two CPUs with costs as in `test_socket_costs`; jiffies of 4 ms.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which queue of its port a socket sends by."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """One connection's packets on several CPUs: what lowest-priority delivery costs in cache lines."""
 
-from __future__ import annotations
-
 from simnet.host.apic import Apic, ApicMode
 from simnet.kernel.simulator import Simulator
 from simnet.net.tcp.socket import TcpSocket

@@ -1,7 +1,5 @@
 """Retransmission, window-probe and delayed-ACK timers of a socket: when, and what is sent."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.kernel.simulator import Simulator

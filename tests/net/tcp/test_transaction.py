@@ -1,7 +1,5 @@
 """Request and response: one process waits for the other, and acknowledgements ride on data."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 Segments of 1000 bytes, 65 in a large one; a large one is 65 us on a wire of 8 Gbit/s.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.softirq.softirq import SoftirqNetRx

@@ -1,7 +1,5 @@
 """How much a datagram socket holds: the model beside what a kernel's sockets held."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -43,8 +41,7 @@ def test_a_socket_holds_what_the_kernel_held() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "count"),
-    [("4.10", 92), ("4.11", 93), ("6.12", 93), ("6.17", 93), ("6.18", 92)],
+    ("version", "count"), [("4.10", 92), ("4.11", 93), ("6.12", 93), ("6.17", 93), ("6.18", 92)]
 )
 def test_from_4_11_up_to_6_17_one_more_was_queued_beyond_the_buffer(
     version: str, count: int
@@ -89,11 +86,7 @@ def test_pages_of_all_sockets_together_are_limited() -> None:
     assert pages.allocated == 2
 
 
-@given(
-    st.integers(1, 300_000),
-    st.integers(1, 5000),
-    st.lists(st.booleans(), max_size=300),
-)
+@given(st.integers(1, 300_000), st.integers(1, 5000), st.lists(st.booleans(), max_size=300))
 def test_memory_is_conserved(rcvbuf: int, truesize: int, steps: list[bool]) -> None:
     socket, waiting = memory(rcvbuf), 0
     for comes in steps:

@@ -1,7 +1,5 @@
 """What a socket sends: its memory, and whom that wakes."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.scheduler import Task, Wakeups

@@ -1,7 +1,5 @@
 """Processes that send datagrams: requests and answers, and a stream."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Which socket of a group gets a flow."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from simnet.net.link.skb import Header, Station

@@ -1,7 +1,5 @@
 """A datagram's way through a socket: what is charged, who is woken, what a call costs."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.costs import Costs, Spread

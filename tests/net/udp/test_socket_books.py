@@ -1,7 +1,5 @@
 """What a datagram costs, line by line: the whole ledger beside sums that are made by hand."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,12 +97,7 @@ def host(
         spread=Spread(1, spread),
     )
     reader = UdpReader(
-        machine.scheduler,
-        "reader",
-        machine.cpus[1],
-        socket,
-        service_ps=0,
-        allowed=frozenset({1}),
+        machine.scheduler, "reader", machine.cpus[1], socket, service_ps=0, allowed=frozenset({1})
     )
     return Host(sim, machine, socket, reader)
 

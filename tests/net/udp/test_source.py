@@ -1,7 +1,5 @@
 """A flow of datagrams: when its bursts come, what they count, what the switch has no room for."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """A veth pair: which CPU goes on with a packet, what it costs, where it is dropped."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -64,11 +62,7 @@ class Pair:
             )
         self.made = ring
         self.veth = Veth(
-            costs.ledger,
-            xmit_ps=XMIT * NS,
-            backlogs=host.backlogs,
-            steering=steering,
-            napi=ring,
+            costs.ledger, xmit_ps=XMIT * NS, backlogs=host.backlogs, steering=steering, napi=ring
         )
         self.table: Conntrack | None = None
         if conntrack:

@@ -1,7 +1,5 @@
 """A port of the host on the bridge: what guests send by it, and what it receives for them."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.link.skb import Skb, new_skb

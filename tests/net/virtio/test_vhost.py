@@ -1,7 +1,5 @@
 """Two guests, their devices and vhost workers: kicks, interrupts, batches, buffers, drops."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

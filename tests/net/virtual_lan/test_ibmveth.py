@@ -1,7 +1,5 @@
 """A port of a hypervisor's LAN: buffers by pool, drops, signals, polls, and what calls cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -141,12 +139,7 @@ def test_a_poll_takes_as_many_frames_as_the_weight_says(weight: int, polls: int)
 def test_what_sending_costs() -> None:
     sim = Simulator()
     nic, _ = make(
-        sim,
-        make_machine(sim),
-        call_cycles=100,
-        send_cycles=1000,
-        copy_line_cycles=10,
-        map_cycles=7,
+        sim, make_machine(sim), call_cycles=100, send_cycles=1000, copy_line_cycles=10, map_cycles=7
     )
     cpu = nic.line.cpus[0]
     # H_SEND_LOGICAL_LAN, H_PUT_TCE before and after; 1514 B are 12 lines of 128 B

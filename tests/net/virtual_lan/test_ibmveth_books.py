@@ -1,7 +1,5 @@
 """A port of a hypervisor's LAN: what it does is in the books; signals, steering, buffers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ Source: drivers/net/ethernet/mellanox/mlx5/core/en/xdp.c (`mlx5e_xdp_handle`, `m
 `mlx5e_xdp_rx_poll_complete`) and kernel/bpf/devmap.c (`bq_enqueue`, `bq_xmit_all`) of Linux 5.4.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

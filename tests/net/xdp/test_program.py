@@ -1,7 +1,5 @@
 """What a program of XDP answers, and what reading a packet costs."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.cache import CacheWays

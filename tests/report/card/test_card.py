@@ -1,7 +1,5 @@
 """An answer on a card: what stands on it, and that it is safe to show."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Saved files of each kind, made by short simulations once a test run."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from functools import cache

@@ -1,7 +1,5 @@
 """What tools should show once a tuning is there, and how numbers are written."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.report.html.blocks import Table

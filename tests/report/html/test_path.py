@@ -1,7 +1,5 @@
 """The way through a system: rows of equal length, and flows that are counted where all are held."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.report.html.blocks import Stage, Stages, Table

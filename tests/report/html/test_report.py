@@ -1,7 +1,5 @@
 """Reports as files: what they hold, and what files of strangers cannot do to them."""
 
-from __future__ import annotations
-
 import html
 import json
 import random
@@ -151,9 +149,7 @@ def test_before_and_after_are_one_pair_of_colours(documents: dict[str, Path]) ->
     assert '<th scope="col" class="of1">before</th><th scope="col" class="of2">after</th>' in text
 
 
-def test_a_run_of_an_own_host_says_what_it_rests_on_and_how_to_repeat_it(
-    tmp_path: Path,
-) -> None:
+def test_a_run_of_an_own_host_says_what_it_rests_on_and_how_to_repeat_it(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     text = find_scenario("x460-out-of-box").read_text("utf-8")
     own.write_text(text.replace('"../', f'"{find_scenario("x460-out-of-box").parent}/../'), "utf-8")

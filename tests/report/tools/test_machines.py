@@ -1,7 +1,5 @@
 """Playbooks and profiles: read by other parsers, and carried out on a machine made of files."""
 
-from __future__ import annotations
-
 import configparser
 import shlex
 from pathlib import Path

@@ -1,21 +1,16 @@
 """What Prometheus is given, read by its own client."""
 
-from __future__ import annotations
-
 import math
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from simnet.report.tools import prometheus
 from simnet.study.run.measures import MEASURES
 from simnet.study.whatif import whatif as study
+from simnet.study.whatif.whatif import WhatIf
 from simnet.study.work import task
 from tests.study.synthetic import result, simulated
-
-if TYPE_CHECKING:
-    from simnet.study.whatif.whatif import WhatIf
 
 parser = pytest.importorskip("prometheus_client.parser")
 SCENARIO = "x460-out-of-box"

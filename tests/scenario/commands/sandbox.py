@@ -1,7 +1,5 @@
 """A machine made of files: what commands write goes below a folder, and can be compared."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Reading what lsattr, no and mmlsconfig print: whole, cut, foreign."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What becomes of the attributes of a real machine in a scenario."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -119,11 +117,7 @@ def test_nothing_is_set_of_a_file_with_a_bad_value(scenario: Path, tmp_path: Pat
             CLIENT,
             "mmlsconfig: the scenario has no file system of Spectrum Scale",
         ),
-        (
-            "x460-out-of-box",
-            f"clients:{NO}",
-            "no -a: it has no node classes, got 'clients'",
-        ),
+        ("x460-out-of-box", f"clients:{NO}", "no -a: it has no node classes, got 'clients'"),
     ],
 )
 def test_a_listing_of_another_system_is_refused(

@@ -1,7 +1,5 @@
 """What to type: parsed by two shells' rules, and carried out on a machine made of files."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,10 +191,7 @@ def test_irqbalance_stops_before_interrupts_move_and_starts_after_they_are_back(
         "/etc/init.d/irq_balancer stop",
         "echo 10000 > /proc/irq/193/smp_affinity",
     )
-    assert found.undo == (
-        "echo 4 > /proc/irq/193/smp_affinity",
-        "/etc/init.d/irq_balancer start",
-    )
+    assert found.undo == ("echo 4 > /proc/irq/193/smp_affinity", "/etc/init.d/irq_balancer start")
 
 
 RESTART = "# acts on sockets that are opened afterwards: restart the programs (ss -tulnp)"
@@ -311,11 +306,7 @@ def test_every_knob_of_every_scenario_is_text_for_a_shell(tmp_path: Path) -> Non
             )
             for found in commands(nothing, base):
                 lines += [*found.apply, *found.undo, *found.keep, *found.drop]
-    typed = {
-        "port-channel load-balance": "src-ip",
-        "unplug eth0": "1 s",
-        "TCP_ATO_MIN": "4 ms",
-    }
+    typed = {"port-channel load-balance": "src-ip", "unplug eth0": "1 s", "TCP_ATO_MIN": "4 ms"}
     tuned = load("x460-bonding", settings=typed)
     for found in commands(load("x460-bonding"), tuned):
         assert all(line.startswith("# ") for line in (*found.apply, *found.undo))

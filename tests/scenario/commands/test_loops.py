@@ -1,7 +1,5 @@
 """A loop does what its lines do, in their order: the shell itself says so."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

@@ -1,7 +1,5 @@
 """What keeps settings of ports over a reboot, by distribution and version."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Tunings that every system has ready: each does what its name says, on any host with a card."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import InputError

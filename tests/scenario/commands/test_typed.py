@@ -1,7 +1,5 @@
 """Commands read as settings: what a knob has typed is read back as that knob with that value."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands

@@ -1,8 +1,6 @@
 """Values that are legal one by one: together they work, or are refused in a line."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,9 +13,6 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.subject import subjects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Memory and buses between nodes serve whole cache lines, all else bytes.
 _LINE_BITS = 8 * 32

@@ -1,7 +1,5 @@
 """Damaged files: each is refused in one line that says where and what was expected."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import InputError

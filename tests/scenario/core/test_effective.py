@@ -1,10 +1,8 @@
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +12,6 @@ from pydantic import ValidationError
 from simnet.errors import InputError
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SCENARIO = "x460-out-of-box"
 
@@ -81,8 +76,7 @@ def test_message_sizes_of_the_document_are_legal(size: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [("nic", [0, 0, 1, 1, 2, 2, 3, 3]), ("2", [2] * 8), ("any", [None] * 8)],
+    ("value", "expected"), [("nic", [0, 0, 1, 1, 2, 2, 3, 3]), ("2", [2] * 8), ("any", [None] * 8)]
 )
 def test_numactl_binds_each_process(value: str, expected: list[int | None]) -> None:
     settings = {"numactl --cpubind": value, "numactl --preferred": value}

@@ -1,7 +1,5 @@
 """Another server or kernel than the scenario's: a setting like any other."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import InputError

@@ -1,8 +1,7 @@
 """Every fault that a file can have is told in simnet's own words."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -15,17 +14,9 @@ from simnet.study.calibrate import conditions, stages
 from simnet.study.conform import trace
 from simnet.study.validate import measurements, predictions, residuals
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _TABLE = {"model_type", "model_attributes_type", "missing", "extra_forbidden"}
 _WHOLE = {"int_type", "int_from_float", "int_parsing", "int_parsing_size", "finite_number"}
-_DATE = {
-    "date_type",
-    "date_parsing",
-    "date_from_datetime_parsing",
-    "date_from_datetime_inexact",
-}
+_DATE = {"date_type", "date_parsing", "date_from_datetime_parsing", "date_from_datetime_inexact"}
 # by kind of schema, and by what limits it: the faults that its values can have
 _FAULTS: dict[str, set[str]] = {
     "str": {"string_type", "string_unicode"},

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 from fractions import Fraction
 from typing import Any
@@ -203,10 +201,7 @@ def test_a_knob_says_how_to_apply_and_to_undo_it() -> None:
             'sysctl -w net.ipv4.tcp_rmem="4096 87380 4194304"',
             'sysctl -w net.ipv4.tcp_rmem="4096 87380 174760"',
         ),
-        "ethtool -C eth2 rx-usecs": (
-            "ethtool -C eth2 rx-usecs 50",
-            "ethtool -C eth2 rx-usecs 20",
-        ),
+        "ethtool -C eth2 rx-usecs": ("ethtool -C eth2 rx-usecs 50", "ethtool -C eth2 rx-usecs 20"),
         "/proc/irq/177/smp_affinity": (
             "echo 4 > /proc/irq/177/smp_affinity",
             "echo 1 > /proc/irq/177/smp_affinity",

@@ -1,7 +1,5 @@
 """Where a scenario lies, and what it is called."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

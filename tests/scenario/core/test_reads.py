@@ -1,7 +1,5 @@
 """What is read of a configuration, while someone looks."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest

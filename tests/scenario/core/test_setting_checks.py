@@ -1,7 +1,5 @@
 """A setting meets the checks that files meet, and the error names it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

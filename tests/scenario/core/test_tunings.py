@@ -1,7 +1,5 @@
 """Named tunings: how they compose, and what irqbalance does to interrupts placed by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import InputError

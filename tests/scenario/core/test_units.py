@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys
@@ -129,8 +127,7 @@ def test_values_are_shown_in_a_readable_unit(value: int, kind: str, text: str) -
 
 
 @given(
-    value=st.integers(min_value=-(2**63), max_value=2**63 - 1),
-    kind=st.sampled_from(sorted(KINDS)),
+    value=st.integers(min_value=-(2**63), max_value=2**63 - 1), kind=st.sampled_from(sorted(KINDS))
 )
 def test_a_shown_value_parses_back_to_itself(value: int, kind: str) -> None:
     assert parse_quantity(format_quantity(value, KINDS[kind]), KINDS[kind]) == value

@@ -1,7 +1,5 @@
 """The list of values that nothing reads, against the source of what reads them."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """AIX as the kernel of a host: its knobs, what they reach, what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -147,10 +145,7 @@ def test_peers_may_run_it_and_acknowledge_each_segment_or_every_second(tmp_path:
     packets = []
     for value in ("1", "0"):
         result = run(
-            file,
-            settings={"peer:no -o tcp_nodelayack": value},
-            warm_up="10 ms",
-            duration="20 ms",
+            file, settings={"peer:no -o tcp_nodelayack": value}, warm_up="10 ms", duration="20 ms"
         )
         packets.append(sum(port.rx_packets_per_s for port in result.ports))
     assert packets[0] == pytest.approx(2 * packets[1], rel=0.1)

@@ -1,7 +1,5 @@
 """Bonds as users set them up: knobs, checks, and what a short simulation shows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -80,10 +78,7 @@ class TestSetup:
                 "not in Linux 2.6.16: it came with 2.6.24",
             ),
             ({"replug eth1": "1 s"}, "the cable has to be pulled before"),
-            (
-                {"ifenslave bond0 eth1": "off", "unplug eth1": "1 s"},
-                "eth1 is no slave of a bond",
-            ),
+            ({"ifenslave bond0 eth1": "off", "unplug eth1": "1 s"}, "eth1 is no slave of a bond"),
             ({"test": "bidirectional"}, "not simulated over a bond"),
             ({"test": "tcp_rr"}, "not simulated over a bond"),
             ({"peer:ifenslave bond0 eth0": "on"}, 'needs peers_simulated = "machines"'),

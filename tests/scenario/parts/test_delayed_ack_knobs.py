@@ -1,7 +1,5 @@
 """What an administrator and a program can do about delayed ACKs, by kernel."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

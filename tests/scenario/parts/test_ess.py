@@ -1,7 +1,5 @@
 """The clients of a file system as a scenario: what can be set, what is refused, what comes out."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

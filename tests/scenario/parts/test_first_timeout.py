@@ -1,7 +1,5 @@
 """The timeout with which a connection begins: its handshake has told the round trip."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.tcp.receive.receiver import TcpReceiver

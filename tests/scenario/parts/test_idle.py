@@ -1,7 +1,5 @@
 """Settings without effect in a scenario: they say so, and the simulation is the same."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet
@@ -94,12 +92,7 @@ def test_a_setting_that_nothing_reads_says_so_and_changes_nothing(
         ("x460-bonding", {}, "port-channel load-balance", "src-ip"),
         ("x460-out-of-box", {"short_flows": "1"}, "request", "2 KiB"),
         ("x460-bonding", {"unplug eth0": "1 s"}, f"{_BOND} updelay", "200"),
-        (
-            "relay-tuned",
-            {f"{_RX}/rps_flow_cnt": "4096"},
-            "net.core.rps_sock_flow_entries",
-            "4096",
-        ),
+        ("relay-tuned", {f"{_RX}/rps_flow_cnt": "4096"}, "net.core.rps_sock_flow_entries", "4096"),
     ],
 )
 def test_a_setting_that_is_read_is_silent(

@@ -1,7 +1,5 @@
 """APIC mode and daemon of a scenario: what is chosen, what is said, what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

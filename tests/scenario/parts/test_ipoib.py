@@ -1,7 +1,5 @@
 """The Sunway scenario: what it consists of, its knobs and tunings, and what it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Guests of one host, as a user meets them: where threads run, offloads, requests, bad input."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

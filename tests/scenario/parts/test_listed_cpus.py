@@ -1,9 +1,8 @@
 """Machines whose model lists the CPUs of nodes, sockets and cores, as firmware numbers them."""
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from simnet import _share
 from simnet.errors import InputError
 from simnet.scenario.core.load import load
 from simnet.study.run.run import run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 IN_ORDER = {
     "node_cpus": '["0-3", "4-7"]',

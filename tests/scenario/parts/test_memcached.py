@@ -1,7 +1,5 @@
 """The ways in which the key-value server is told of packets, as its scenario's tunings set them."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet import run

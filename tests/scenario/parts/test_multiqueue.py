@@ -1,7 +1,5 @@
 """Ports with several queues, as scenarios describe them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -57,13 +55,7 @@ class Bed:
     def make(self) -> Nic | MultiqueuePort:
         switch: Switch = X460.lan
         return make_port(
-            self.sim,
-            self.machine,
-            self.host,
-            self.port,
-            switch=switch,
-            seed=1,
-            per_frame=False,
+            self.sim, self.machine, self.host, self.port, switch=switch, seed=1, per_frame=False
         )
 
     @property

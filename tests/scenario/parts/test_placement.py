@@ -1,7 +1,5 @@
 """Processes bound to CPUs with taskset, at either end."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

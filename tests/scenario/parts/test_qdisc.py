@@ -1,7 +1,5 @@
 """Queueing disciplines and byte queue limits, as a user sets them."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,22 +1,18 @@
 """Streams and requests over ports with several queues, and what NAPI's knobs change of them."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.core import library
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.scenario.system.ground import Ground
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.run.result import Result
+from simnet.study.run.result import Result
 
 SCENARIO = """
 kind = "scenario"

@@ -1,7 +1,5 @@
 """The relay's scenarios: its knobs, what is refused, and what a small one does."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -1,8 +1,7 @@
 """How long a round of softirqs may take: by the kernel's version, its HZ and its sysctl."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from simnet.importing.import_host import import_host
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from tests.importing.trees import folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 USECS = "net.core.netdev_budget_usecs"
 

@@ -1,7 +1,5 @@
 """What a configuration makes of packet steering."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet
@@ -69,10 +67,7 @@ def test_a_kernel_without_it_has_no_such_knob() -> None:
     "name", ["tcp-rr-one-queue", "web-25g", "relay-tuned", "memcached-100g", "media-udp"]
 )
 def test_every_load_is_steered_and_tells_what_backlogs_drop(name: str) -> None:
-    settings = {
-        "/sys/class/net/eth0/queues/rx-*/rps_cpus": "2",
-        "net.core.netdev_max_backlog": "1",
-    }
+    settings = {"/sys/class/net/eth0/queues/rx-*/rps_cpus": "2", "net.core.netdev_max_backlog": "1"}
     found = simnet.run(name, settings=settings, duration="3 ms", warm_up="0 s")
     assert "cpu1" in {drop.at for drop in found.drops if drop.place == "backlog"}
     assert found.loss is not None

@@ -1,7 +1,5 @@
 """One stream over 100 GbE: what each optimisation changes, at both ends."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """The 10 Gigabit Ethernet comparator: a Shenwei 1621 server with a T520."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

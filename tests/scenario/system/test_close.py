@@ -1,7 +1,5 @@
 """A system that is closed leaves nothing for Python's collector."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from typing import Any

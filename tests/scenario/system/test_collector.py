@@ -1,7 +1,5 @@
 """What runs leave behind is collected, and what is there is not looked at in vain."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

@@ -1,7 +1,5 @@
 """Which way streams go: to the system, from it, or both at the first port of each node."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

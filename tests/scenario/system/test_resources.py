@@ -1,7 +1,5 @@
 """What a built system says can be full, and what its flows wait for."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Any
 

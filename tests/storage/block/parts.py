@@ -1,7 +1,5 @@
 """What a scheduler sees of its queue, with a clock that is set by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.kernel.simulator import Simulator

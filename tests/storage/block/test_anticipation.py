@@ -1,7 +1,5 @@
 """What the anticipatory scheduler learns and decides, against block/as-iosched.c written out."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,16 +1,8 @@
 """The anticipatory scheduler step by step: batches, expiry, and what it does with requests."""
 
-from __future__ import annotations
-
 import pytest
 
-from simnet.storage.block.anticipation import (
-    ANTIC_TIMER,
-    FINISHED,
-    OFF,
-    WAIT_NEXT,
-    WAIT_REQUEST,
-)
+from simnet.storage.block.anticipation import ANTIC_TIMER, FINISHED, OFF, WAIT_NEXT, WAIT_REQUEST
 from simnet.storage.block.elevator import MUST_QUEUE
 from tests.storage.block.parts import Kernel, anticipatory
 

@@ -1,7 +1,5 @@
 """The requests of the anticipatory scheduler: which is next, and what bios join."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.storage.block.parts import anticipatory

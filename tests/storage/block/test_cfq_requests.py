@@ -1,7 +1,5 @@
 """The requests of cfq: whose queue they are in, and what bios join; block/cfq-iosched.c."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE

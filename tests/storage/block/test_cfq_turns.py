@@ -1,7 +1,5 @@
 """cfq step by step against block/cfq-iosched.c of Linux 2.6.18: whose turn it is, and requests."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.cfq_service import IDLE_CLASS, IDLE_SLICE

@@ -1,7 +1,5 @@
 """The counters of /proc/diskstats, and the columns of iostat, worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.diskstats import DiskStats, IostatRow, Snapshot, iostat

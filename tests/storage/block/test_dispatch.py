@@ -1,7 +1,5 @@
 """From the scheduler to the driver: order, plugging, kblockd, refusals, completions."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

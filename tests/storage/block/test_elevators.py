@@ -1,7 +1,5 @@
 """The schedulers against request orders worked out by hand from the kernel's source."""
 
-from __future__ import annotations
-
 from itertools import groupby
 from typing import Any
 

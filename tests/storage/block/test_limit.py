@@ -1,7 +1,5 @@
 """The limit on a queue's requests, against get_request and freed_request of Linux 2.6.18."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.request import READ, WRITE, Bio, IoContext, Request

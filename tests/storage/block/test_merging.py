@@ -1,7 +1,5 @@
 """Bios grow requests, and requests swallow each other, up to their limits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The request queue: merging, plugging, the limit on requests, and changing the scheduler."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ Reiser and Lavenberg, "Mean-value analysis of closed multichain queuing networks
 after the other and may think in between.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.component import Component
@@ -58,10 +56,7 @@ class Customer(Component):
 
 @pytest.mark.parametrize(
     ("services_ms", "think_ms", "customers", "depth", "requests"),
-    [
-        ((4,), 20, 6, 1, 18_000),
-        ((5, 4), 10, 2, 4, 12_000),
-    ],
+    [((4,), 20, 6, 1, 18_000), ((5, 4), 10, 2, 4, 12_000)],
 )
 def test_mean_value_analysis(
     services_ms: tuple[int, ...], think_ms: int, customers: int, depth: int, requests: int

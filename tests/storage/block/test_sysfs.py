@@ -1,7 +1,5 @@
 """The files of a queue in sysfs."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.sysfs import NAMES, show, store

@@ -1,7 +1,5 @@
 """Tunables of all schedulers by tick rate, and what noop and deadline do with requests."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.elevator import MUST_QUEUE

@@ -1,7 +1,5 @@
 """The arm of a disk beside its algorithm over plain lists; no buffer serves or delays anything."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 
 from hypothesis import given, settings

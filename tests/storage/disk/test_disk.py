@@ -1,7 +1,5 @@
 """The mechanical disk: place and time of sectors, its queue, its buffer."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The solid-state disk: channels side by side, one bus, a buffer for writes."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from typing import Any
 

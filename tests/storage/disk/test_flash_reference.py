@@ -1,7 +1,5 @@
 """Solid-state disks beside their algorithms, written down once more over plain lists."""
 
-from __future__ import annotations
-
 import heapq
 from collections import defaultdict, deque
 from typing import Any

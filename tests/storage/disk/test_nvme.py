@@ -1,7 +1,5 @@
 """An NVMe drive: dies, registers, the buffer, and what a queue before each die takes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Parts of a disk by hand: its write buffer, kept ranges, geometry, and what all drives count."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -182,12 +180,7 @@ class TestGeometry:
             (place.cylinder, place.head, place.angle_ps, place.left)
             for place in map(geometry.place, (0, 19, 20, 41))
         ]
-        assert found == [
-            (0, 0, 0, 20),
-            (0, 0, 9500 * US, 1),
-            (0, 1, 0, 20),
-            (1, 0, 500 * US, 19),
-        ]
+        assert found == [(0, 0, 0, 20), (0, 0, 9500 * US, 1), (0, 1, 0, 20), (1, 0, 500 * US, 19)]
 
     def test_skew_is_what_switching_takes_before_a_write(self) -> None:
         model = replace(

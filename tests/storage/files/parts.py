@@ -1,22 +1,16 @@
 """A disk with files of a few pages, memory for pages, and processes whose work costs nothing."""
 
-from __future__ import annotations
-
+from collections.abc import Generator, Iterable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.host.iowait import IowaitClock
 from simnet.kernel.environment import Environment
 from simnet.storage.block.queue import RequestQueue
-from simnet.storage.files.files import FileSystem
+from simnet.storage.files.files import File, FileSystem
 from simnet.storage.files.page_cache import PageCache, PageCosts, Process
 from tests.host.parts import make_costs, make_machine
 from tests.storage.parts import MS, US, Device
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
-
-    from simnet.storage.files.files import File
 
 FREE = PageCosts(0, 0, 0, 0, 0)
 

@@ -1,7 +1,5 @@
 """Memory for pages: the oldest clean ones make room, and dirty ones stay."""
 
-from __future__ import annotations
-
 from simnet.storage.files.files import ABSENT, CLEAN, DIRTY
 from simnet.storage.files.page_cache import WritebackControl
 from tests.storage.files.parts import MS, Rig

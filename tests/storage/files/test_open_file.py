@@ -1,7 +1,5 @@
 """Reading through the page cache: which bios, what they cost, who sleeps for what."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The page cache: read-ahead into bios, dirty limits, fsync, batches of the request queue."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """pdflush: which pages its two threads write, when, and when they leave a queue alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.storage.block.queue import RequestQueue

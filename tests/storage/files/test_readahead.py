@@ -1,7 +1,5 @@
 """Read-ahead of Linux 2.6.18 against windows worked out by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

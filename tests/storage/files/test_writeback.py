@@ -1,7 +1,5 @@
 """Writing dirty pages back: which, in which order, who waits, against mm/page-writeback.c."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

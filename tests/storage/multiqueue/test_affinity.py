@@ -1,17 +1,13 @@
 """How queues are dealt out to CPUs: laws of `group_cpus_evenly` of Linux 6.12."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simnet.host.cpu import Cpu
 from simnet.storage.multiqueue.affinity import spread
-
-if TYPE_CHECKING:
-    from simnet.host.cpu import Cpu
 
 
 class Place(NamedTuple):

@@ -1,20 +1,12 @@
 """bfq: turns by budget and weight, and waiting for a process that will go on."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, cast
 
 import pytest
 
 from simnet.storage.block.request import IoContext
-from simnet.storage.multiqueue.bfq import (
-    EXHAUSTED,
-    NO_MORE_REQUESTS,
-    PREEMPTED,
-    TIMEOUT,
-    TOO_IDLE,
-)
+from simnet.storage.multiqueue.bfq import EXHAUSTED, NO_MORE_REQUESTS, PREEMPTED, TIMEOUT, TOO_IDLE
 from simnet.storage.multiqueue.bfq_queue import BfqQueue
 from tests.storage.multiqueue.parts import MS, US, MqHost
 

@@ -1,7 +1,5 @@
 """A bio that closes the gap between two requests makes one of them (`attempt_merge`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Plug, merge, tags, interrupts and completions of blk-mq."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import SimulationError

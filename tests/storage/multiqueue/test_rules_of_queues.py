@@ -1,7 +1,5 @@
 """Kyber's depths and BFQ's seeks and virtual times, by the formulas of Linux 6.12."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.block.request import Bio, IoContext, Request

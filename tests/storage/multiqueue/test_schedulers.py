@@ -1,7 +1,5 @@
 """mq-deadline and kyber, behind a drive that holds few commands."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any, cast
 

@@ -1,17 +1,12 @@
 """BFQ's turns: the laws of B-WF2Q+, and the rules of Linux 6.12 for queues that come and go."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.storage.block.request import IoContext
 from simnet.storage.multiqueue.bfq_queue import BfqQueue, ServiceTree
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _UNIT = 2**22
 

@@ -1,7 +1,5 @@
 """Files in `iosched/` of mq-deadline.c, kyber-iosched.c and bfq-iosched.c: defaults and ranges."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.storage.multiqueue.bfq import Bfq

@@ -1,7 +1,5 @@
 """A file system's servers, small or as in the document, and clients that send requests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """A file system's servers from request to answer: what always holds, and what ought to follow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

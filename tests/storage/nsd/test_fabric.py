@@ -1,7 +1,5 @@
 """The network of a file system: buses, ports in a bond, clients' ports."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

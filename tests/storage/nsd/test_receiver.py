@@ -1,7 +1,5 @@
 """The threads that read connections: line and thread take turns, and so do the directions."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.lpar import LparCores, LparCpu

@@ -1,7 +1,5 @@
 """One server of network shared disks: its threads, its memory, and what it does with a request."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tracks in a server's memory, against a plain ordered dictionary."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 
 from hypothesis import given

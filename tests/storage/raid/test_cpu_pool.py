@@ -1,7 +1,5 @@
 """Hardware threads that serve what is booked."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

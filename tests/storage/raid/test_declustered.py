@@ -1,7 +1,5 @@
 """Declustered RAID: where strips are, what each operation costs, what failed disks cost."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -196,10 +194,7 @@ class TestFailures:
         st.sampled_from([STRIP, STRIP // 2, 8 * MIB]),
     )
     def test_up_to_two_failed_disks_lose_no_operation(
-        self,
-        asks: list[tuple[bool, int, int, int]],
-        fails: list[tuple[int, int]],
-        largest: int,
+        self, asks: list[tuple[bool, int, int, int]], fails: list[tuple[int, int]], largest: int
     ) -> None:
         sim, asker = strips(max_sectors_bytes=largest)
         for number, (write, track, first, count) in enumerate(asks):

@@ -1,7 +1,5 @@
 """The log of fast writes: when it writes a track back, who waits, and its ledger."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """What an operation of declustered RAID costs: sectors, CPU time, and every counter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

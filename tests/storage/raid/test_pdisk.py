@@ -1,7 +1,5 @@
 """Disks of an array: the mechanism of `Disk`, the block layer before it, the paths behind it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The block layer before a disk of an array, the paths behind it, and what it counts."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """A client whose servers answer when they are told to."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.host.lpar import LparCores, LparCpu

@@ -1,7 +1,5 @@
 """Write-behind of a node call by call, and which files it knows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Reads of a node call by call: what is asked of servers, when, and what is counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.storage.scale.parts import BLOCK, CLEAN, MS, PIECE, Rig, S, User

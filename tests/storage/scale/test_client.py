@@ -1,7 +1,5 @@
 """Pagepool, prefetch and write-behind of a node."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Memory of a node for blocks of files: what a block takes, shares, and who is stolen."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import SimulationError

@@ -1,7 +1,5 @@
 """Byte-range tokens."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,8 +58,7 @@ def test_two_that_write_the_halves_of_a_file_conflict_once() -> None:
 
 
 requests = st.lists(
-    st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(1, 10), st.booleans()),
-    max_size=30,
+    st.tuples(st.integers(0, 3), st.integers(0, 30), st.integers(1, 10), st.booleans()), max_size=30
 )
 
 

@@ -1,9 +1,8 @@
 """A request's way through virtual SCSI step by step, and a disk that takes one at a time."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +18,6 @@ from simnet.storage.virtual_scsi.vscsi import (
     VscsiServer,
 )
 from tests.storage.parts import MS, US, Device, Driver, Submitter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 NS = 1000
 COSTS = VscsiCosts(1 * NS, 2 * NS, 3 * NS, 4 * NS, 5 * NS, 10 * NS)

@@ -1,7 +1,5 @@
 """Virtual SCSI: the request limit, whose turn it is, splitting, and who pays."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

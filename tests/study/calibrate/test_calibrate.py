@@ -1,7 +1,5 @@
 """Calibration: against marked measurements only, with the simulation replaced by a formula."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date
 from operator import attrgetter

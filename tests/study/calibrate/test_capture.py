@@ -1,7 +1,5 @@
 """The captured sar listing: read exactly, or refused with one clear line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cross-validation of a made-up document, whose numbers follow from two parameters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A user's own host: its captures fitted to, what they tell, what to measure next."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -77,9 +75,7 @@ def test_true_costs_lie_inside_what_the_captures_tell(
         assert one.low <= one.value <= one.high
 
 
-def test_what_no_capture_tells_keeps_its_range(
-    drawn: tuple[Path, dict[str, int], HostFit],
-) -> None:
+def test_what_no_capture_tells_keeps_its_range(drawn: tuple[Path, dict[str, int], HostFit]) -> None:
     scenario, _, found = drawn
     ranges = {one.path: one for one in uncertain(Case(str(scenario / "scenario.toml")))}
     untold = {one.name: one for one in found.untold}

@@ -1,7 +1,5 @@
 """A veth pair of this machine, measured, calibrated to and compared, where the kernel allows it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Fitted values in models' files: what is written, what stays, what is refused."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Stages of calibrations as data."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Capacities: from the question to the document, with a made-up relay in place of simulations."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

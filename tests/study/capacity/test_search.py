@@ -1,7 +1,5 @@
 """The search for a capacity: on queues whose capacity is known by formula, and on made-up ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,9 +1,7 @@
 """Predictions beside measurements: what is inside, what is not, and what that says."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,9 +16,6 @@ from simnet.study.compare.row import Row
 from simnet.study.run.result import Result
 from simnet.study.validate.kinds import KINDS
 from simnet.study.whatif.whatif import WhatIf
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 EVERY_FRAME = {f"ethtool -C eth{port} rx-frames": "1" for port in (0, 1)}
 CHANGE = ",".join("=".join(pair) for pair in EVERY_FRAME.items())

@@ -1,7 +1,5 @@
 """AIX's TCP over a path, against what no(1) says of each attribute."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The TCP receiver does what recorded kernels did, acknowledgement for acknowledgement."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

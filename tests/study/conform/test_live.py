@@ -1,7 +1,5 @@
 """The running kernel's TCP receiver beside the model, where it is one that is modelled."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -3,8 +3,6 @@
 C is sqrt(3/2) = 1.22 if every segment raises the window, sqrt(3/4) = 0.87 if every second one does.
 """
 
-from __future__ import annotations
-
 from math import log, sqrt
 
 import pytest

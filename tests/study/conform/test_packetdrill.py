@@ -1,7 +1,5 @@
 """Scripts in packetdrill's language against the model."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """TCP alone over a path."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.cpu import Cpu

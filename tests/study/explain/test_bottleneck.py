@@ -1,7 +1,5 @@
 """What follows from utilisations and waits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

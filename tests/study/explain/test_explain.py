@@ -1,7 +1,5 @@
 """What holds scenarios back, proven by lifting it."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

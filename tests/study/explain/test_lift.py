@@ -1,7 +1,5 @@
 """What is gained by lifting each sort of part."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.kernel.simulator import Simulator

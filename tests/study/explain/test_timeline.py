@@ -1,7 +1,5 @@
 """A run over time: the steps add up to the whole, and the whole is as without them."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.study.explain.explain import observed

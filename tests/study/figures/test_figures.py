@@ -1,7 +1,5 @@
 """Pictures say what the results say: heights, colours and places follow from the numbers."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable
@@ -34,9 +32,7 @@ from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
 from simnet.study.whatif.verdict import Change, Interval
 from simnet.study.whatif.whatif import Judged, WhatIf
 
-MEASURED = {
-    "host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}},
-}
+MEASURED = {"host": {"ports": [{"nic": {"mtu_bytes": 1500}}], "kernel": {"tcp_timestamps": True}}}
 MSS_BYTES = 1448
 
 

@@ -1,7 +1,5 @@
 """What is recorded of a conversation, and that the picture has all of it."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 

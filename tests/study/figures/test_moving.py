@@ -1,7 +1,5 @@
 """A conversation that plays: when its dots leave and arrive, and that it needs nothing else."""
 
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree as ET
 

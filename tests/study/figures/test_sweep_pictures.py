@@ -1,7 +1,5 @@
 """Pictures of sweeps: what is chance looks flat, good has one colour, digits may have no order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import product

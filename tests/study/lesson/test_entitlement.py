@@ -1,7 +1,5 @@
 """Partitions of half a processor: in each window of 10 ms each has one for 5 ms, if it has work."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.study.lesson.entitlement import dispatched

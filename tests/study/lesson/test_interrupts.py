@@ -1,7 +1,5 @@
 """The picture of where interrupts go: an arrow for each port, to the CPU that serves it."""
 
-from __future__ import annotations
-
 from matplotlib.figure import Figure
 
 import simnet

@@ -1,7 +1,5 @@
 """Ways to hear of packets: what was asked for is what was simulated."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

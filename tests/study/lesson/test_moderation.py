@@ -1,7 +1,5 @@
 """Batches of frames: what ends them, and why the sender's throttle decides what they carry."""
 
-from __future__ import annotations
-
 from simnet.study.lesson.moderation import THROTTLE, over_rx_frames
 
 SCENARIO = "x460-out-of-box"

@@ -1,7 +1,5 @@
 """Packets wait in the ring until a poll takes them: not for long, or, deferred, together."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from statistics import mean

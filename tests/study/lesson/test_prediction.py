@@ -1,7 +1,5 @@
 """A prediction is compared with the simulation, and its answer stays folded until it is opened."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.study.lesson.prediction import Prediction

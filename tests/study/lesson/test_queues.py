@@ -1,15 +1,9 @@
 """Little's law of a disk's queue: both sides differ by how much older those in it have become."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+import pandas as pd
 import pytest
 
 from simnet.study.lesson.queues import DISKS, littles_law, requests_over_time
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCENARIO = "vscsi-parallel"
 

@@ -1,7 +1,5 @@
 """The relay of a lesson: probes change nothing, and note what is known of steering."""
 
-from __future__ import annotations
-
 from functools import reduce
 from math import inf
 from operator import xor

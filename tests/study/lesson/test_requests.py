@@ -1,7 +1,5 @@
 """What the lesson about waiting for an ACK calls: stalls, routes, and the law of Mathis."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.study.lesson.requests import linux_ms, request_ms, ways

@@ -1,7 +1,5 @@
 """What a search finds on made-up machines whose best is known, and what is left of it."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

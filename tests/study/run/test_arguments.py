@@ -1,7 +1,5 @@
 """What a Python program may give, and how it is told what it may not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +17,7 @@ BRIEF: dict[str, Any] = {"duration": "1 ms", "warm_up": "0 s"}
     [
         ({"nodes": 2}, {"nodes": "2"}),
         ({"irqbalance": False}, {"irqbalance": "off"}),
-        (
-            {"net.ipv4.tcp_rmem": (4096, 87380, 174760)},
-            {"net.ipv4.tcp_rmem": "4096 87380 174760"},
-        ),
+        ({"net.ipv4.tcp_rmem": (4096, 87380, 174760)}, {"net.ipv4.tcp_rmem": "4096 87380 174760"}),
         ({"message": "1460 B"}, {"message": "1460 B"}),
     ],
 )

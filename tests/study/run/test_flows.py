@@ -1,7 +1,5 @@
 """Arrows of a trace lead a packet from the wire to its reader, and each end is on a slice."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import defaultdict

@@ -1,18 +1,12 @@
 """A number of a run is the same for every question."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 import simnet
 from simnet.study.compare.metrics import predicted
 from simnet.study.run.measures import MEASURES, METRICS, P50, P99, measures
+from simnet.study.run.result import Result
 from simnet.study.whatif.verdict import changes
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """What TCP and the order of packets looked like, in a result: a researcher's variables."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

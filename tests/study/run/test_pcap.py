@@ -1,7 +1,5 @@
 """A capture is what a real reader takes for one, and changes nothing."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -40,9 +38,7 @@ def test_it_changes_no_result(capture: tuple[Path, Any]) -> None:
     assert capture[1].fingerprint == run("x460-out-of-box", **SHORT).fingerprint
 
 
-def test_it_is_in_order_and_has_every_byte_that_the_port_carried(
-    capture: tuple[Path, Any],
-) -> None:
+def test_it_is_in_order_and_has_every_byte_that_the_port_carried(capture: tuple[Path, Any]) -> None:
     file, result = capture
     packets = _packets(file)
     times = [when for when, _, _ in packets]

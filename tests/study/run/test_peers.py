@@ -1,25 +1,19 @@
 """Whether a peer was what could do no more, and that a what-if says it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import simnet
 from simnet.importing.import_host import import_host
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.system.resource import PS_PER_S, Resource
 from simnet.study.run.peers import full_peer
+from simnet.study.run.result import Result
 from simnet.study.whatif import whatif as study
 from simnet.study.work import task
 from tests.importing.trees import folder
 from tests.study.synthetic import simulated
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.run.result import Result
 
 
 def used(name: str, kind: str, percent: int, *, simulated: bool = True) -> Resource:

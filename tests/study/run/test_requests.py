@@ -1,7 +1,5 @@
 """netperf TCP_RR as a scenario's test: requests, responses, latency."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

@@ -1,7 +1,5 @@
 """A result: rates and shares between two snapshots."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One real, short simulation from a scenario's name to its result."""
 
-from __future__ import annotations
-
 import gc
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A run with disks: what it says, the laws that it keeps, and that it is the same every time."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Timelines for Perfetto."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import tracemalloc

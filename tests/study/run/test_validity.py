@@ -1,7 +1,5 @@
 """A run that was too short says so, and names who got nothing."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -49,10 +47,7 @@ def test_a_run_of_some_milliseconds_tells_something() -> None:
 @pytest.mark.parametrize(
     ("duration", "said"),
     [
-        (
-            "1 us",
-            "nothing was delivered in the 0.000001 s measured: these numbers mean nothing",
-        ),
+        ("1 us", "nothing was delivered in the 0.000001 s measured: these numbers mean nothing"),
         ("50 us", "packets in the 0.00005 s measured: too few for meaningful numbers"),
     ],
 )

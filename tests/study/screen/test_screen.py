@@ -1,7 +1,5 @@
 """What is turned, what that changes, and what it does not."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Captures from files: of simnet itself, of other tools, broken ones."""
 
-from __future__ import annotations
-
 import re
 import struct
 from pathlib import Path

@@ -1,19 +1,14 @@
 """What each way of a connection carried: sent, sent again, out of order, acknowledged, pauses."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.study.sequence.connections import AGAIN, LATE, SENT, Direction, directions
-from simnet.study.sequence.frames import Frame
-
-if TYPE_CHECKING:
-    from simnet.study.sequence.frames import End
+from simnet.study.sequence.frames import End, Frame
 
 A, B = ("10.0.0.1", 1000), ("10.0.0.2", 2000)
 WRAP = 1 << 32
@@ -107,10 +102,7 @@ def test_sack_blocks_are_bytes_of_the_connection() -> None:
         ([ack(5.99, 10), data(6, 10, 10)], "ends with an ACK"),
         ([ack(1.0, 10), data(6, 10, 10)], "finds all acknowledged"),
         ([data(6, 0, 10)], "ends with a segment sent again"),
-        (
-            [frame(5.9, B, ack=10, payload=8), data(6, 10, 10)],
-            "ends with data of the other end",
-        ),
+        ([frame(5.9, B, ack=10, payload=8), data(6, 10, 10)], "ends with data of the other end"),
     ],
 )
 def test_a_pause_says_how_it_ends(frames: list[Frame], ends: str) -> None:

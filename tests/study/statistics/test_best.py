@@ -1,7 +1,5 @@
 """Which points of a sweep may be the best."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

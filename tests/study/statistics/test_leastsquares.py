@@ -1,7 +1,5 @@
 """Fits of models whose answer is known."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 

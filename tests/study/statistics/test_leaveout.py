@@ -1,7 +1,5 @@
 """Leave-one-out fits of synthetic linear models, against what theory says of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

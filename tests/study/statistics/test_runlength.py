@@ -1,7 +1,5 @@
 """How long to simulate, judged on series whose answer is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Sweeps of any size: rows in files, whatever ends, and memory that does not grow."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

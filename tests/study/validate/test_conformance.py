@@ -1,7 +1,5 @@
 """TCP beside real kernels as rows of `simnet validate`."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Intervals: what they hold, and that they hold it by law."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measurements and frozen predictions as data."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Nagle meets delayed ACK: stalls measured on Linux, validation/external/linux-nagle-delack.csv."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.study.conform.tcp_path import TcpOptions

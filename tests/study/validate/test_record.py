@@ -1,7 +1,5 @@
 """The record: frozen predictions beside the numbers that became known later."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A reorder window before a TCP receiver, beside what Linux did."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

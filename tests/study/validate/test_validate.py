@@ -1,7 +1,5 @@
 """Validation: rows and intervals, with the simulation replaced by a formula."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Verdicts as an expert gives them, on stored tables of what tunings did to real systems."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.errors import InputError

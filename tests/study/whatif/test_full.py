@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from simnet.study.run.result import Result
 from simnet.study.run.rows import CpuUse
 from simnet.study.whatif.full import filled

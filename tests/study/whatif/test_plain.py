@@ -1,7 +1,5 @@
 """Verdicts in words: what is judged, what is expected, and why it stays open."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.study.run.measures import CPU_PER_BYTE, RATE

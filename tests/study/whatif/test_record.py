@@ -1,7 +1,5 @@
 """What changes were said to be by fits that had not seen them."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """Many simulations described by data: varied, kept, spread over processes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path

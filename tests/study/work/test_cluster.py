@@ -1,7 +1,5 @@
 """Sweeps on a Dask cluster: the same results, whatever happens to a worker."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

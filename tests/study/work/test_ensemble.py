@@ -1,19 +1,12 @@
 """Ensembles over ranges, and the store that keeps their results."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import qmc
 
-from simnet.study.work.ensemble import (
-    Anchor,
-    Range,
-    condition,
-    latin_hypercube,
-)
+from simnet.study.work.ensemble import Anchor, Range, condition, latin_hypercube
 
 RANGES = [Range("cpu.costs.hardirq_cycles", 1000, 2999), Range("cpu.smt_slowdown_permille", 5, 5)]
 

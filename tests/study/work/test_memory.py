@@ -1,7 +1,5 @@
 """What has no room in memory is found out while the first parts are built."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

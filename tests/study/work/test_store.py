@@ -1,7 +1,5 @@
 """The store of results: what it gives back was put there, whole, under this key."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import tracemalloc

@@ -1,7 +1,5 @@
 """Interrupts while worker processes start."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

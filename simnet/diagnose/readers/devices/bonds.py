@@ -1,17 +1,11 @@
 """/proc/net/bonding: the ports of a bond, and whether the switch makes one link of them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _BOND: Final = re.compile(r"/bonding/(?P<bond>[A-Za-z][\w.-]{0,14})")
 _SLAVE: Final = re.compile(r"\s*Slave Interface: (?P<port>[A-Za-z][\w.@-]{0,14})\s*")

@@ -1,17 +1,11 @@
 """nvme smart-log and smartctl: the heat and the wear of drives."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _DRIVE: Final = re.compile(
     r"\b(?:NVME device: ?|/dev/)(?P<drive>nvme\d{1,3}(?:n\d{1,3})?|sd[a-z]{1,2})\b"

@@ -3,17 +3,12 @@
 Source: ethtool(8), rx-flow-hash; ethtool.c, `dump_rxfhash`.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _HEAD: Final = re.compile(
     r"\s*(?P<protocol>TCP|UDP) over IPV(?P<version>[46]) flows use these fields for computing"

@@ -6,18 +6,13 @@ interrupt its number and its mask, or the mask alone.
 Source: Linux Documentation/core-api/irq/irq-affinity.rst; show_irq_affinity.sh of mlnx-tools.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import Page
 from simnet.host.cpulist import parse_cpumask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
 
 _LIST: Final = re.compile(r"smp_affinity_list|effective_affinity_list")
 _MASK: Final = re.compile(r"smp_affinity\b|effective_affinity\b|show_irq_affinity")

@@ -3,17 +3,12 @@
 Source: man mii-tool.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _NOW: Final = re.compile(
     r"\s*(?P<port>[A-Za-z][\w.-]{0,14}): (?:negotiated |autonegotiation \S+, )?"

@@ -1,17 +1,11 @@
 """ethtool -m: what an optic says of its light and of its heat."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _POWER: Final = re.compile(
     r"\s*(?P<name>Receiver signal average optical power|Rcvr signal avg optical power"

@@ -1,17 +1,11 @@
 """InfiniBand and RoCE: ibstat, ibv_devinfo, perfquery, rdma statistic, counters of /sys."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _ADAPTER: Final = re.compile(r"\s*(?:CA|hca_id:) '?(?P<name>\w{1,40})'?")
 _PERF: Final = re.compile(r"(?P<name>[A-Z][A-Za-z0-9]{3,40}):\.{2,60}(?P<value>\d{1,20})\s*")

@@ -6,18 +6,13 @@ Source: OpenWrt's /etc/openwrt_release and `ubus call system board`; firewall4's
 iptables(8).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import Page
 from simnet.importing.parsers.roles.rules import FLOW_TABLE, OF_CONTAINERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
 
 _IS: Final = re.compile(
     r"DISTRIB_ID='?(?:OpenWrt|LEDE)|\"distribution\": \"(?:OpenWrt|LEDE)|^Linux (?:OpenWrt|LEDE) \d"

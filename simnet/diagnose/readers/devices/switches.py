@@ -1,17 +1,11 @@
 """What a switch counts of its port: `show interface` of IOS, NX-OS, EOS and those like them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _PORT: Final = re.compile(
     r"\s*(?P<port>(?:[A-Z][A-Za-z]{2,24}|Gi|Te|Fo|Hu|Eth)\d{1,3}(?:/\d{1,3}){0,3}) is (?:up"

@@ -3,17 +3,12 @@
 Source: ip-link(8), ip-xfrm(8), pppd(8), wg(8), OpenWrt's names of interfaces.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _FORMS: Final = (
     (
@@ -46,10 +41,7 @@ _FORMS: Final = (
         ),
     ),
     ("L2TP", r"^\s*Tunnel \d+, encap (?:UDP|IP)$"),
-    (
-        "WireGuard",
-        r"^interface: (?P<wg>\S{1,15})$|\bkworker/\S*wg-crypt|^\d+: (?P<wg2>wg\w*): <",
-    ),
+    ("WireGuard", r"^interface: (?P<wg>\S{1,15})$|\bkworker/\S*wg-crypt|^\d+: (?P<wg2>wg\w*): <"),
 )
 _PATTERNS: Final = tuple((name, re.compile(pattern)) for name, pattern in _FORMS)
 

@@ -3,17 +3,12 @@
 Source: ovs-dpctl(8), show.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page
 
 _LOOKUPS: Final = re.compile(
     r"\s*lookups: hit:(?P<hit>\d{1,18}) missed:(?P<missed>\d{1,18}) lost:(?P<lost>\d{1,18})\s*"

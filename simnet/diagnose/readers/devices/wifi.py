@@ -3,18 +3,12 @@
 Source: iw(8), `iw dev PORT link`; iwconfig(8).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _ON: Final = re.compile(r"\s*Connected to [0-9a-fx:]{2,20} \(on (?P<port>[\w.-]{1,15})\).*")
 _OLD: Final = re.compile(r"(?P<port>[A-Za-z][\w.-]{0,14}) +IEEE 802\.11.*")

@@ -3,18 +3,12 @@
 Source: man dstat; its units are of 1,024 where it prints none of them as bits.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _NET: Final = re.compile(r"net/(?P<port>[\w.]{1,15})")
 _TITLES: Final = re.compile(r"\busr sys idl\b|\brecv +send\b")

@@ -1,18 +1,12 @@
 """What iperf3 -J prints of a whole test, and its line of CPU shares."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _START: Final = re.compile(r"(?m)^\s*\{")
 _MOST: Final = 50

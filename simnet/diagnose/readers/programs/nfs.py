@@ -3,18 +3,12 @@
 Source: tools/nfs-iostat and tools/mountstats of nfs-utils; `struct rpc_iostats` of Linux.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _MOUNT: Final = re.compile(r"\s*(?:Stats for )?\S{1,120} mounted on (?P<at>[^\s:]{1,120}):?")
 _HEAD: Final = re.compile(r"\s*(?P<way>read|write):\s+ops/s\s+.*avg RTT \(ms\)\s+avg exe \(ms\).*")

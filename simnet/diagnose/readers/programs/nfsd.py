@@ -3,18 +3,12 @@
 Source: Linux Documentation/filesystems/nfs/knfsd-stats.rst.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _HEAD: Final = re.compile(r"\s*# pool (?P<names>packets-arrived [a-z -]{1,100})")
 _ROW: Final = re.compile(r"\s*\d{1,4}(?: \d{1,20}){3,6}\s*")

@@ -3,18 +3,12 @@
 Source: ping of iputils; networking/ping.c of BusyBox.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _BEGINS: Final = re.compile(
     r"\s*PING (?P<to>\S{1,80}) \([^)\n]{1,60}\)(?: from [^:\n]{1,80})?:? (?P<size>\d{1,5})"

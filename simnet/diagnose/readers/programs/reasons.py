@@ -1,18 +1,12 @@
 """Why the kernel dropped packets: the tracepoint skb:kfree_skb as tools print it, and dropwatch."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _REASON: Final = re.compile(
     r"\b(?:drop[_ ])?reason[:=]? ?'?(?:SKB_DROP_REASON_)?(?P<reason>[A-Z][A-Z0-9_]{3,60})\b"

@@ -1,17 +1,11 @@
 """What fio prints, and the counters of NFS."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.fact import Fact
-from simnet.diagnose.page import number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.page import Page
+from simnet.diagnose.page import Page, number
 
 _JOB: Final = re.compile(r"\s*(?P<job>[\w.-]{1,60}): \(g=\d+\): rw=(?P<rest>.*)")
 _SETTING: Final = re.compile(r"\b(?P<name>ioengine|iodepth)=(?P<value>\w{1,20})")

@@ -1,18 +1,13 @@
 """JSON of sysstat's tools: `sadf -j` of ports and protocols, `mpstat -o JSON` of CPUs."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from simnet.diagnose.fact import Fact
+from simnet.diagnose.page import Page
 from simnet.importing.measured.sysstat_json import reports
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simnet.diagnose.page import Page
 
 _BEGIN: Final = re.compile(r'\{\s*"sysstat":')
 _CPUS: Final = ("cpu-load-all", "cpu-load")

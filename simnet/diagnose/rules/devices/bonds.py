@@ -1,21 +1,15 @@
 """Bonds: ports that are down, or that the switch does not put together."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import named
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import percent
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
 
 _BONDING: Final = "Linux Documentation/networking/bonding.rst"
 _HASHING: Final = re.compile(r"802\.3ad|\(xor\)|balance-xor")

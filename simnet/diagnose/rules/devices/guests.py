@@ -1,20 +1,14 @@
 """Ports of a hypervisor behind which a guest sits."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.diagnose.actions import named
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import counted, ratio
-from simnet.diagnose.rule import Action, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Action, Found, Hit, Rule
 
 _TAP: Final = re.compile(r"(?:tap|vnet)[\w-]+")
 _FULL: Final = re.compile(r"vhost-\d+")

@@ -1,21 +1,15 @@
 """Cards that spread flows by addresses alone: all between two hosts is one queue's."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import named
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import percent
 from simnet.diagnose.queues import NEARLY_ALL, fullest_queues
-from simnet.diagnose.rule import Action, Hit, Rule
+from simnet.diagnose.rule import Action, Found, Hit, Rule
 from simnet.diagnose.vectors import alone
 from simnet.printable import typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
 
 _PORTS: Final = "L4 bytes"
 

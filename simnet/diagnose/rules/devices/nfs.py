@@ -1,18 +1,12 @@
 """Where requests of NFS wait: at the server, or in the client for a place in its connection."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import percent, weight_of
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 # a request of NFS on a fast server takes less than 1 ms, one that waits for a spinning drive 10
 _SLOW_MS: Final = 10.0

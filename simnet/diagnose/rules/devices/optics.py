@@ -1,17 +1,11 @@
 """Optics: too little light, too much heat; modules that the card refuses."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import logged
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 # 10GBASE-SR receives from -9.9 dBm on, LR from -14.4 dBm, ER from -15.8 dBm
 _DIM_DBM: Final = -16.0

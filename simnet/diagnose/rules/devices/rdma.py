@@ -1,18 +1,11 @@
 """RDMA: adapters that lose, repeat or wait."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.families import percent, weight_of
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.families import Find
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.families import Find, percent, weight_of
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 _COUNTERS: Final = "Linux Documentation/ABI/stable/sysfs-class-infiniband"
 _MLX5: Final = "Linux drivers/infiniband/hw/mlx5/counters.c"

@@ -1,23 +1,16 @@
 """Tunnels that a card puts into one queue, as it cannot see what is inside."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from simnet.diagnose.families import percent
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.families import Find, percent
 from simnet.diagnose.queues import NEARLY_ALL, every_cpu, fullest_queues, handed_to
-from simnet.diagnose.rule import Hit, Rule
+from simnet.diagnose.rule import Action, Found, Hit, Rule
 from simnet.diagnose.vectors import busiest, cpus, loads, ports
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.families import Find
-    from simnet.diagnose.rule import Action, Found
 
 _SCALING: Final = "Linux Documentation/networking/scaling.rst, RPS"
 _FEWEST: Final = 100_000

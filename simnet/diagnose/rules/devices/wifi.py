@@ -1,16 +1,10 @@
 """Wireless links: how strong their signal is."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 # the least signal of 54 Mbit/s (64-QAM) in 20 MHz is -65 dBm, of 6 Mbit/s -82 dBm
 _WEAK_DBM: Final = -72

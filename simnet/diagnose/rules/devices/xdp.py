@@ -1,17 +1,11 @@
 """XDP programs that run outside of the driver."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import named
-from simnet.diagnose.rule import Action, Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 
 _FUNCTIONS: Final = (
     r"netif_receive_generic_xdp|do_xdp_generic|bpf_prog_run_generic_xdp|generic_xdp_tx"

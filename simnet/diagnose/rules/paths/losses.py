@@ -1,18 +1,12 @@
 """Losses on the way, as tests from one end see them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.diagnose.actions import sysctl
+from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import ratio, weight_of
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 
 def _route(evidence: Evidence) -> Iterator[Found]:

@@ -1,17 +1,11 @@
 """Queues on the way that stand full: nothing is lost, and everything waits (bufferbloat)."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.rule import Clear, Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 _TIMES: Final = 5
 # a queue that a person notices; delayed acknowledgements take 40 ms

@@ -1,17 +1,11 @@
 """Packets that are too large for the way."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-from simnet.diagnose.rule import Hit, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.diagnose.evidence import Evidence
-    from simnet.diagnose.fact import Fact
-    from simnet.diagnose.rule import Found
+from simnet.diagnose.evidence import Evidence
+from simnet.diagnose.fact import Fact
+from simnet.diagnose.rule import Found, Hit, Rule
 
 # percent: all but a stray one, hardly any
 _ALL: Final = 90

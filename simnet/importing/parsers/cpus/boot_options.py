@@ -7,18 +7,13 @@ Source: Documentation/admin-guide/kernel-parameters.txt of Linux; drivers/iommu/
 (`iommu_subsys_init`, `iommu_group_add_device`), intel/dmar.c, amd/init.c for the lines of the log.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Told
 from simnet.importing.parser import Parser
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _IDLE: Final = re.compile(
     r"(?<!\S)((?:intel_idle|processor)\.max_cstate(?==\d)|idle(?==(?:poll|halt)\b))=(\w{1,4})(?!\S)"

@@ -7,23 +7,18 @@ can have is that of a few of its cores: where a file has nothing else, the clock
 Source: turbostat(8); cpupower-frequency-info(1); lscpu(1); Linux Documentation/admin-guide/pm/.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from simnet.importing.evidence import Evidence
+from simnet.importing.files.files import Files
 from simnet.importing.kind import Told
+from simnet.importing.outputs import Outputs
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields
 from simnet.importing.parsers.cpus.lscpu import lscpu_fields
 from simnet.importing.read_nic import Read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.files.files import Files
-    from simnet.importing.outputs import Outputs
 
 IDLE_SHARE: Final = 0.6
 """Of the largest clock, what a busy CPU has at the least, where no file says it."""

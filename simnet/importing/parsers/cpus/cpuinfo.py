@@ -7,8 +7,6 @@ each CPU is a core, and all are one package.
 Source: `show_cpuinfo` of arch/*/kernel of Linux.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from typing import Final

@@ -3,20 +3,16 @@
 Source: lscpu(1) of util-linux.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from simnet.host.cpulist import MOST_CPUS, parse_cpulist
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
 from simnet.importing.topology import Node, Topology, groups_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NODE: Final = re.compile(r"NUMA node(\d{1,5}) CPU\(s\)")
 _MOST: Final = 20_000

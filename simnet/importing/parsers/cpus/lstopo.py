@@ -4,10 +4,8 @@ Source: hwloc's hwloc.dtd and hwloc2.dtd. Version 1 has nodes in the tree of CPU
 it; both give each object its `cpuset`, and versions before 1.11 call a package `Socket`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
-from xml.etree.ElementTree import ParseError
+from typing import Final
+from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml import ElementTree
 from defusedxml.common import DefusedXmlException
@@ -16,9 +14,6 @@ from simnet.host.cpulist import MOST_CPUS, parse_cpumask
 from simnet.importing.kind import Kind
 from simnet.importing.parser import Parser
 from simnet.importing.topology import Cache, Node, Topology, groups_of
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 _PACKAGES: Final = frozenset({"Package", "Socket"})
 _NODES: Final = frozenset({"NUMANode", "Node"})

@@ -3,8 +3,6 @@
 Source: numactl(8).
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -6,23 +6,18 @@ show a receiver as much as counters do.
 Source: RFC 4113 (counters), netstat(8), nstat(8), ss(8), sar(1), iperf3(1); net/ipv4/proc.c.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import HAPPENED, Kind
+from simnet.importing.outputs import Output
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.sockets import lists
 from simnet.importing.roles import DATAGRAMS, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.outputs import Output
 
 _MOSTLY: Final = 0.8
 _LEAST: Final = 100_000

@@ -7,24 +7,19 @@ Source: OpenWrt's /etc/openwrt_release, `ubus call system board` and target/linu
 of 22.03; arch/arm/mach-bcm/bcm_5301x.c of Linux (the name of the machine); firewall4's defaults.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import Kind, Told
+from simnet.importing.outputs import Output
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.cpus.cpuinfo import cpuinfo_fields
 from simnet.importing.parsers.roles.transit import named_interfaces
+from simnet.importing.read_nic import Read
 from simnet.importing.roles import FORWARD, TUNNEL, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simnet.importing.evidence import Evidence
-    from simnet.importing.outputs import Output
-    from simnet.importing.read_nic import Read
 
 _SYSTEMS: Final = ("ubus board", "os-release", "openwrt_release")
 _OPENWRT: Final = re.compile(r"OpenWrt|LEDE", re.IGNORECASE)

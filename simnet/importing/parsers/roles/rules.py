@@ -9,13 +9,9 @@ Source: iptables(8), iptables-save(8), xtables-nft(8), nft(8): `ct state vmap`, 
 priorities.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 OF_CONTAINERS: Final = re.compile(r"\bDOCKER|\bKUBE-|\bCNI-|\bcni\b|libvirt|LIBVIRT|lxcbr|podman")
 """What rules of containers and guests have, and not those of routers."""

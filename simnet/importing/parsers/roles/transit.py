@@ -10,24 +10,18 @@ ip-link(8), ifconfig(8), wg(8); the names that docker, containerd's plugins, Cal
 flannel, libvirt, Proxmox, WireGuard, OpenVPN and strongSwan give.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.importing.evidence import Evidence
 from simnet.importing.kind import HAPPENED, NOT_MODELLED, Kind
 from simnet.importing.parser import Parser
 from simnet.importing.parsers.links import listed
 from simnet.importing.parsers.roles.rules import FLOW_TABLE, OF_CONTAINERS, counted_rules
 from simnet.importing.parsers.sysstat import interfaces
 from simnet.importing.roles import CONTAINERS, FORWARD, GUESTS, TUNNEL, Role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.importing.evidence import Evidence
 
 _FORWARD: Final = re.compile(
     r"^net\.ipv[46]\.(?:ip_forward|conf\.(?:all|default)\.forwarding) ?= ?1$", re.MULTILINE
@@ -189,11 +183,7 @@ PARSER: Final = Parser(
             idle=NOT_MODELLED,
         ),
         Kind("ip -br link", _HEAD, line=_HEAD),
-        Kind(
-            "ifconfig",
-            line=r"\S{1,15}:? +(?:Link encap:|flags=\d+<)",
-            idle=NOT_MODELLED,
-        ),
+        Kind("ifconfig", line=r"\S{1,15}:? +(?:Link encap:|flags=\d+<)", idle=NOT_MODELLED),
         Kind(
             "wg show",
             r"interface: \S{1,15}\n +public key:",

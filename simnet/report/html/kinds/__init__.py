@@ -1,7 +1,5 @@
 """Documents that a report can show: each module here announces one `KIND`, found by name."""
 
-from __future__ import annotations
-
 import pkgutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The report of an explanation: what holds flows back, and how full each resource is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

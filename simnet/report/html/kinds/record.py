@@ -1,7 +1,5 @@
 """The report of the record: what was predicted before a number was known, beside the number."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Final
 

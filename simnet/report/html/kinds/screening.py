@@ -40,13 +40,7 @@ def _part(name: str, file: str, found: Screen) -> Part:
     matter = [one.name for one in found.factors if found.matters(one)]
     sentence = f"what changes {label} by more than chance: {', '.join(matter) or 'nothing'}"
     blocks: list[Notes | Table] = []
-    blocks.append(
-        Table(
-            capital(MEANING),
-            screen_heading(found),
-            tuple(screen_rows(found)),
-        )
-    )
+    blocks.append(Table(capital(MEANING), screen_heading(found), tuple(screen_rows(found))))
     if found.shares:
         rows = tuple(share_rows(found))
         blocks.append(Table(SHARES_TITLE.capitalize(), share_heading(found), rows))

@@ -163,10 +163,7 @@ def _part(name: str, file: str, one: _Found) -> Part:
     return Part(
         f"{which} {varied} {gives} the best {said} on {subject}?",
         [_verdict(found, one.by, sentence)],
-        [
-            Section("The grid", [drawn, table]),
-            repeat_section("sweep", one, words, file=file),
-        ],
+        [Section("The grid", [drawn, table]), repeat_section("sweep", one, words, file=file)],
         of=machine(known) if known else (),
         first=remarks,
         foot=f"simnet {one.version}: {len(found.points)} runs",

@@ -81,12 +81,7 @@ def _parts(found: Sequence[tuple[str, WhatIf]], simulate: bool) -> list[Part]:  
 
 
 def whatif_part(
-    name: str,
-    found: WhatIf,
-    base: Case | None,
-    *,
-    simulate: bool,
-    file: str = "",
+    name: str, found: WhatIf, base: Case | None, *, simulate: bool, file: str = ""
 ) -> Part:
     """The whole answer.
 
@@ -109,9 +104,7 @@ def whatif_part(
     card = cards.judged(found, base if pair else None)
     verdicts = [
         Verdict(
-            f"{best.tuning}: {ANSWERS[best.verdict]}",
-            reason_of(found, best),
-            TONES[best.verdict],
+            f"{best.tuning}: {ANSWERS[best.verdict]}", reason_of(found, best), TONES[best.verdict]
         )
     ]
     known = not file or (pair is not None and pair.commands == best.commands)

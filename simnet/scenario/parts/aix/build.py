@@ -1,13 +1,9 @@
 """TCP's attributes of an AIX host, as they hold for connections through a port."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.net.tcp.rules.aix import AixTcp, effective_space
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Host, Port
+from simnet.scenario.core.effective import Host, Port
 
 _SECOND_PS: Final = 10**12
 

@@ -1,11 +1,6 @@
 """What AIX refuses, and what of it is modelled."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
+from simnet.scenario.core.tree import Path, Table, Tree
 
 
 def check_aix(tree: Tree, place: Path, table: Table) -> None:

@@ -4,8 +4,6 @@ An attribute of the interface wins over that of no(1). Source: IBM's AIX documen
 no(1) and chdev(1).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Final
 

@@ -5,22 +5,17 @@
 - `no -a`: `attribute = value`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.scenario.commands.attribute_listing import Attribute, Lines, Listed
 from simnet.scenario.commands.captured import Target
+from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.tree import Entry
 from simnet.scenario.parts.aix.lsattr import LSATTR
 from simnet.scenario.parts.aix.no import NO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.tree import Entry
 
 
 class _Connections(Target):

@@ -5,8 +5,6 @@ AIX 7.2 commands reference, lsattr and chdev, and the descriptions that lsattr p
 values.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 LSATTR: Final[dict[str, tuple[str, str]]] = {

@@ -3,8 +3,6 @@
 Source: IBM, AIX 7.2 commands reference, no; the names as `no -a` prints them.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 NO: Final[dict[str, tuple[str, str]]] = {

@@ -1,14 +1,10 @@
 """What AIX sets with no(1); part of every kernel, read of AIX's alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count, size, time
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 
 class NetworkOptions(Section):

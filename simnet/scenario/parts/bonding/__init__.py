@@ -1,7 +1,5 @@
 """Bonds."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, Subject, late
 from simnet.scenario.parts.bonding.schema import Bonding
 

@@ -5,35 +5,29 @@ addresses are numbered through, as administrators do: the system is 10.0.0.1, th
 from 10.0.0.11 on.
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from simnet.host.delayed_action import DelayedAction
+from simnet.host.machine import Machine
 from simnet.host.release import release
 from simnet.kernel.random import stream
+from simnet.kernel.simulator import Simulator
 from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
 from simnet.net.bonding.hash import transmit_hash
 from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
 from simnet.net.bonding.rlb import Neighbour, Rlb
-from simnet.net.link.skb import Header, Station
+from simnet.net.link.skb import EgressPort, Header, Station
 from simnet.net.link.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
+from simnet.net.link.wire import Port
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.port import Nic
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
+from simnet.net.tcp.socket import TcpSocket
+from simnet.scenario.core.effective import Effective, Flow, Host
 from simnet.scenario.parts.nic.build import send_by, tx_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simnet.host.machine import Machine
-    from simnet.kernel.simulator import Simulator
-    from simnet.net.link.skb import EgressPort
-    from simnet.net.link.wire import Port
-    from simnet.net.nic.multiqueue import MultiqueuePort
-    from simnet.net.nic.port import Nic
-    from simnet.net.tcp.socket import TcpSocket
-    from simnet.scenario.core.effective import Effective, Flow, Host
 
 _PS = 10**12
 _MS = 10**9
@@ -146,11 +140,7 @@ class _Builder:
     def _ingress(self, device: Any, learns: EgressPort) -> Ingress:
         switch = self.effective.lan
         ingress = Ingress(
-            self.sim,
-            f"{device.path}.to.switch",
-            learns,
-            switch.cable_delay_ps,
-            switch.latency_ps,
+            self.sim, f"{device.path}.to.switch", learns, switch.cable_delay_ps, switch.latency_ps
         )
         device.path_out = ingress
         self.switch.append(ingress)
@@ -280,12 +270,7 @@ class _Builder:
         return socket.nic
 
     def _resolve(
-        self,
-        path: str,
-        asked: _Interface,
-        client: _Interface,
-        header: Header,
-        remote: Port | None,
+        self, path: str, asked: _Interface, client: _Interface, header: Header, remote: Port | None
     ) -> None:
         """The client asks for the interface's address before it connects."""
         if asked.rlb is None:

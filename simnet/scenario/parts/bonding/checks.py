@@ -1,15 +1,9 @@
 """What a bond needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.host.release import release
 from simnet.net.bonding.hash import SINCE
 from simnet.scenario.core.subject import exchanges
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
+from simnet.scenario.core.tree import Path, Table, Tree
 
 
 def check_bond(tree: Tree, place: Path, table: Table) -> None:

@@ -7,20 +7,14 @@ Sources: Documentation/networking/bonding.txt of Linux 2.6.18, configuring bondi
 netplan(5), bonds; interfaces-bond(5); ifcfg-bonding(5) of wicked; sysconfig.txt of initscripts.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
 from simnet.scenario.commands.distribution import distribution_of
 from simnet.scenario.commands.together import CUT_OFF, Together
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 _OPTION: Final = "modprobe bonding "
 _SLAVE: Final = "ifenslave bond0 "

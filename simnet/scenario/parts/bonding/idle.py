@@ -3,14 +3,10 @@
 Source: Documentation/networking/bonding.txt.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective, Host
+from simnet.scenario.core.effective import Effective, Host
 
 _HASH: Final = {"balance-xor", "802.3ad"}
 # the switch sees a port as one of its own, not as part of a channel

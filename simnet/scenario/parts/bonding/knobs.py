@@ -4,8 +4,6 @@ Sources: Documentation/networking/bonding.txt and drivers/net/bonding/bond_main.
 (`bond_check_params`) of Linux 2.6.18; Cisco Catalyst 3750 Switch Command Reference.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, ignored

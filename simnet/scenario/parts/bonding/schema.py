@@ -1,7 +1,5 @@
 """What a bond consists of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.net.bonding.hash import POLICIES
@@ -37,11 +35,7 @@ class Bonding(Section):
     updelay_ps: Annotated[int, time("time until a link that came counts", "0 ms", "1000 s")] = 0
     downdelay_ps: Annotated[int, time("time until a link that went counts", "0 ms", "1000 s")] = 0
     xmit_hash_policy: Annotated[
-        str,
-        Choice(
-            "what chooses the slave in balance-xor and 802.3ad",
-            POLICIES,
-        ),
+        str, Choice("what chooses the slave in balance-xor and 802.3ad", POLICIES)
     ] = "layer2"
     primary: Annotated[
         str, PortName("preferred slave of active-backup, balance-tlb, balance-alb; or none")

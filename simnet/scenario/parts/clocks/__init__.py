@@ -1,7 +1,5 @@
 """The clock of busy CPUs: above the nominal one, or not."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Subject, late
 
 SUBJECT = Subject(

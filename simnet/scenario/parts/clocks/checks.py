@@ -1,14 +1,7 @@
 """The clock of CPUs that may not rise above the nominal one."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from simnet.scenario.core.tree import dotted
+from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.clocks.schema import OFF
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 def check_clock(tree: Tree, place: Path, table: Table) -> None:

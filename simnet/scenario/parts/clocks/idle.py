@@ -1,15 +1,9 @@
 """Which words on clocks nothing reads: of another maker, or of a clock that is not above."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.clocks.schema import OFF
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

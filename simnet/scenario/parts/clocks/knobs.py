@@ -4,8 +4,6 @@ Source: Documentation/admin-guide/pm/intel_pstate.rst (`no_turbo`) and cpufreq.r
 Linux 6.12; cpupower-frequency-set(1).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.scenario.core.knob import Knob, ignored

@@ -6,18 +6,13 @@ tcp_rmem, tcp_wmem). They set the governor performance, too, which is not simula
 disks and the scheduler's granularity.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.host.release import release
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import Proposal
 from simnet.scenario.parts.idle_states.proposals import proposals as shallow
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 # net.core.busy_read and cpupower idle-set -D
 _FIRST: Final = (3, 13)

@@ -1,7 +1,5 @@
 """Whether a kernel lets clocks rise above the nominal one."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.specs import Choice

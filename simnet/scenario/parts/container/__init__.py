@@ -1,7 +1,5 @@
 """A container that takes datagrams: in the host's network, or behind a veth pair."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Subject, late
 from simnet.scenario.parts.container.schema import Container
 

@@ -1,29 +1,23 @@
 """Build the way of datagrams to a container's sockets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simnet.host.costs import cycles_ps
 from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
+from simnet.net.link.skb import Endpoint
 from simnet.net.veth.into_container import IntoContainer
 from simnet.net.veth.rules import RING_SIZE, uses_napi
 from simnet.net.veth.veth import Veth
 from simnet.net.veth.veth_napi import VethNapi
 from simnet.scenario.parts.container.columns import VethCounts
-from simnet.scenario.parts.container.schema import HOST
+from simnet.scenario.parts.container.schema import HOST, Container
 from simnet.scenario.parts.forward.tables import tables_ps
 from simnet.scenario.parts.host.build import make_buffers, make_spread
 from simnet.scenario.parts.steering.build import HostSteering, backlogs_of
-
-if TYPE_CHECKING:
-    from simnet.net.link.skb import Endpoint
-    from simnet.scenario.parts.container.schema import Container
-    from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.ground import Ground
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,7 @@
 """What a container needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.scenario.core.places import Places
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
+from simnet.scenario.core.tree import Path, Table, Tree
 
 
 def check_container(tree: Tree, table: Table) -> None:

@@ -47,12 +47,5 @@ def _use(start: Snapshot, end: Snapshot) -> VethUse | None:
 
 
 COLUMNS: Final = (
-    Column(
-        "veth",
-        VethUse | None,
-        "of packets to a container",
-        _use,
-        default=None,
-        order=64,
-    ),
+    Column("veth", VethUse | None, "of packets to a container", _use, default=None, order=64),
 )

@@ -1,16 +1,11 @@
 """Which settings of a container nothing reads in a configuration."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.net.veth.rules import NAPI_SINCE, uses_napi
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.container.schema import HOST, Container
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 _OF_RING: Final = ("veth_receive_cycles", "ring_lines")
 _OF_TABLES: Final = ("table_cycles", "rule_cycles")

@@ -4,8 +4,6 @@ Source: docker-run(1), kube-proxy's reference, ethtool(8), scaling.rst. The host
 is called veth here, the container's end eth0.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.net.veth.rules import NAPI_SINCE
@@ -45,10 +43,5 @@ KNOBS: Final = (
         by_hand=True,
     ),
     _knob("ethtool --features veth tso", "tso", "ethtool --features veth tso {value}"),
-    _knob(
-        f"{_IN} {_RPS}",
-        "rps_cpus",
-        f"{_IN} sh -c 'echo {{value}} > {_RPS}'",
-        feature="rps",
-    ),
+    _knob(f"{_IN} {_RPS}", "rps_cpus", f"{_IN} sh -c 'echo {{value}} > {_RPS}'", feature="rps"),
 )

@@ -1,7 +1,5 @@
 """How packets come to a container, and what that costs."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.knob import CpuMask

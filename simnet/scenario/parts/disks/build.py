@@ -1,7 +1,5 @@
 """From a model in `models/disks/` to the disk that it describes."""
 
-from __future__ import annotations
-
 from simnet.kernel.simulator import Simulator
 from simnet.scenario.core.library import read_section
 from simnet.scenario.parts.disks.schema import Disk as DiskSection

@@ -1,7 +1,5 @@
 """What a disk model consists of: bus, queue, buffer, and the mechanism or flash behind them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

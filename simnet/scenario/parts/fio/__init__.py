@@ -1,7 +1,5 @@
 """Jobs of fio on the drives of a host."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.fio.schema import FioGroup
 

@@ -1,15 +1,15 @@
 """Build a host with NVMe drives, and the processes of fio on it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.costs import cycles_ps
+from simnet.host.cpu import Cpu
 from simnet.kernel.random import stream
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.fio.columns import group_counts, group_extremes
 from simnet.scenario.parts.fio.resources import FioPath, Group
-from simnet.scenario.parts.fio.schema import ENGINES, PATTERNS
+from simnet.scenario.parts.fio.schema import ENGINES, PATTERNS, FioGroup
 from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.nvme.build import FIRST_IRQ, make_queue
 from simnet.scenario.parts.storage.columns import DiskCounts
@@ -17,17 +17,12 @@ from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import System
 from simnet.storage.block.request import IoContext
 from simnet.storage.disk.model import SECTOR_BYTES
+from simnet.storage.multiqueue.queue import MultiQueue
 from simnet.workload.fio.files import FioFile, FioFiles, Ring
 from simnet.workload.fio.job import FioJob
 from simnet.workload.fio.sq_thread import SqThread
 from simnet.workload.fio.stats import FioCosts, FioRules, FioStats
 from simnet.workload.netperf import Start
-
-if TYPE_CHECKING:
-    from simnet.host.cpu import Cpu
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.fio.schema import FioGroup
-    from simnet.storage.multiqueue.queue import MultiQueue
 
 _CLASSES: Final = ("none", "rt", "be", "idle")
 # fio forks one process after the other

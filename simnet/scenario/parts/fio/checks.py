@@ -1,21 +1,16 @@
 """What jobs and drives have to fulfil together."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 from simnet.host.release import release
 from simnet.scenario.core.checks import check_hosts
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.storage.checks import check_disk, check_tunables
 from simnet.spelling import nearest
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _HOST: Final[Path] = ("host",)
 _BLK_MQ: Final = (5, 0)
@@ -113,11 +108,7 @@ def _job(tree: Tree, here: Path, job: Mapping[str, Any], table: Table) -> None:
 
 
 def _drives(
-    tree: Tree,
-    here: Path,
-    job: Mapping[str, Any],
-    table: Table,
-    refuse: Callable[[str, str], None],
+    tree: Tree, here: Path, job: Mapping[str, Any], table: Table, refuse: Callable[[str, str], None]
 ) -> None:
     drives = {drive["name"]: drive for drive in tree.get((*_HOST, "drives"))}
     names = job["filename"].split(":")

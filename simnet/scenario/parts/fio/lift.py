@@ -1,13 +1,9 @@
 """What of fio's jobs can be lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.system.lifting import Lifting, copy, twice
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 
 def _deeper(effective: Effective) -> Effective:

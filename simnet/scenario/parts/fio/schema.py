@@ -1,7 +1,5 @@
 """A job of fio, by the names of its job files."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Forwarding: packets that a host routes or drops, which are for nobody on it."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.forward.schema import Forward
 

@@ -1,9 +1,7 @@
 """Build a host that forwards: its tables, what comes to its queues, and where packets go."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
@@ -11,31 +9,22 @@ from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine
 from simnet.net.forward.far_end import FarEnd
 from simnet.net.forward.fib import lookup_lines
-from simnet.net.forward.forwarder import (
-    DROP_IN_FILTER,
-    DROP_IN_RAW,
-    DROP_NOWHERE,
-    Forwarder,
-    Hooks,
-)
+from simnet.net.forward.forwarder import DROP_IN_FILTER, DROP_IN_RAW, DROP_NOWHERE, Forwarder, Hooks
 from simnet.net.forward.resident import Lines, found
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
 from simnet.net.link.flood import Flood
 from simnet.net.link.skb import Header, Station
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.forward.columns import ForwardCounts
+from simnet.scenario.parts.forward.schema import Forward
 from simnet.scenario.parts.forward.tables import tables_ps
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-from simnet.scenario.parts.steering.build import backlog_drops, steering_of
+from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.forward.schema import Forward
-    from simnet.scenario.parts.steering.build import HostSteering
 
 _FIRST_SENDER: Final = 0x0A010001
 _FIRST_RECEIVER: Final = 0x0B000001

@@ -1,18 +1,13 @@
 """What forwarding needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NoReturn
+from collections.abc import Iterator
+from typing import Final, NoReturn
 
 from simnet.host.release import release
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.subject import Need
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 FIRST: Final = (4, 12)
 """The first version whose early_drop this is."""

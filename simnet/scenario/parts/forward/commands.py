@@ -3,16 +3,11 @@
 Source: Documentation/networking/nf_flowtable.rst of Linux 5.15; nft(8), flowtables.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from simnet.scenario.commands.together import Together
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 _TABLE: Final = "inet simnet"
 NO_FLOW_TABLE: Final = f"nft delete table {_TABLE}"

@@ -1,13 +1,9 @@
 """Which settings of forwarding nothing reads in a configuration."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 _OF_TRACKING: Final = (
     "nf_conntrack_max",

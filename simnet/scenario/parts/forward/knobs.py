@@ -4,8 +4,6 @@ Source: Documentation/networking/ip-sysctl.txt, nf_conntrack-sysctl.txt, nf_flow
 4.18.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob

@@ -1,7 +1,5 @@
 """What comes to a host that forwards, and what it does with it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.section import Section
@@ -77,8 +75,7 @@ class Forward(Section):
     ] = 262_144
     nf_conntrack_buckets: Annotated[int, count("buckets of its hash", 1, 2**26)] = 65_536
     flow_offload: Annotated[
-        bool,
-        Flag("nftables: connections with an answer pass by a flow table, in software"),
+        bool, Flag("nftables: connections with an answer pass by a flow table, in software")
     ] = False
     rule_cycles: Annotated[int, cycles("comparing a packet with one rule of iptables")]
     table_cycles: Annotated[int, cycles("entering one table at one hook (ipt_do_table)")]
@@ -97,15 +94,13 @@ class Forward(Section):
         int, count("cache lines of an entry that finding it reads or writes", 0, 64)
     ]
     flow_table_cycles: Annotated[
-        int,
-        cycles("a packet that a flow table sends, in place of hooks, route and output"),
+        int, cycles("a packet that a flow table sends, in place of hooks, route and output")
     ]
     flow_table_lines: Annotated[
         int, count("cache lines of a flow that finding it reads or writes", 0, 64)
     ]
     rx_line_exposed_permille: Annotated[
-        int,
-        ratio("share of fetching a packet's first line that the CPU waits for", "0", "1"),
+        int, ratio("share of fetching a packet's first line that the CPU waits for", "0", "1")
     ]
     cold_lines: Annotated[
         int,

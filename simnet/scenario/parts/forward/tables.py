@@ -1,7 +1,5 @@
 """What netfilter's tables cost a packet at one hook."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from simnet.host.costs import cycles_ps

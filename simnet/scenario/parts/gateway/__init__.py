@@ -1,7 +1,5 @@
 """A home router: TCP streams from its wide area to its local network, with NAT."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.gateway.schema import GatewayTable
 

@@ -1,20 +1,21 @@
 """Build a home router, and the hosts at both ends of its streams."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
 from simnet.net.forward.gateway import ComesIn, Enters, Gateway, GoesOut, Sides
 from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.wire import Path, SwitchedPath
+from simnet.net.link.wire import Port as Destination
 from simnet.net.nic.broadcom.bgmac import Bgmac
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.steering.steering import PacketSteering
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.gateway.columns import GatewayCounts
+from simnet.scenario.parts.gateway.schema import GatewayTable
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.steering.build import (
@@ -27,12 +28,6 @@ from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, System
-
-if TYPE_CHECKING:
-    from simnet.net.link.wire import Path
-    from simnet.net.link.wire import Port as Destination
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.gateway.schema import GatewayTable
 
 _SERVER: Final = 0xC6336401
 _OUTSIDE: Final = 0xCB007101

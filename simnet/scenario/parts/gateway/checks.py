@@ -1,15 +1,11 @@
 """What a home router needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import Final, NoReturn
 
 from simnet.host.release import release
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
+from simnet.scenario.core.tree import Path, Table, Tree
 
 FIRST: Final = (5, 10)
 """The first version whose ports of a switch these are."""

@@ -1,13 +1,8 @@
 """Which settings of a home router nothing reads in a configuration."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,6 @@
 Source: Documentation/networking/scaling.rst, nf_flowtable.rst of Linux 5.15; OpenWrt's firewall4.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.scenario.core.knob import Knob

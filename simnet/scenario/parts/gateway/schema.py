@@ -1,7 +1,5 @@
 """What a home router does with the packets of streams, and what that costs."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.knob import CpuMask

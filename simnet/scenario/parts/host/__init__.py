@@ -1,7 +1,5 @@
 """A host: machine, ports, sockets."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, ModelFiles, Subject, late
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine, Server
 

@@ -1,20 +1,15 @@
 """What a machine has to be before interrupts, queues and processes can have a place on it."""
 
-from __future__ import annotations
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
-
+from simnet.errors import InputError
 from simnet.host.release import release
 from simnet.scenario.core.knob import Stage
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.subject import Steps, model_section
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.host.schema import Memory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simnet.errors import InputError
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 SECOND_PS: Final = 10**12
 

@@ -3,8 +3,6 @@
 Sources: Linux 2.6.18 ``include/net/tcp.h``, ``kernel/softirq.c``, ``kernel/sched.c``.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob

@@ -1,7 +1,5 @@
 """What models of processors, servers and kernels consist of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from re import Pattern
 from types import MappingProxyType
@@ -139,8 +137,7 @@ class Cpu(Section):
     ddio_ways: Annotated[int, count("ways of it that devices may write to", 1, 64)] = 1
     copy_overlap: Annotated[int, count("line fetches that a copy keeps in flight", 1, 64)]
     stores_overlap: Annotated[
-        bool,
-        Flag("a copy asks for lines to write ahead, as many as copy_overlap; else one by one"),
+        bool, Flag("a copy asks for lines to write ahead, as many as copy_overlap; else one by one")
     ] = False
     smt_slowdown_permille: Annotated[
         int, ratio("time that work takes when the sibling thread is busy too", "1", "8")

@@ -1,7 +1,5 @@
 """Idle states: how deep CPUs may sleep."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Subject, late
 
 SUBJECT = Subject(

@@ -1,13 +1,7 @@
 """What idle states have to be known for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.idle_states.schema import IdleKernel
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 def check_idle_states(tree: Tree, place: Path, table: Table) -> None:

@@ -1,15 +1,9 @@
 """Which limits of idle states nothing reads: those of another maker's driver."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.idle_states.schema import DRIVERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,6 @@ Sources: cpupower-idle-set(1); Documentation/admin-guide/pm/intel_idle.rst and k
 of Linux 6.12 (`intel_idle.max_cstate`, `processor.max_cstate`, `idle`: of x86 alone).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.scenario.core.knob import Knob

@@ -1,18 +1,12 @@
 """Idle states that take long to leave, off."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from simnet.host.release import release
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import Proposal
 from simnet.scenario.parts.idle_states.build import make_idle_states
 from simnet.scenario.parts.idle_states.knobs import LIMIT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 _US_PS = 10**6
 

@@ -1,7 +1,5 @@
 """Which of a CPU's idle states a kernel uses."""
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.scenario.core.specs import Choice, time
@@ -22,8 +20,7 @@ class IdleKernel(Kernel):
     """What a kernel was told of idle states; all of them are used unless it says otherwise."""
 
     idle_limit_ps: Annotated[
-        int,
-        time("cpupower idle-set -D: no idle state that takes as long to leave", "0 us", "10 s"),
+        int, time("cpupower idle-set -D: no idle state that takes as long to leave", "0 us", "10 s")
     ] = 10 * 10**12
     idle_loop: Annotated[
         str,

@@ -1,7 +1,5 @@
 """IP over InfiniBand."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.infiniband.schema import Fabric
 

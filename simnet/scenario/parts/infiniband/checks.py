@@ -1,15 +1,10 @@
 """What a fabric needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.scenario.core.checks import refuse_ends
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
-
 
 _NODES: Final = 2
 

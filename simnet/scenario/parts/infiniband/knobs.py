@@ -5,17 +5,13 @@ Sources: drivers/infiniband/ulp/ipoib of Linux 3.8 (module parameters `send_queu
 the driver.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.schema import value_spec
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import count
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.section import Section
 
 
 def ipoib_knobs(driver: type[Section]) -> tuple[Knob, ...]:

@@ -1,7 +1,5 @@
 """What an InfiniBand fabric consists of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

@@ -1,7 +1,5 @@
 """What delivers and places interrupts."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Subject, late
 
 SUBJECT = Subject(

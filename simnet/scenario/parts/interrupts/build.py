@@ -82,10 +82,7 @@ def place_interrupts(
         return
     sources = [
         IrqSource(
-            queue.line,
-            at.node if model.machine.pci_nodes else -1,
-            msix=len(port) > 1,
-            port=queue,
+            queue.line, at.node if model.machine.pci_nodes else -1, msix=len(port) > 1, port=queue
         )
         for at, port in zip(model.ports, queues, strict=True)
         for queue in port

@@ -1,7 +1,5 @@
 """The IOMMU: whether buffers are mapped for devices, and how they are forgotten again."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Subject, late
 
 SUBJECT = Subject(

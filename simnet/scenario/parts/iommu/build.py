@@ -30,10 +30,7 @@ def join(ground: Ground, machine: Machine, host: Host) -> None:
     kernel = host.kernel
     units = {
         node: RemappingUnit(
-            ground.sim,
-            machine.memory,
-            whole_ns(kernel.iommu_answer_ps),
-            _LOOK_PS[host.cpu.vendor],
+            ground.sim, machine.memory, whole_ns(kernel.iommu_answer_ps), _LOOK_PS[host.cpu.vendor]
         )
         for node in range(host.machine.nodes)
     }

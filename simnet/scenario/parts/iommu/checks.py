@@ -1,19 +1,14 @@
 """What mapping costs where buffers are mapped, and where that is not known."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.release import release
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.schema import spec_of
-from simnet.scenario.core.tree import DEFAULT, dotted
+from simnet.scenario.core.tree import DEFAULT, Path, Table, Tree, dotted
 from simnet.scenario.parts.iommu.knobs import FIRST
 from simnet.scenario.parts.iommu.schema import COSTS, SWITCHES, IommuKernel, maps
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _MAP: Final = (
     "Malka et al., rIOMMU, ASPLOS 2015: 590 cycles for the page table and 90 for an address of a"

@@ -58,9 +58,7 @@ COLUMNS: Final = (
         "one entry a device whose buffers are mapped by the IOMMU",
         _rows,
         table=True,
-        measures={
-            "iommu_waited_us": Measure("waited for the IOMMU (us)", "iommu us", _waited),
-        },
+        measures={"iommu_waited_us": Measure("waited for the IOMMU (us)", "iommu us", _waited)},
         order=13,
     ),
 )

@@ -1,15 +1,9 @@
 """Which words on the IOMMU nothing reads: of another maker's, or of one that maps nothing."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.iommu.schema import COSTS, SWITCHES, translates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,6 @@ host with Intel's units was told `intel_iommu=strict`, one with AMD's `amd_iommu
 what `iommu.strict=1` says today.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob

@@ -1,16 +1,10 @@
 """An IOMMU that forgets later, or lets devices use memory by its own addresses."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import Proposal
 from simnet.scenario.parts.iommu.schema import translates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 
 def proposals(effective: Effective) -> Iterator[Proposal]:

@@ -1,7 +1,5 @@
 """The daemon that places interrupts."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Subject, late
 from simnet.scenario.parts.irqbalance.schema import Balancer, IrqbalanceTable
 

@@ -1,13 +1,9 @@
 """What switching irqbalance on or off does not change in a simulation."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 _STILL: Final = frozenset({"settled", "off"})
 

@@ -1,7 +1,5 @@
 """Guests of a host with KVM and vhost-net."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.kvm.schema import Guest, Kvm
 

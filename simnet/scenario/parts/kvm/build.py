@@ -1,40 +1,33 @@
 """Build a host's CPUs, the threads that are pinned to them, and what joins two guests."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, cast
+from collections.abc import Iterator
+from typing import cast
 
 from simnet.host.costs import cycles_ps, whole_ns
+from simnet.host.cpu import Cpu
 from simnet.host.fair.rules import fair_rules
 from simnet.host.kvm.host_cpu import HostCpu
 from simnet.host.kvm.vcpu import Vcpu
-from simnet.net.nic.multiqueue import queues_of
+from simnet.host.machine import Machine
+from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
+from simnet.net.nic.port import Nic
+from simnet.net.virtio.bridge import BridgePort
 from simnet.net.virtio.tap import Tap
 from simnet.net.virtio.uplink import FromUplink, Uplink
 from simnet.net.virtio.vhost import VhostCosts, VhostWorker
+from simnet.net.virtio.virtio_net import VirtioNet
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.core.knobs import OF_QUEUES
 from simnet.scenario.parts.host.build import make_machine
 from simnet.scenario.parts.idle_states.build import join as join_idle_states
 from simnet.scenario.parts.idle_states.build import make_idle_states
 from simnet.scenario.parts.kvm.columns import counts_of
+from simnet.scenario.parts.kvm.schema import Guest, Kvm
+from simnet.scenario.parts.network.join import Pair
 from simnet.scenario.parts.network.join import join as link
 from simnet.scenario.parts.nic.build import make_port
-from simnet.scenario.system.resource import busy, carried
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.host.cpu import Cpu
-    from simnet.host.machine import Machine
-    from simnet.net.nic.multiqueue import MultiqueuePort
-    from simnet.net.nic.port import Nic
-    from simnet.net.virtio.bridge import BridgePort
-    from simnet.net.virtio.virtio_net import VirtioNet
-    from simnet.scenario.core.effective import Effective, Host
-    from simnet.scenario.parts.kvm.schema import Guest, Kvm
-    from simnet.scenario.parts.network.join import Pair
-    from simnet.scenario.system.ground import Ground
-    from simnet.scenario.system.resource import Resource
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.resource import Resource, busy, carried
 
 _PS = 10**12
 

@@ -1,15 +1,11 @@
 """What guests and their host have to fulfil together."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.scenario.core.checks import refuse_ends
 from simnet.scenario.core.subject import setup_of
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _PINS: Final = ("vcpupin", "emulatorpin", "uplink_cpus")
 

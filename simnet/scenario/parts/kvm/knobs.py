@@ -3,16 +3,12 @@
 Sources: virsh(1), qemu(1), Documentation/virt/kvm/halt-polling.rst.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
+from simnet.scenario.core.section import Section
 from simnet.scenario.parts.kvm.schema import Guest, Kvm
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.section import Section
 
 
 def _knob(
@@ -42,12 +38,5 @@ KNOBS: Final = (
         unit="us",
         keep="",
     ),
-    _knob(
-        Kvm,
-        "kvm",
-        _HALT_POLL,
-        "halt_poll_ns_ps",
-        f"echo {{value}} > {_HALT_POLL}",
-        unit="ns",
-    ),
+    _knob(Kvm, "kvm", _HALT_POLL, "halt_poll_ns_ps", f"echo {{value}} > {_HALT_POLL}", unit="ns"),
 )

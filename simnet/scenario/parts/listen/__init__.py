@@ -1,7 +1,5 @@
 """Short connections: a listening socket's queues, who accepts, visitors that wait for nobody."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.listen.schema import Listen
 

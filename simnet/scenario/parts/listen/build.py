@@ -1,9 +1,7 @@
 """Build a server of short connections: listening sockets, workers, and visitors behind the port."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.memory import SharedLines
@@ -19,20 +17,17 @@ from simnet.net.listen.visitors import Crowd, Served
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.udp.clients import Client
 from simnet.net.udp.reuseport import chosen
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.host.build import PS, make_spread
 from simnet.scenario.parts.listen.columns import ListenCounts
+from simnet.scenario.parts.listen.schema import Listen
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.build import tx_choice, tx_queue, tx_rules
-from simnet.scenario.parts.steering.build import backlog_drops, steering_of
+from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.netperf import Start
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.listen.schema import Listen
-    from simnet.scenario.parts.steering.build import HostSteering
 
 # IP and TCP with timestamps
 _HEADERS_BYTES: Final = 20 + 32

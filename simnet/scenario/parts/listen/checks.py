@@ -1,17 +1,13 @@
 """What short connections need."""
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
 from simnet.net.listen.rules import FIRST
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
+from simnet.scenario.core.tree import Path, Table, Tree
 
 _TEST: Final = "tcp_accept"
 # of a way between the hosts, by their keys

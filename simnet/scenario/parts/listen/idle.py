@@ -1,13 +1,9 @@
 """Which settings only short connections read."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 _ACCEPTS: Final = (
     "somaxconn",

@@ -3,8 +3,6 @@
 Source: listen(2), socket(7); Documentation/networking/ip-sysctl.rst of Linux 6.18.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.scenario.core.knob import Knob

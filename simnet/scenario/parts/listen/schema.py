@@ -1,7 +1,5 @@
 """The short connections of a scenario: who comes, who accepts, and what a kernel allows."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section
@@ -32,10 +30,7 @@ class Listen(Section):
     service_ps: Annotated[
         int, time("a worker's own work on a request, at full speed", "0 us", "10 s")
     ]
-    backlog: Annotated[
-        int,
-        count("listen's backlog, which net.core.somaxconn cuts", 0, 2**31 - 1),
-    ]
+    backlog: Annotated[int, count("listen's backlog, which net.core.somaxconn cuts", 0, 2**31 - 1)]
     reuseport: Annotated[
         bool,
         Flag(

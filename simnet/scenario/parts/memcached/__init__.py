@@ -1,7 +1,5 @@
 """A key-value server and its clients."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.memcached.schema import Memcached
 

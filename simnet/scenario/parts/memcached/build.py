@@ -1,37 +1,36 @@
 """Build a key-value server: workers, connections, and the clients behind its port."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
+from simnet.host.cpu import Cpu
+from simnet.host.machine import Machine
+from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.host.softirq.other_queue import OtherQueue
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.memcached.columns import KeyValueCounts
+from simnet.scenario.parts.memcached.schema import Memcached
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import Polled
 from simnet.scenario.parts.sockets.build_polling import busy_poll_usecs
-from simnet.scenario.parts.steering.build import backlog_drops, steering_of
+from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
-from simnet.workload.memcached_system import Clients, KeyValuePort, Server, connect_memcached
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.host.cpu import Cpu
-    from simnet.host.machine import Machine
-    from simnet.host.softirq.napi_instance import NapiInstance
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.memcached.schema import Memcached
-    from simnet.scenario.parts.steering.build import HostSteering
-    from simnet.workload.memcached_system import KeyValue
-    from simnet.workload.mutilate import Requests
+from simnet.workload.memcached_system import (
+    Clients,
+    KeyValue,
+    KeyValuePort,
+    Server,
+    connect_memcached,
+)
+from simnet.workload.mutilate import Requests
 
 _SERVICE_PORT: Final = 11211
 _SERVER: Final = 0x0A000001

@@ -1,18 +1,12 @@
 """What a key-value server needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.tree import Table, Tree
-
+from simnet.scenario.core.tree import Table, Tree
 
 # as measured: what a build of so many more has taken
 _CONNECTION_BYTES: Final = 10 << 10

@@ -86,12 +86,5 @@ def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
 
 
 COLUMNS: Final = (
-    Column(
-        "key_value",
-        KeyValueUse | None,
-        "of a key-value server",
-        _use,
-        default=None,
-        order=60,
-    ),
+    Column("key_value", KeyValueUse | None, "of a key-value server", _use, default=None, order=60),
 )

@@ -1,7 +1,5 @@
 """The key-value server of a scenario, and what asks it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

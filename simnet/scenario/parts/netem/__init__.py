@@ -1,7 +1,5 @@
 """The way between two hosts: delay, loss, a bottleneck and its queue."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Subject, late
 from simnet.scenario.parts.netem.schema import Bottleneck, Netem
 

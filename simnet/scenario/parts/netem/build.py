@@ -1,9 +1,8 @@
 """Lay the way between two ports that are linked through a switch, with its bottleneck's queue."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 from simnet.host.delayed_action import DelayedAction
 from simnet.kernel.random import stream
@@ -11,19 +10,14 @@ from simnet.net.link.netem import Netem
 from simnet.net.link.wire import SwitchedPath
 from simnet.net.qdisc.bottleneck import Bottleneck
 from simnet.net.qdisc.codel import CodelLimits, CodelQueue
+from simnet.net.qdisc.qdisc import Qdisc
 from simnet.net.qdisc.red import Red, eval_ewma, eval_idle_damping
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.netem.columns import Way, counts_of, more_of
-from simnet.scenario.system.resource import carried
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simnet.net.qdisc.qdisc import Qdisc
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.netem.schema import Bottleneck as Queue
-    from simnet.scenario.parts.netem.schema import Netem as Section
-    from simnet.scenario.system.ground import Ground
-    from simnet.scenario.system.resource import Resource
+from simnet.scenario.parts.netem.schema import Bottleneck as Queue
+from simnet.scenario.parts.netem.schema import Netem as Section
+from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.resource import Resource, carried
 
 _KEPT: Final = "netem"
 _PS: Final = 10**12

@@ -1,14 +1,8 @@
 """What the queue before a bottleneck refuses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.net.qdisc.red import eval_ewma
+from simnet.scenario.core.tree import Table, Tree
 from simnet.scenario.parts.netem.schema import Bottleneck
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Table, Tree
 
 
 def check_bottleneck(tree: Tree, table: Table) -> None:

@@ -1,16 +1,9 @@
 """Which values of the way nothing reads: where no path passes one, and of bursts without any."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
-from simnet.scenario.parts.netem.schema import Bottleneck
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.netem.schema import Netem
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.parts.netem.schema import Bottleneck, Netem
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,6 @@
 Source: tc-netem(8), tc-red(8), tc-codel(8).
 """
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

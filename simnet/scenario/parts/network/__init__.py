@@ -1,7 +1,5 @@
 """Paths of a network."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.network.schema import Switch
 

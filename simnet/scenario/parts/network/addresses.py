@@ -1,19 +1,14 @@
 """Addresses and ports of the streams between the system and its peers, and rules that meet none."""
 
-from __future__ import annotations
-
 import ipaddress
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from simnet.scenario.core.checks import peer_ports
 from simnet.scenario.core.places import ranges
 from simnet.scenario.core.subject import Need, setup_of
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.flow_steering import matches, rule_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _OWN_NETWORK: Final = 0x0A000000
 _NETSERVER_PORT: Final = 12865

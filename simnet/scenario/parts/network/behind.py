@@ -1,12 +1,12 @@
 """The hosts behind a port of a server, and how connections with them are made."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.kernel.histogram import LogHistogram
-from simnet.net.link.skb import Station
+from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
+from simnet.net.steering.steering import SocketFlowTable
+from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.nic.build import send_by, tx_rules
@@ -16,13 +16,8 @@ from simnet.scenario.parts.tcp.build import (
     sender_settings,
     socket_maker,
 )
+from simnet.scenario.system.ground import Ground
 from simnet.workload.far_side import FarSide
-
-if TYPE_CHECKING:
-    from simnet.net.link.skb import Header
-    from simnet.net.steering.steering import SocketFlowTable
-    from simnet.net.tcp.socket import TcpSocket
-    from simnet.scenario.system.ground import Ground
 
 # net.ipv4.ip_local_port_range
 FIRST_LOCAL_PORT: Final = 32768

@@ -1,18 +1,13 @@
 """Which streams there are between the ports of the system and those of its peers."""
 
-from __future__ import annotations
-
 import itertools
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from simnet.scenario.core.checks import peer_ports
 from simnet.scenario.core.files import REQUEST_TESTS
+from simnet.scenario.core.settings import Settings
 from simnet.scenario.core.subject import setup_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.scenario.core.settings import Settings
 
 
 def _receive_buffer(kernel: Mapping[str, Any]) -> int:

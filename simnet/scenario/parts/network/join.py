@@ -1,17 +1,12 @@
 """Link two ports through the switch, and lay the way between the hosts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.wire import Port, SwitchedPath
+from simnet.scenario.core.effective import Host
 from simnet.scenario.parts.netem.build import lay
-
-if TYPE_CHECKING:
-    from simnet.net.link.wire import Port
-    from simnet.scenario.core.effective import Host
-    from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.ground import Ground
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,9 @@
 """What of a switch can be lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.system.lifting import Lifting, changed, down, up
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 
 def _network(effective: Effective) -> Effective:

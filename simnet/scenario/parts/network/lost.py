@@ -1,11 +1,6 @@
 """A sentence about what was lost: where, how much, and what counts it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
 
 def lost_text(noun: str, percent: float, places: Iterable[tuple[str, int, str]]) -> str:

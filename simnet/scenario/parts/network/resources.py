@@ -203,9 +203,7 @@ class NetworkPath:
             yield port, self._flows_of(index)
 
     def _flows_by_cpu(
-        self,
-        prefix: str,
-        ports: Iterable[tuple[Nic | MultiqueuePort, tuple[str, ...] | None]],
+        self, prefix: str, ports: Iterable[tuple[Nic | MultiqueuePort, tuple[str, ...] | None]]
     ) -> dict[int, tuple[str, ...]] | None:
         """Which flows each CPU takes interrupts or packets for, or runs a process of now."""
         if self.effective.relay or self.effective.gateway:

@@ -1,19 +1,24 @@
 """Build streams between the ports of the system and those of its peers."""
 
-from __future__ import annotations
-
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simnet.host.machine import Machine
+from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import first_below
 from simnet.net.link.skb import Header, Station
 from simnet.net.link.wire import Port
 from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.port import Nic
 from simnet.net.remote.link import RemoteLink, RemotePort
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
+from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.socket import TcpSocket
+from simnet.net.tcp.socket_maker import SocketMaker
+from simnet.scenario.core.effective import Effective, Flow, Host
+from simnet.scenario.core.effective import Port as EffectivePort
 from simnet.scenario.core.subject import exchanges, ways
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
 from simnet.scenario.parts.host.build import PS
@@ -24,26 +29,14 @@ from simnet.scenario.parts.network.transactions import End, FlowEnds, make_trans
 from simnet.scenario.parts.nic.build import make_port, send_by, tx_rules
 from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.parts.tcp import columns as tcp
-from simnet.scenario.parts.tcp.build import (
-    socket_maker,
-)
+from simnet.scenario.parts.tcp.build import socket_maker
 from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.parts.tcp.ecn import agree, asks_for_marks
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, Receiver, System
 from simnet.workload.iperf import Reporter
-from simnet.workload.netperf import Netperf, Netserver, Start
-
-if TYPE_CHECKING:
-    from simnet.host.machine import Machine
-    from simnet.host.scheduler import Task
-    from simnet.net.nic.port import Nic
-    from simnet.net.tcp.send.sender import TcpSender
-    from simnet.net.tcp.socket_maker import SocketMaker
-    from simnet.scenario.core.effective import Effective, Flow, Host
-    from simnet.scenario.core.effective import Port as EffectivePort
-    from simnet.workload.netperf import Requester
+from simnet.workload.netperf import Netperf, Netserver, Requester, Start
 
 # a flow starts within this time of the others, as one shell loop starts them
 _START_SPREAD_PS = 10 * 10**9

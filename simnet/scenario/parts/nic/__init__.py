@@ -1,7 +1,5 @@
 """Network interfaces."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import ModelFiles, Subject, late
 from simnet.scenario.parts.nic.schema import Nic
 

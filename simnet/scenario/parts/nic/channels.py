@@ -1,8 +1,6 @@
 """Drivers whose queues are channels: a receive and a transmit ring that share an interrupt."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from simnet.scenario.core.knob import Knob, Stage
 from simnet.scenario.core.schema import value_spec
@@ -12,13 +10,12 @@ from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import (
     BusLatency,
     Ethernet,
+    Given,
+    Nic,
     Polled,
     ReceiveOffload,
     RxUsecs,
 )
-
-if TYPE_CHECKING:
-    from simnet.scenario.parts.nic.schema import Given, Nic
 
 
 def ethtool(section: type[Nic], typed: str, target: str, **more: Any) -> Knob:
@@ -82,11 +79,7 @@ COMBINED: Final = Knob(
 )
 RSS_KNOBS: Final = (
     ethtool(
-        Channels,
-        "-X {port} equal",
-        "rss_equal",
-        unset="ethtool -X {port} default",
-        since="2.6.36",
+        Channels, "-X {port} equal", "rss_equal", unset="ethtool -X {port} default", since="2.6.36"
     ),
     ethtool(Channels, "-X {port} hkey", "rss_key", since="3.16"),
 )

@@ -1,13 +1,7 @@
 """What the drivers of network interfaces refuse."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.schema import Given, Nic
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 
 def check_nics(tree: Tree, place: Path, table: Table) -> None:

@@ -1,15 +1,9 @@
 """Which settings of flow rules nothing reads."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.effective import Effective, Host, Port
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective, Host, Port
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

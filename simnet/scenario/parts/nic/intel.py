@@ -1,18 +1,14 @@
 """What ice and i40e share: throttles for each direction, a limit, and the Flow Director."""
 
-from __future__ import annotations
+from typing import Annotated, Any, ClassVar
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
-
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import time
 from simnet.scenario.parts.nic.channels import Channels, ethtool
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.page_parts import PageParts
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.parts.nic.schema import Given, Slot
+from simnet.scenario.parts.nic.schema import Given, Slot
 
 _US_PS = 10**6
 _UNIT_US = 2

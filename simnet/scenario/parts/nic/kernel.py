@@ -1,7 +1,5 @@
 """What a kernel has of network interfaces and NAPI."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.specs import Feature, count

@@ -4,8 +4,6 @@ Sources: ``drivers/net/tg3.c`` of Linux 2.6.18 (``tg3_set_coalesce``: the legal 
 ethtool(8).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import CpuList, Knob, Stage, ignored

@@ -1,13 +1,9 @@
 """What of ports can be lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.system.lifting import Lifting, copy, hosts, up
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective, Host
 
 
 def _network(effective: Effective) -> Effective:

@@ -6,8 +6,6 @@ around a frame, so `skb_shared_info` lies in its first part. A part is a receive
 full frame does not fit, it is half of two pages, of which a frame takes up to 3 KiB.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, Final
 
 from simnet.scenario.parts.nic.schema import (

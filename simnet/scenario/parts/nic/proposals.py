@@ -3,19 +3,14 @@
 Source: ethtool(8), ip-link(8); ``Documentation/networking/scaling.txt`` of Linux.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.host.release import release
+from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.subject import Proposal
 from simnet.scenario.parts.nic.schema import Rings
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective, Port
 
 _JUMBO_BYTES: Final = 9000
 _MTU: Final = "ifconfig {port} mtu"

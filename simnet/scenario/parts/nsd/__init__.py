@@ -1,7 +1,5 @@
 """Servers of a parallel file system."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import ModelFiles, Part, Subject, late
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage

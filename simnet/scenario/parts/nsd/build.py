@@ -1,17 +1,11 @@
 """Build what serves a file system's clients."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.errors import InputError
+from simnet.kernel.simulator import Simulator
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.nsd.build_servers import cluster_model
 from simnet.storage.disk.model import DiskModel
 from simnet.storage.nsd.cluster import NsdCluster
-
-if TYPE_CHECKING:
-    from simnet.kernel.simulator import Simulator
-    from simnet.scenario.core.effective import Effective
 
 
 def make_cluster(sim: Simulator, effective: Effective, *, clients: int, seed: int) -> NsdCluster:

@@ -1,18 +1,10 @@
 """From models of storage, file system and switch to the cluster that they describe."""
 
-from __future__ import annotations
-
 from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nsd.schema import Filesystem, Storage
 from simnet.scenario.parts.scale.schema import Lpars
 from simnet.storage.disk.model import DiskModel
-from simnet.storage.nsd.model import (
-    ClusterModel,
-    FabricModel,
-    NsdServerModel,
-    PortModel,
-    RaidModel,
-)
+from simnet.storage.nsd.model import ClusterModel, FabricModel, NsdServerModel, PortModel, RaidModel
 
 # bonding's balance-alb assigns clients anew every 10 s (bond_alb.h: BOND_TLB_REBALANCE_INTERVAL)
 _REBALANCE_PS = 10 * 10**12

@@ -1,14 +1,10 @@
 """What of a file system's servers can be lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.disks.lift import quicker
 from simnet.scenario.system.lifting import Lifting, changed, down, twice, up
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 _TIMES: Final = ("request_ps", "net_kib_ps", "checksum_kib_ps", "parity_kib_ps")
 

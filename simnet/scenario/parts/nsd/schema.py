@@ -1,7 +1,5 @@
 """What the servers of a parallel file system are: storage with its ports, and the file system."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field
@@ -98,8 +96,7 @@ class Storage(Section):
     adapters: Annotated[int, count("network adapters of a server", 1, 16)]
     adapter_ports: Annotated[int, count("ports in use of a network adapter", 1, 4, fits=True)]
     mode: Annotated[
-        str,
-        Choice("bonding mode of a server's ports", ("active-backup", "802.3ad", "balance-alb")),
+        str, Choice("bonding mode of a server's ports", ("active-backup", "802.3ad", "balance-alb"))
     ]
     xmit_hash_policy: Annotated[
         str, Choice("what 802.3ad hashes to send", ("layer2", "layer2+3", "layer3+4"))

@@ -1,7 +1,5 @@
 """NVMe drives of a host, and the driver with its queues."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, Part, Subject, late
 from simnet.scenario.parts.nvme.schema import HostDrive, NvmeDriver
 

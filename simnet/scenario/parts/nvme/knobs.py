@@ -4,18 +4,14 @@ Sources: Linux 6.12 ``block/blk-sysfs.c``, ``block/mq-deadline.c``, ``block/kybe
 ``drivers/nvme/host/pci.c``.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import spec_of
+from simnet.scenario.core.section import Section
 from simnet.scenario.parts.nvme.schema import DriveQueue, MqIosched, NvmeDriver
 from simnet.scenario.parts.storage.knobs import tunable_knob
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.section import Section
 
 _QUEUE: Final = "/sys/block/{drive}/queue"
 _SINCE: Final = {"prio_aging_expire": "5.17"}

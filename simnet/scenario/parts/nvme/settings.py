@@ -3,18 +3,12 @@
 ``drive.flash_read`` is of every drive, ``nvme0n1.rq_affinity`` and the like are of one's queue.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator, Sequence
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.tree import Path, Tree, walk
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.nvme.schema import DriveQueue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simnet.scenario.core.parameter import Spec
 
 
 def drive_parameters(

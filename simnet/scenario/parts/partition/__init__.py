@@ -1,7 +1,5 @@
 """Partitions of a hypervisor."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, ModelFiles, Part, Subject, Way, late
 from simnet.scenario.parts.partition.schema import Hypervisor, Partition, Pool
 

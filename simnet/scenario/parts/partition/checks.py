@@ -1,16 +1,11 @@
 """What partitions, their hypervisor and its pool of processors have to fulfil together."""
 
-from __future__ import annotations
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
-
+from simnet.errors import InputError
 from simnet.scenario.core.checks import refuse_ends
-from simnet.scenario.core.tree import dotted
+from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from simnet.errors import InputError
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _PERMILLE: Final = 1000
 _THREADS: Final = 2

@@ -5,8 +5,6 @@ prints without ``curr_``; SYSTEM, PARTITION and PROFILE stand for names that it 
 HMC commands chhwres(1) and chsyscfg(1); powerpc-utils, ppc64_cpu(8).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, Stage

@@ -1,13 +1,9 @@
 """What partitions have of processors, lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.system.lifting import Lifting, changed, copy, hosts, up
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective, Host
 
 _PERMILLE: Final = 1000
 _MORE: Final = "processors + 25 %"

@@ -1,7 +1,5 @@
 """Where interrupts and processes are."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Subject, late
 
 SUBJECT = Subject(

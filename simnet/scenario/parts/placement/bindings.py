@@ -1,16 +1,12 @@
 """Where the processes of streams may run, and from which node their memory comes first."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.scenario.core.entries import is_peer
+from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.settings import Settings
 from simnet.scenario.core.subject import Steps
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.settings import Settings
-    from simnet.scenario.core.tree import Entry
+from simnet.scenario.core.tree import Entry
 
 
 class Bindings(Steps):

@@ -1,16 +1,11 @@
 """How to start the processes of the workload: by where they are bound to."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.scenario.commands.together import Together
+from simnet.scenario.core.effective import Effective, Flow
 from simnet.scenario.core.knob import CpuList
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective, Flow
 
 _NETSERVER: Final = "netserver"
 # streams of programs that only their host knows

@@ -3,8 +3,6 @@
 Sources: irqbalance(1), taskset(1), numactl(8).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.scenario.core.knob import CpuList, CpuMask, Knob, NodeNumber

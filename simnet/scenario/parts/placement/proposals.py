@@ -3,19 +3,14 @@
 Source: ``Documentation/networking/scaling.txt`` of Linux 3.0, RSS IRQ Configuration.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.host.release import release
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.core.subject import Proposal
 from simnet.scenario.parts.placement.knobs import PLACEMENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective, Host
 
 _LIST: Final = "/proc/irq/{irq}/smp_affinity_list"
 _MASK: Final = "/proc/irq/{irq}/smp_affinity"

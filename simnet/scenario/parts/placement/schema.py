@@ -1,7 +1,5 @@
 """Where workers run: values that several loads have."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from simnet.scenario.core.specs import Choice, count

@@ -1,7 +1,5 @@
 """What waits for a port's transmit rings."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, Subject, late
 from simnet.scenario.parts.qdisc.schema import Queueing
 

@@ -1,22 +1,15 @@
 """Put queueing disciplines and byte queue limits above transmit rings."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.kernel.random import stream
 from simnet.net.nic.netdev_queue import NetdevQueue
+from simnet.net.nic.port import Nic
 from simnet.net.qdisc.codel import CodelLimits
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
 from simnet.net.qdisc.fq import Fq
 from simnet.net.qdisc.fq_codel import FqCodel
-from simnet.net.qdisc.qdisc import PfifoFast
+from simnet.net.qdisc.qdisc import PfifoFast, Qdisc
+from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.host.build import PS
-
-if TYPE_CHECKING:
-    from simnet.net.nic.port import Nic
-    from simnet.net.qdisc.qdisc import Qdisc
-    from simnet.scenario.core.effective import Host, Port
 
 _ETHERNET_HEADER_BYTES = 14
 

@@ -1,15 +1,11 @@
 """What a port needs for a queueing discipline."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.parts.qdisc.schema import DISCIPLINES
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _BQL_SINCE: Final = "3.3"
 

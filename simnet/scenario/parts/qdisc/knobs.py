@@ -4,8 +4,6 @@ Sources: ``Documentation/admin-guide/sysctl/net.rst``, ``net/sched/sch_fq_codel.
 ``net/core/net-sysfs.c`` (``bql_show``) of Linux 6.12; tc-fq_codel(8).
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES

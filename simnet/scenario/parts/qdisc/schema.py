@@ -1,7 +1,5 @@
 """Queueing disciplines of a host's ports, one for each transmit queue (mq)."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

@@ -1,7 +1,5 @@
 """A relay of small messages."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.relay.schema import Relay
 

@@ -1,17 +1,11 @@
 """What a relay needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.subject import Need
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.tree import Table, Tree
-
+from simnet.scenario.core.tree import Table, Tree
 
 _PORTS: Final = 2
 

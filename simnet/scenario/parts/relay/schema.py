@@ -1,7 +1,5 @@
 """The relay's side of a scenario: connections, messages and worker processes."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

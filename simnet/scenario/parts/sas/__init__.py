@@ -1,7 +1,5 @@
 """Jobs on a parallel file system."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import ModelFiles, Part, Subject
 from simnet.scenario.parts.sas.schema import Gpfsperf, SasMix
 

@@ -1,7 +1,5 @@
 """The workloads of the Spectrum Scale document: SAS mixed analytics, and gpfsperf."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

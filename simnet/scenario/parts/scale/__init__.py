@@ -1,7 +1,5 @@
 """Clients of a parallel file system."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import ModelFiles, Part, Setup, Subject, late
 from simnet.scenario.parts.scale.schema import Lpars, Scale
 

@@ -6,8 +6,6 @@ attributes of GPFS Native RAID, which only the servers have. An attribute for wh
 `mmchconfig NAME` can be set.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 _SERVERS: Final = ("nsdRAID", "nspd", "nsdMaxWorkerThreads", "nsdMinWorkerThreads", "nsdMultiQueue")

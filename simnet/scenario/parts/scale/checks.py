@@ -1,25 +1,17 @@
 """What partitions that are clients of a file system have to fulfil together with it."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.errors import InputError
 from simnet.scenario.core.checks import check_message
-from simnet.scenario.core.tree import dotted
+from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.storage.checks import check_disk_model
-
-if TYPE_CHECKING:
-    from simnet.errors import InputError
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _MIB: Final = 1 << 20
 _PERMILLE: Final = 1000
 _GRAIN_BYTES: Final = 4096
 _DISKS: Final = ("disk", "log_disk")
-_TESTS: Final = {
-    "sas": ("20-test", "30-test"),
-    "gpfsperf": ("create-seq", "read-seq", "mixrw-seq"),
-}
+_TESTS: Final = {"sas": ("20-test", "30-test"), "gpfsperf": ("create-seq", "read-seq", "mixrw-seq")}
 
 
 def check_clients(tree: Tree, table: Table) -> None:

@@ -152,20 +152,10 @@ def totals(jobs: Sequence[JobRow], lpars: Sequence[LparRow]) -> JobTotals:
 
 COLUMNS: Final = (
     Column(
-        "jobs",
-        tuple[JobRow, ...],
-        "jobs, in the order of their nodes",
-        _jobs,
-        table=True,
-        order=20,
+        "jobs", tuple[JobRow, ...], "jobs, in the order of their nodes", _jobs, table=True, order=20
     ),
     Column(
-        "lpars",
-        tuple[LparRow, ...],
-        "partitions that jobs run on",
-        _lpars,
-        table=True,
-        order=30,
+        "lpars", tuple[LparRow, ...], "partitions that jobs run on", _lpars, table=True, order=30
     ),
     Column(
         "series",

@@ -1,13 +1,9 @@
 """Which settings of a file system's clients and servers nothing reads in a configuration."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 _MIB: Final = 1 << 20
 _LINKS: Final = ("storage.miimon_ps", "storage.retransmit_ps", "lpars.failover_ps")

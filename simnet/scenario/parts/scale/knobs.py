@@ -5,8 +5,6 @@ that ends with ``-N SERVERS`` is the servers' attribute. Sources: IBM Spectrum S
 reference, mmchconfig (what takes ``-i``) and mmcrfs; AIX, smtctl.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob

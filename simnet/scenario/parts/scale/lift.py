@@ -1,13 +1,9 @@
 """What of a file system's clients can be lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.system.lifting import Lifting, changed, twice, up
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 
 def _buses(effective: Effective) -> Effective:

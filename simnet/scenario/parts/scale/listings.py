@@ -4,20 +4,15 @@
 list of file systems has to follow. Lines may begin with `! `, as in a text that was annotated.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.scenario.commands.attribute_listing import Attribute, Lines, Listed, Listing
 from simnet.scenario.commands.captured import Target, knob_of
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.parts.scale.attributes import SCALE_ATTRIBUTES, of_servers
 from simnet.scenario.parts.scale.knobs import SERVERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.knob import Knob
 
 _SECTION: Final = re.compile(r"(?:!\s*)?\[(?P<nodes>[^\]]+)\]\s*")
 _HEADING: Final = re.compile(r"Configuration data for cluster \S+:\s*")

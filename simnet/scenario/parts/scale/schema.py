@@ -1,7 +1,5 @@
 """What nodes of a Spectrum Scale cluster are, and the attributes of its daemon."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -91,12 +89,10 @@ class Lpars(Section):
         int, time("CPU time of copying 1 MiB between pagepool and program", "0 us", "10 ms")
     ]
     daemon_mib_ps: Annotated[
-        int,
-        time("CPU time of daemon, TCP and driver for 1 MiB sent or received", "0 us", "10 ms"),
+        int, time("CPU time of daemon, TCP and driver for 1 MiB sent or received", "0 us", "10 ms")
     ]
     receive_mib_ps: Annotated[
-        int,
-        time("of that, of the thread that reads a connection to a server", "0 us", "10 ms"),
+        int, time("of that, of the thread that reads a connection to a server", "0 us", "10 ms")
     ]
     speed_permille: Annotated[
         int, ratio("speed of a core, relative to the one that all CPU times are of", "0.1", "10")

@@ -1,7 +1,5 @@
 """Sockets and routes."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, Subject, late
 from simnet.scenario.parts.sockets.schema import Application
 

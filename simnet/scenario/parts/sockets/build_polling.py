@@ -4,15 +4,11 @@ Source: net/core/dev.c (`sk_busy_loop`) and fs/eventpoll.c (`ep_busy_loop`) of L
 Before 4.5 a driver needed a function of its own for it (`ndo_busy_poll`), which is not modelled.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
+from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.nic.schema import Polled
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Host, Port
 
 _ANY_DRIVER: Final = (4, 5)
 _EPOLL: Final = (4, 12)

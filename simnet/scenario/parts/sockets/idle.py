@@ -1,16 +1,10 @@
 """Which settings of sockets nothing reads: sizes of what is not sent, polling by nobody."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.core.files import REQUEST_TESTS
 from simnet.scenario.parts.sockets.build_polling import busy_poll_usecs, why_not
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective, Host
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,6 @@
 Sources: ``net/ipv4/tcp.c`` (``do_tcp_setsockopt``) of Linux 6.18; ip-route(8); iperf(1).
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from simnet.scenario.core.knob import Knob

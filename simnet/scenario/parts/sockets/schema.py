@@ -1,7 +1,5 @@
 """What a program asks of its sockets."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section

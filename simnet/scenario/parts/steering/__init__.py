@@ -1,7 +1,5 @@
 """Receive packet steering."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Subject, late
 
 SUBJECT = Subject(

@@ -1,19 +1,13 @@
 """What steering of packets needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.errors import InputError
 from simnet.net.steering.version import steering_rules
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.tree import Path, Table, Tree
-
+from simnet.scenario.core.tree import Path, Table, Tree
 
 # of an entry: CPU, tail and filter of a flow; and what filling it with its first value takes
 _ENTRY_BYTES: Final = 24

@@ -1,13 +1,8 @@
 """Which settings of RFS nothing reads: it needs a table of the machine and one of a queue."""
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:

@@ -3,8 +3,6 @@
 Source: ``Documentation/networking/scaling.txt`` of Linux 3.0.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 
 from simnet.net.steering.version import rounded_entries
@@ -26,8 +24,7 @@ class SteeringKernel(Kernel):
         ),
     ] = 0
     rps_index_shift: Annotated[
-        int,
-        count("a steered packet's place in its map is hash x length shifted by this", 1, 32),
+        int, count("a steered packet's place in its map is hash x length shifted by this", 1, 32)
     ] = 32
     softnet_lines: Annotated[
         int, count("cache lines of a CPU's backlog that queueing a packet there writes", 0, 64)
@@ -37,9 +34,7 @@ class SteeringKernel(Kernel):
     rps_sock_flow_entries: Annotated[
         int,
         count(
-            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none",
-            0,
-            2**22,
+            "entries of the table of sockets' CPUs, rounded up to a power of two; 0: none", 0, 2**22
         ),
     ] = 0
 

@@ -3,17 +3,12 @@
 Source: ``Documentation/networking/scaling.txt`` of Linux 3.0.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.core.subject import Proposal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 # as the document suggests for a moderately loaded server
 _ENTRIES: Final = 32768

@@ -1,7 +1,5 @@
 """Disks of a host, and virtual SCSI."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import HostPart, Part, Setup, Subject, late
 from simnet.scenario.parts.storage.schema import FfsbGroup, HostDisk, Vscsi
 

@@ -1,19 +1,14 @@
 """Build a system of a client with virtual disks and their server."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from simnet.host.delayed_action import DelayedAction
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.storage.machines import DiskFlow, Storage
 from simnet.scenario.parts.storage.resources import StoragePath
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import System
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 
 def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:

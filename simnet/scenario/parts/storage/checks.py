@@ -1,11 +1,10 @@
 """What disks, partitions and thread groups have to fulfil together."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from simnet.scenario.core.checks import check_hosts
-from simnet.scenario.core.tree import dotted
+from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.host.checks import check_timer
 from simnet.scenario.parts.storage.schema import UNSET
 from simnet.spelling import nearest
@@ -13,11 +12,6 @@ from simnet.storage.block.switch import ELEVATORS
 from simnet.storage.disk.geometry import Geometry
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 from simnet.storage.files.files import PAGE_SECTORS, file_sectors
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)

@@ -4,21 +4,16 @@ Sources: Linux 2.6.18 ``block/ll_rw_blk.c`` (``queue_attrs``), ``block/*-iosched
 ``Documentation/sysctl/vm.txt``.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import Final
 
 from simnet.scenario.core.knob import Knob
+from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.specs import Quantity, count
 from simnet.scenario.parts.host.knobs import sysctl
 from simnet.scenario.parts.storage.schema import BlockQueue, Iosched
+from simnet.storage.block.elevator import Elevator
 from simnet.storage.block.switch import ELEVATORS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.scenario.core.parameter import Spec
-    from simnet.storage.block.elevator import Elevator
 
 _QUEUE: Final = "/sys/block/{disk}/queue"
 _LARGEST: Final = 2**31 - 1

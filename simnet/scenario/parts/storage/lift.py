@@ -1,14 +1,10 @@
 """What of disks and their queues can be lifted."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.parts.disks.lift import quicker
 from simnet.scenario.system.lifting import Lifting, changed, copy, hosts, twice
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective, Host
 
 
 def _disks(effective: Effective) -> Effective:

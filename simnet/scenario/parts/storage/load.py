@@ -10,11 +10,7 @@ from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.disks.schema import Disk
-from simnet.scenario.parts.storage.schema import (
-    BlockQueue,
-    DiskPartition,
-    Iosched,
-)
+from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition, Iosched
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -223,11 +223,7 @@ class Storage:
     def _process(self, name: str, number: int) -> Process:
         cpus = self.client.cpus
         return Process(
-            self.env,
-            self.client,
-            f"client.{name}",
-            cpus[number % len(cpus)],
-            self.iowait,
+            self.env, self.client, f"client.{name}", cpus[number % len(cpus)], self.iowait
         )
 
     def _threads(self) -> list[FfsbThread]:

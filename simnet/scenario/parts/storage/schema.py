@@ -1,7 +1,5 @@
 """Storage of a scenario: disks of a host, virtual SCSI between partitions, FFSB's thread groups."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -6,11 +6,10 @@ like are of a disk's queue; ``vscsi.request_limit`` and ``ffsb.GROUP.num_threads
 scenario.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.scenario.core.parameter import Spec, Value
 from simnet.scenario.core.section import Section
@@ -18,9 +17,6 @@ from simnet.scenario.core.tree import Path, Tree, walk
 from simnet.scenario.core.units import UnitError
 from simnet.scenario.parts.disks.schema import Disk
 from simnet.scenario.parts.storage.schema import BlockQueue, DiskPartition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 
 @dataclass(frozen=True)

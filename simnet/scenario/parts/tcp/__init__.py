@@ -1,7 +1,5 @@
 """TCP."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Exchange, Subject, late
 
 SUBJECT = Subject(

@@ -1,25 +1,15 @@
 """Build the ends of a stream on hosts of which only the sending or the receiving counts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.host.costs import whole_ns
+from simnet.kernel.simulator import Simulator
+from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver
 from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
+from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.host.build import PS, make_costs, make_spread
-from simnet.scenario.parts.tcp.build import (
-    frame_overhead_bytes,
-    receiver_settings,
-    sender_settings,
-)
-
-if TYPE_CHECKING:
-    from simnet.kernel.simulator import Simulator
-    from simnet.net.remote.link import RemoteLink
-    from simnet.scenario.core.effective import Host, Port
+from simnet.scenario.parts.tcp.build import frame_overhead_bytes, receiver_settings, sender_settings
 
 
 def remote_sender(

@@ -1,16 +1,11 @@
 """What Linux's TCP refuses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.net.tcp.rules.sender_version import congestion_controls, sender_rules
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.host.checks import SECOND_PS, check_timer
 from simnet.scenario.parts.tcp.kernel import TcpKernel
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
-
 
 _BELOW_TCP: Final = (
     "tcp_limit_output_bytes",

@@ -1,7 +1,5 @@
 """What a kernel has of TCP."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.specs import Choice, Flag, count, size, time
@@ -37,8 +35,7 @@ class TcpKernel(Kernel):
     ] = 2
     tcp_slow_start_after_idle: Annotated[bool, Flag("cwnd restarts after an idle RTO")]
     tcp_limit_output_bytes: Annotated[
-        int,
-        size("what a socket may have queued below it; 0: by the version", "0 B", "1 GiB"),
+        int, size("what a socket may have queued below it; 0: by the version", "0 B", "1 GiB")
     ] = 0
     tcp_autocorking: Annotated[
         bool, Flag("a small segment waits for more data while the device holds earlier ones")
@@ -47,8 +44,7 @@ class TcpKernel(Kernel):
         int, count("segments that a large one may have, however slow the connection", 1, 45)
     ] = 2
     tcp_tso_rtt_log: Annotated[
-        int,
-        count("near hosts get more: 64 KiB, halved every 2^this us; 0: none", 0, 31),
+        int, count("near hosts get more: 64 KiB, halved every 2^this us; 0: none", 0, 31)
     ] = 9
     tcp_pacing_ss_ratio: Annotated[
         int, count("pacing rate in slow start, percent of a window each round trip", 1, 1000)

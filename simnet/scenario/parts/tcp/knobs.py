@@ -4,8 +4,6 @@ Sources: Linux 2.6.18 ``net/ipv4/sysctl_net_ipv4.c``, ``net/core/sysctl_net_core
 ``Documentation/networking/ip-sysctl.txt``.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob, ignored
@@ -72,11 +70,7 @@ SYSCTLS: Final = (
         fresh="connections",
         note="of connections that the host opens or accepts; something on the way has to mark",
     ),
-    sysctl(
-        "net.ipv4.tcp_slow_start_after_idle",
-        "tcp_slow_start_after_idle",
-        since="2.6.18",
-    ),
+    sysctl("net.ipv4.tcp_slow_start_after_idle", "tcp_slow_start_after_idle", since="2.6.18"),
     sysctl("net.ipv4.tcp_limit_output_bytes", "tcp_limit_output_bytes", since="3.6"),
     sysctl("net.ipv4.tcp_autocorking", "tcp_autocorking", since="3.14"),
     sysctl("net.ipv4.tcp_min_tso_segs", "tcp_min_tso_segs", since="3.12"),

@@ -1,13 +1,9 @@
 """What of TCP can be lifted."""
 
-from __future__ import annotations
+from typing import Any, Final
 
-from typing import TYPE_CHECKING, Any, Final
-
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.system.lifting import Lifting, copy, hosts, twice
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective, Host
 
 _SPACES: Final = ("recvspace_bytes", "sendspace_bytes")
 _BUFFERS: Final = (

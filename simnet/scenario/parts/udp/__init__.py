@@ -1,7 +1,5 @@
 """Datagrams: senders that wait for nothing, workers that receive, requests and responses."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Exchange, Part, Setup, Subject, late
 from simnet.scenario.parts.udp.schema import Datagrams, Udp
 

@@ -1,9 +1,7 @@
 """Build what receives datagrams: sockets, workers, and the senders behind the port."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
@@ -14,28 +12,25 @@ from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.reuseport import chosen
 from simnet.net.udp.reuseport_group import ReuseportGroup
+from simnet.net.udp.server import UdpServer
 from simnet.net.udp.socket import UdpSocket
 from simnet.net.udp.source import DatagramSource
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.parts.container.build import ContainerBuilt, container_of
 from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-from simnet.scenario.parts.steering.build import backlog_drops, steering_of
+from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.parts.udp.build_answers import Serving
 from simnet.scenario.parts.udp.build_sockets import Sockets
 from simnet.scenario.parts.udp.checks import SERVE
 from simnet.scenario.parts.udp.columns import ContainerUdpCounts, ServedCounts, UdpCounts
+from simnet.scenario.parts.udp.schema import Udp
 from simnet.scenario.parts.udp.worker import Worker
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
 from simnet.workload.netperf import Start
-
-if TYPE_CHECKING:
-    from simnet.net.udp.server import UdpServer
-    from simnet.scenario.core.effective import Effective, Host
-    from simnet.scenario.parts.steering.build import HostSteering
-    from simnet.scenario.parts.udp.schema import Udp
 
 _LEAST_RCVBUF: Final = 2304
 _OWN: Final = 0x0A000001

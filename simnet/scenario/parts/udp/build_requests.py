@@ -14,12 +14,7 @@ from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.udp.build_sockets import Sockets
 from simnet.scenario.parts.udp.columns import DatagramCounts, SentCounts
 from simnet.scenario.parts.udp.worker import Worker
-from simnet.workload.netperf import (
-    DatagramRequester,
-    DatagramResponder,
-    DatagramSender,
-    Start,
-)
+from simnet.workload.netperf import DatagramRequester, DatagramResponder, DatagramSender, Start
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine

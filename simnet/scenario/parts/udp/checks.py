@@ -1,20 +1,15 @@
 """What receiving datagrams needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from simnet.host.release import release
 from simnet.net.udp.rules import FIRST
 from simnet.scenario.core.checks import asks_for
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need, ways
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES, Nic
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 # as measured: what a build of so many more has taken
 _FLOW_BYTES: Final = 3 << 10

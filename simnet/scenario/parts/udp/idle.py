@@ -1,15 +1,10 @@
 """Which settings only sockets of UDP read, received or sent by."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.udp.checks import SERVE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
 
 _OF_SOCKETS: Final = {
     "rmem_default_bytes": "it is for sockets of UDP: TCP's begin with the second of tcp_rmem",

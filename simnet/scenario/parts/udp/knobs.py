@@ -3,8 +3,6 @@
 Source: socket(7), udp(7); net/core/sock.c (`sock_setsockopt`) of Linux 6.12.
 """
 
-from __future__ import annotations
-
 from typing import Any, Final
 
 from simnet.scenario.core.knob import Knob

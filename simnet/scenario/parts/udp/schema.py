@@ -1,7 +1,5 @@
 """The datagrams of a scenario: who sends how many, and who receives them."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from simnet.scenario.core.section import Section

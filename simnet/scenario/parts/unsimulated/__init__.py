@@ -3,8 +3,6 @@
 An import writes it in place of a load that would stand for another one.
 """
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.unsimulated.schema import Unsimulated
 

@@ -1,13 +1,9 @@
 """Refuses to build: what is asked for is not simulated."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from simnet.errors import InputError
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
+from simnet.scenario.core.effective import Effective
 
 
 def build(effective: Effective, *, seed: int, per_frame: bool, tracer: Any) -> NoReturn:  # noqa: ARG001 - as all builders

@@ -1,13 +1,7 @@
 """What a load needs that is not simulated."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.scenario.core.checks import asks_for
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Table, Tree
+from simnet.scenario.core.tree import Table, Tree
 
 
 def check_unsimulated(tree: Tree, table: Table) -> None:

@@ -1,7 +1,5 @@
 """What a load is that cannot be simulated, and why."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Programs of XDP, and a generator of packets for them."""
 
-from __future__ import annotations
-
 from simnet.scenario.core.subject import Part, Setup, Subject, late
 from simnet.scenario.parts.xdp.schema import Xdp
 

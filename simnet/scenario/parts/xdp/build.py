@@ -15,14 +15,7 @@ from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.net.nic.pcie_slot import TLP_BYTES, PcieSlot
 from simnet.net.remote.generator import FrameCounter, PacketGenerator
 from simnet.net.udp.no_ports import NoPorts
-from simnet.net.xdp.program import (
-    XDP_DROP,
-    XDP_PASS,
-    XDP_REDIRECT,
-    XDP_TX,
-    Xdp,
-    XdpCosts,
-)
+from simnet.net.xdp.program import XDP_DROP, XDP_PASS, XDP_REDIRECT, XDP_TX, Xdp, XdpCosts
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
@@ -35,12 +28,7 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.parts.xdp.schema import Xdp as Given
 
-_VERDICTS: Final = {
-    "drop": XDP_DROP,
-    "pass": XDP_PASS,
-    "tx": XDP_TX,
-    "redirect": XDP_REDIRECT,
-}
+_VERDICTS: Final = {"drop": XDP_DROP, "pass": XDP_PASS, "tx": XDP_TX, "redirect": XDP_REDIRECT}
 _PERMILLE: Final = 1000
 # of the curve of lines lost
 _STEPS: Final = 16

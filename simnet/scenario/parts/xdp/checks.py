@@ -1,16 +1,12 @@
 """What a program of XDP needs."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
 from simnet.net.link.ethernet import AROUND_BYTES
 from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.xdp.drivers import DRIVERS
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.tree import Path, Table, Tree
 
 _BITS: Final = 8
 

@@ -10,15 +10,11 @@ mlx5 has the device compress completions (`ethtool --set-priv-flags PORT rx_cqe_
 default only where the slot is slower than half the link (`slow_pci_heuristic`).
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.release import release
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _PAGE_BYTES: Final = 4096
 _WRITES_32: Final = (4, 18)

@@ -1,7 +1,5 @@
 """The packets of a scenario with XDP, and what the program does with them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from simnet.scenario.core.section import Section
@@ -20,8 +18,7 @@ class Xdp(Section):
     ] = "drop"
     flows: Annotated[int, count("flows of the generator, which take turns", 1, 65_000)] = 1
     acts_on: Annotated[
-        int,
-        count("flows that the program acts on, from the first; 0: all", 0, 65_000),
+        int, count("flows that the program acts on, from the first; 0: all", 0, 65_000)
     ] = 0
     spread: Annotated[
         str,

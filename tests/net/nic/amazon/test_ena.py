@@ -1,7 +1,5 @@
 """Vectors of ena: when they interrupt, what a poll takes, when buffers go back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

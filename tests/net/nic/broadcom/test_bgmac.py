@@ -1,7 +1,5 @@
 """The ports of home routers interrupt for each frame, and poll again while some come."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.host.cpu import Cpu

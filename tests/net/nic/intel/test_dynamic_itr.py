@@ -1,7 +1,5 @@
 """The throttle of i40e adapts as the driver's does."""
 
-from __future__ import annotations
-
 import zlib
 
 import pytest

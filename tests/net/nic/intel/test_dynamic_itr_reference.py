@@ -1,7 +1,5 @@
 """Throttles of i40e against `i40e_update_itr` and its caller of Linux 6.6, written out."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

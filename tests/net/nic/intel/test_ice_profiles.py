@@ -1,7 +1,5 @@
 """What ice lets `Dim` choose from: `rx_profile` and `tx_profile` of ice_main.c, in microseconds."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.nic.intel.ice import profiles

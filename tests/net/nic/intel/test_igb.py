@@ -1,7 +1,5 @@
 """A vector of igb: one throttle for both rings, loaded by an interrupt and written by the next."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

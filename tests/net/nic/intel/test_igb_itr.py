@@ -1,7 +1,5 @@
 """Throttles of igb and igc against `igb_update_itr`, `igb_set_itr`, `igb_update_ring_itr`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

@@ -1,7 +1,5 @@
 """Vectors of ice and i40e: one interrupt for both rings, throttled by cause and limited."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

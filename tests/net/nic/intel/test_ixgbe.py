@@ -1,7 +1,5 @@
 """A vector of ixgbe: its throttle, its budgets, and the queue that flows learn."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import given, settings

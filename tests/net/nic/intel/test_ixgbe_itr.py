@@ -1,7 +1,5 @@
 """Throttles of ixgbe against `ixgbe_update_itr`, `ixgbe_set_itr` of Linux 4.14, 5.3 and 6.9."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pytest

@@ -1,7 +1,5 @@
 """A card with r8169: a status bit for each frame, cleared by the handler; every frame is copied."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """BBR's state machine (tcp_bbr.c): what it makes of the rate and the delay of a path."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

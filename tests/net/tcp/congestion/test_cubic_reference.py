@@ -3,8 +3,6 @@
 The cube root of the kernel is off by a little; the largest integer below it stands for it here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

@@ -1,7 +1,5 @@
 """DCTCP: the share of marks, the window that it leaves, and what the receiver echoes (RFC 8257)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What ACKs say of the rate of deliveries: the kernel's own bookkeeping, segment by segment."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Congestion windows against the kernel's functions, written out (tcp_cong.c, tcp_bic.c)."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """When a receiver acknowledges, and what an ACK says: bounds, order, and what it resets."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """How long a receiver leaves an ACK to a timer, to an answer, or to the reader."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.tcp.receive.queue import SkbSizes

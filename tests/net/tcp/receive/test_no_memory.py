@@ -3,8 +3,6 @@
 Where not said, each segment is charged 1000 bytes and all of a buffer of 10000 is offered.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

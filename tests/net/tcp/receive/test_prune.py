@@ -1,7 +1,5 @@
 """What is done when memory has run out, against net/ipv4/tcp_input.c of Linux 3.5 and later."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import pytest

@@ -1,7 +1,5 @@
 """Memory of an `sk_buff`, and the receive queue, against net/core/skbuff.c and net/ipv4/tcp.c."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

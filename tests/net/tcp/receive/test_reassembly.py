@@ -1,7 +1,5 @@
 """Segments ahead of a hole, step by step as `tcp_data_queue_ofo` and `tcp_ofo_queue` have it."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Times are jiffies of 4 ms: TCP_ATO_MIN is 10, half of it 5, TCP_DELACK_MAX 50.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

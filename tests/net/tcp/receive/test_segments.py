@@ -1,7 +1,5 @@
 """Which segments a receiver takes, and how it begins."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.tcp.receive.queue import SkbSizes

@@ -1,7 +1,5 @@
 """What versions of Linux changed in the receiver, and what reordering makes of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ Buffers of 2048 bytes a segment. Up to 3.3 three quarters of memory are for the 
 from 6.6 on a share that is measured.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

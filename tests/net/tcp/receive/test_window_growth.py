@@ -3,8 +3,6 @@
 Buffers of 2048 bytes a segment, as in `test_window`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

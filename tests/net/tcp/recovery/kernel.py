@@ -3,13 +3,9 @@
 It shares no text with the mechanism: tags are letters, counts are counted, nothing is a ring.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simnet.net.tcp.rules.sender_version import SenderRules
+from simnet.net.tcp.rules.sender_version import SenderRules
 
 OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
 MSS = 1000

@@ -3,14 +3,10 @@
 Round trips are averaged by the mechanism's own estimator, which has tests of its own.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simnet.net.tcp.send.timer import RttEstimator
+from simnet.net.tcp.send.timer import RttEstimator
 
 OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
 RETRANSMIT, PROBE, REORDER = range(3)

@@ -3,8 +3,6 @@
 After every ACK, timeout and retransmission all state is compared.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any

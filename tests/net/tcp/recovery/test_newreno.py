@@ -1,7 +1,5 @@
 """Recovery without SACK, as Linux 4.18 and later have it; segments and times as in the other's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simnet.net.tcp.recovery.recovery import DISORDER, LOSS, OPEN, RECOVERY

@@ -3,8 +3,6 @@
 Segments carry 1000 bytes and are counted from 0; a jiffy is 4 ms.
 """
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

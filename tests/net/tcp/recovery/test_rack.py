@@ -3,8 +3,6 @@
 Segments carry 1000 bytes and are counted from 0; a jiffy is a millisecond, the round trip 100 ms.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 After every ACK, timer and retransmission all state is compared.
 """
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

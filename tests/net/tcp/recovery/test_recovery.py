@@ -3,8 +3,6 @@
 Segments carry 1000 bytes and are counted from 0; jiffies are 4 ms.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any

@@ -3,8 +3,6 @@
 Segments carry 1000 bytes and are counted from 0. The kernel's functions are written out below.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from operator import itemgetter
 from random import Random

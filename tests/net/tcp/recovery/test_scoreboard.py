@@ -4,8 +4,6 @@ Segments carry 1000 bytes and are counted from 0. The kernel walks through all o
 block; the scoreboard may take short cuts.
 """
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ net/ipv4/tcp_input.c (`tcp_process_frto`, `tcp_current_ssthresh`,
 `tcp_enter_recovery`). Windows are Reno's: a loss halves them.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.tcp.recovery.frto import ANSWERED, NEEDLESS, WAITS, Frto

@@ -1,7 +1,5 @@
 """What the sender believes of its segments against what was sent and what has come."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """TCP of AIX as its attributes have it: the first window, buffers, when it acknowledges."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import pytest

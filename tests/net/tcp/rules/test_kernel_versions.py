@@ -1,7 +1,5 @@
 """What changed in TCP with which version of Linux: every rule, and its value on either side."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from itertools import pairwise
 from typing import Any, TypeAlias

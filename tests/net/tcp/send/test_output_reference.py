@@ -4,8 +4,6 @@
 `tcp_cwnd_application_limited` and `tcp_push`. Segments carry 1000 bytes, jiffies are 4 ms.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

@@ -5,8 +5,6 @@
 `tcp_cwnd_validate`. Segments carry 1000 bytes in 1250, jiffies are 4 ms; nothing is lost.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Round-trip times against `tcp_rtt_estimator` and lib/win_minmax.c of Linux 6.x, written out."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st

@@ -4,8 +4,6 @@
 4 ms: the first timeout is 750, the longest 30000.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -3,8 +3,6 @@
 Times are jiffies of 4 ms: the least retransmission timeout is 50, the first one 750.
 """
 
-from __future__ import annotations
-
 import gc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is written, sent, pushed and acknowledged, and the memory that it takes."""
 
-from __future__ import annotations
-
 import pytest
 
 from simnet.net.tcp.rules.sender_version import sender_rules

@@ -1,7 +1,5 @@
 """What may be queued below TCP (net/ipv4/tcp_output.c, tcp.c, tcp_input.c of Linux 5.4 to 6.18)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

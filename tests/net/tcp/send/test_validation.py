@@ -1,7 +1,5 @@
 """Whether its window is what limits a sender: `tcp_is_cwnd_limited` by version."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

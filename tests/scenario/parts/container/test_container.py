@@ -1,7 +1,5 @@
 """Datagrams to a container: each step of their way has its price, and each loss its counter."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """A router as an administrator sees it: what it takes, and where the rest is lost."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

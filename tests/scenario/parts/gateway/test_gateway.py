@@ -1,7 +1,5 @@
 """A home router: which CPU does what, what a mask and a flow table change, what is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

@@ -1,7 +1,5 @@
 """Short connections as an administrator sees them: queues, counters, who tries again."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

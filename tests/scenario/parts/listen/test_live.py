@@ -1,7 +1,5 @@
 """What this project predicted of a listening socket under load, and what a kernel then did."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """BBR between the hosts of a scenario: what random losses, buffers and pacing make of it."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Marks on the way between the hosts of a scenario: who agrees on them, and what they save."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

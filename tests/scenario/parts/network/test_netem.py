@@ -1,7 +1,5 @@
 """The way between the hosts of a scenario: what TCP makes of distance, loss and a bottleneck."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

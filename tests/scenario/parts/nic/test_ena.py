@@ -1,9 +1,8 @@
 """Ports with ena: what the driver takes, how frames lie in pages, and imports of instances."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,13 +10,9 @@ import simnet
 from simnet.errors import InputError
 from simnet.report.ethtool import ethtool
 from simnet.scenario.core.load import load
+from simnet.study.run.result import Result
 from tests.scenario.parts.nic.test_igb import interrupts, taken
 from tests.scenario.parts.nic.test_intel_nics import written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.study.run.result import Result
 
 PORT = "ens1f0np0"
 ADAPTIVE = f"ethtool -C {PORT} adaptive-rx"

@@ -1,21 +1,17 @@
 """ethtool -N and -K ntuple: what they make of a scenario, what they refuse, what is typed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.commands.commands import commands
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.system.build import build
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 RULES = "ethtool -N eth0"
 NTUPLE = "ethtool -K eth0 ntuple"
@@ -213,11 +209,7 @@ class TestAcceleratedRfs:
 
     def test_the_result_counts_its_rules(self) -> None:
         result = simnet.run(
-            "web-25g",
-            settings=FEW | PLACED,
-            tunings=("arfs",),
-            warm_up="14 ms",
-            duration="2 ms",
+            "web-25g", settings=FEW | PLACED, tunings=("arfs",), warm_up="14 ms", duration="2 ms"
         )
         row = result.to_frame("flow_rules").loc["eth0"]
         assert row["rules"] == 0

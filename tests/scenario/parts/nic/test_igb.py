@@ -1,9 +1,8 @@
 """Ports with igb: its modes of `rx-usecs`, its queues, and imports of hosts that have it."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,12 +14,8 @@ from simnet.net.nic.rss import block_table
 from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.build import _rss
+from simnet.study.run.result import Result
 from tests.scenario.parts.nic.test_intel_nics import written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.study.run.result import Result
 
 PORT = "ens1f0np0"
 USECS = f"ethtool -C {PORT} rx-usecs"

@@ -1,8 +1,7 @@
 """Ports with igc: what differs from igb, and imports of hosts that have it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,9 +10,6 @@ from simnet.errors import InputError
 from simnet.scenario.core.load import load
 from tests.scenario.parts.nic.test_igb import interrupts, taken
 from tests.scenario.parts.nic.test_intel_nics import written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PORT = "ens1f0np0"
 USECS = f"ethtool -C {PORT} rx-usecs"

@@ -1,21 +1,16 @@
 """Ports with ice and i40e: their knobs, and what the drivers refuse."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from simnet.errors import InputError
 from simnet.scenario.core import library
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from tests.scenario.parts.test_queues import PORT, SCENARIO
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
 
 OFF = {"ethtool -C ens1f0np0 adaptive-rx": "off", "ethtool -C ens1f0np0 adaptive-tx": "off"}
 

@@ -1,9 +1,8 @@
 """Ports with ixgbe: modes of `rx-usecs`, queues that flows learn, and imports of hosts."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,17 +10,13 @@ import simnet
 from simnet.errors import InputError
 from simnet.net.link.skb import Header, Station
 from simnet.scenario.core import library
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.build import _rss
 from simnet.scenario.system.build import build
+from simnet.study.run.result import Result
 from tests.scenario.parts.nic.test_igb import taken
 from tests.scenario.parts.nic.test_intel_nics import written
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.run.result import Result
 
 PORT = "ens1f0np0"
 USECS = f"ethtool -C {PORT} rx-usecs"

@@ -1,12 +1,11 @@
 """A NIC's model has the values of its driver alone; a driver is one module that nothing lists."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 import tomllib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -20,9 +19,6 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.parts.nic.drivers import drivers
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DRIVERS = Nic.variants()
 E1000 = library.find_model("nic", "intel-82546").read_text("utf-8")

@@ -1,9 +1,8 @@
 """Ports with r8169: what the driver has by kernel, what it refuses, and imports of such hosts."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,9 +11,6 @@ from simnet.errors import InputError
 from simnet.scenario.core.load import load
 from tests.scenario.parts.nic.test_igb import taken
 from tests.scenario.parts.nic.test_intel_nics import written
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PORT = "ens1f0np0"
 DEFER = f"/sys/class/net/{PORT}/napi_defer_hard_irqs"

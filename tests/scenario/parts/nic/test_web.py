@@ -1,17 +1,12 @@
 """web-25g: what the number of queues, steering and moderation do, as scaling.rst tells it."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
 import simnet
 from simnet.scenario.core.load import load
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
+from simnet.study.run.result import Result
 
 COMBINED = "ethtool -L eth0 combined"
 # eight CPUs take the interrupts of all queues

@@ -1,8 +1,6 @@
 """Clocks that may not rise above the nominal one, and TuneD's profiles."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +9,6 @@ from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.scenario.core.load import load
 from simnet.study.whatif.tuning import read_tuning
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NO_TURBO = "/sys/devices/system/cpu/intel_pstate/no_turbo"
 BOOST = "/sys/devices/system/cpu/cpufreq/boost"

@@ -1,7 +1,5 @@
 """Limits of idle states: what an administrator says, and which states CPUs then have."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

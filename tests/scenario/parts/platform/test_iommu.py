@@ -1,9 +1,6 @@
 """An IOMMU as administrators switch it: what is mapped, what it costs, and who refuses it."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,10 +11,8 @@ from simnet.scenario.core.load import load
 from simnet.scenario.parts.iommu.proposals import proposals
 from simnet.scenario.parts.nic.schema import Nic
 from simnet.scenario.system.build import build
+from simnet.study.run.result import Result
 from simnet.study.work.vary import ranged
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
 
 INTEL = "stream-100g"
 ON = {"intel_iommu": "on"}

@@ -1,7 +1,5 @@
 """fio on an NVMe drive as a user runs it: knobs, commands, formats, and what is refused."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

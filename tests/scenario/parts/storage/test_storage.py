@@ -1,7 +1,5 @@
 """Disks, partitions and thread groups in a scenario: names, commands, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -136,10 +134,7 @@ def test_the_schedulers_of_client_and_server_are_set_by_their_files_in_sysfs() -
             },
             "no thread group has a thread: nothing would happen",
         ),
-        (
-            {"test": "netserver"},
-            "missing",
-        ),
+        ({"test": "netserver"}, "missing"),
         (
             {"/sys/block/sdb/queue/schedular": "noop"},
             (

@@ -1,7 +1,5 @@
 """netperf's UDP_RR and TCP_RR, and readers that poll the device (net.core.busy_read)."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

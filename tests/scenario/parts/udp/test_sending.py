@@ -1,7 +1,5 @@
 """netperf's UDP_STREAM: what limits a sender, and where datagrams are lost on the way."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Requests in datagrams as an administrator sees them: sockets, workers, batches."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import pytest

@@ -1,7 +1,5 @@
 """Datagrams as an administrator sees them: where they are lost, and what helps."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from pathlib import Path
@@ -25,11 +23,7 @@ RPS = "/sys/class/net/eth0/queues/rx-*/rps_cpus"
 def ran(*settings: tuple[str, str], tuning: str = "") -> Result:
     tunings = (tuning,) if tuning else ()
     return simnet.run(
-        "media-udp",
-        settings=dict(settings),
-        tunings=tunings,
-        warm_up="20 ms",
-        duration="50 ms",
+        "media-udp", settings=dict(settings), tunings=tunings, warm_up="20 ms", duration="50 ms"
     )
 
 

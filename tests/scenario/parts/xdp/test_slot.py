@@ -1,7 +1,5 @@
 """Many queues of a fast card: they add up until its slot is full."""
 
-from __future__ import annotations
-
 import pytest
 
 import simnet

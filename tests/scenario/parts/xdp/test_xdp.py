@@ -1,7 +1,5 @@
 """A program of XDP as an administrator sees it: what it does, and where packets are lost."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

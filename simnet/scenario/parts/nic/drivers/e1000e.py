@@ -24,8 +24,7 @@ class E1000e(Throttled):
 
     driver: Literal["e1000e"]
     interrupt_throttle_rate: Annotated[
-        int,
-        count("interrupts per second at most; 0: no limit, 1 and 3: by the load", 0, 1000000),
+        int, count("interrupts per second at most; 0: no limit, 1 and 3: by the load", 0, 1000000)
     ]
 
     @classmethod

@@ -1,18 +1,12 @@
 """Intel 82576, 82580, I350, I354, I210 and I211 with the driver igb."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from simnet.host.release import release
 from simnet.scenario.core.specs import Flag
 from simnet.scenario.parts.nic.gigabit import Gigabit
-from simnet.scenario.parts.nic.schema import QUEUE_STATISTICS, USUAL_STATISTICS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.scenario.parts.nic.schema import Given
+from simnet.scenario.parts.nic.schema import QUEUE_STATISTICS, USUAL_STATISTICS, Given
 
 _BUILDS: Final = (4, 12)
 _SOURCE: Final = "igb_main.c before Linux 4.12: igb_fetch_rx_buffer, igb_add_rx_frag"

@@ -1,7 +1,5 @@
 """Intel I225 and I226 with the driver igc."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Final, Literal
 
 from simnet.scenario.parts.nic.gigabit import Gigabit

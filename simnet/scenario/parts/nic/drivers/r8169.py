@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from simnet.host.release import release
-from simnet.scenario.parts.nic.schema import (
-    BusLatency,
-    Ethernet,
-    Polled,
-    ReceiveOffload,
-    Remaps,
-)
+from simnet.scenario.parts.nic.schema import BusLatency, Ethernet, Polled, ReceiveOffload, Remaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
