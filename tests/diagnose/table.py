@@ -528,6 +528,7 @@ RULES: Final[dict[str, Pair]] = {
         f"{SS}LISTEN 129 128 0.0.0.0:80 0.0.0.0:*\n", f"{SS}LISTEN 0 128 0.0.0.0:80 0.0.0.0:*\n"
     ),
     "steal": Pair(mpstat("all 20.0 1.0 30.0 0.0 49.0"), mpstat("all 20.0 1.0 0.1 0.0 79.0")),
+    "ready": log("ESXTOP %RDY 18", "ESXTOP %RDY 1.8"),
     "throttled": Pair("nr_periods 1000\nnr_throttled 400\n", "nr_periods 1000\nnr_throttled 4\n"),
     "one-cpu-full": Pair(
         mpstat("0 99.0 1.0 0.0 0.0 0.0", "1 1.0 0.0 0.0 0.0 99.0"),

@@ -158,6 +158,21 @@ RULES: Final = (
         outside=True,
     ),
     Rule(
+        "ready",
+        "hypervisor",
+        "The hypervisor lets the guest wait for a CPU",
+        "words of a description: %RDY of esxtop, in percent",
+        "5 %: VMware's own advice",
+        "The guest was ready to run and was not let, which it cannot see: answers take many"
+        " milliseconds now and then, though its CPUs look idle.",
+        "Fewer virtual CPUs than the host has cores, reservations, latency sensitivity high.",
+        "VMware, Performance Best Practices for vSphere, CPU considerations",
+        logged(
+            r"(?i)%RDY\W{0,3}(?:(?:is|of|at|about) )?(?:[5-9]|[1-9]\d)", weight=62, sure="likely"
+        ),
+        outside=True,
+    ),
+    Rule(
         "throttled",
         "cgroup",
         "A CPU limit stops the processes of {subject}",
