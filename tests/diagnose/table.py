@@ -528,6 +528,20 @@ RULES: Final[dict[str, Pair]] = {
         f"{SS}LISTEN 129 128 0.0.0.0:80 0.0.0.0:*\n", f"{SS}LISTEN 0 128 0.0.0.0:80 0.0.0.0:*\n"
     ),
     "steal": Pair(mpstat("all 20.0 1.0 30.0 0.0 49.0"), mpstat("all 20.0 1.0 0.1 0.0 79.0")),
+    "usb-2": Pair(
+        "    |__ Port 1: Dev 2, If 0, Class=Vendor, Driver=ax88179_178a, 480M\n",
+        "    |__ Port 1: Dev 2, If 0, Class=Vendor, Driver=ax88179_178a, 5000M\n",
+    ),
+    "wifi-sleeps": Pair("iw dev wlan0 get power_save\nPower save: on\n", "Power save: off\n"),
+    "reordered": Pair(nstat("TcpExtTCPSACKReorder 912312"), nstat("TcpExtTCPSACKReorder 12")),
+    "xsk-full": Pair(
+        "rx dropped 0, rx queue full 41231233, fill ring empty 12\n",
+        "rx dropped 0, rx queue full 0, fill ring empty 12\n",
+    ),
+    "busy-polling-idle": Pair(
+        "net.core.busy_poll = 50\n" + nstat("TcpExtBusyPollRxPackets 0"),
+        "net.core.busy_poll = 50\n" + nstat("TcpExtBusyPollRxPackets 91231"),
+    ),
     "ready": log("ESXTOP %RDY 18", "ESXTOP %RDY 1.8"),
     "throttled": Pair("nr_periods 1000\nnr_throttled 400\n", "nr_periods 1000\nnr_throttled 4\n"),
     "one-cpu-full": Pair(

@@ -14,6 +14,10 @@ _TCPDUMP: Final = re.compile(
 _SURICATA: Final = re.compile(
     r"\s*capture\.kernel_(?P<what>packets|drops)\s*\|\s*[\w#-]+\s*\|\s*(?P<n>\d{1,18})\s*"
 )
+# what xdpsock says of an AF_XDP socket
+_XSK: Final = re.compile(
+    r"\b(?P<what>rx queue full|fill ring empty|rx dropped):? +(?P<n>\d{1,18})\b"
+)
 _PORT: Final = re.compile(r"\s*#+ *NIC statistics for port (?P<port>\d{1,4}) *#+")
 _DPDK: Final = re.compile(r"\bRX-(?P<what>packets|missed|nombuf): *(?P<n>\d{1,18})")
 # a segment as tcpdump prints it; the window of one that resets a connection means nothing
@@ -31,6 +35,7 @@ _CALLED: Final = {
 OUTPUTS: Final = {"segments": "tcpdump"}
 SIGN: Final = re.compile(
     r"packets? dropped by kernel|capture\.kernel_|NIC statistics for port \d|: Flags \["
+    r"|rx queue full"
 )
 
 
@@ -48,6 +53,9 @@ def read(page: Page) -> Iterator[Fact]:
             yield Fact("packet socket", page.name, name, number(found["n"]), page.name, at)
         elif found := _PORT.fullmatch(line):
             port = f"port {found['port']}"
+        elif "queue full" in line or "fill ring" in line:
+            for one in _XSK.finditer(line):
+                yield Fact("xsk", "", one["what"], number(one["n"]), page.name, at)
         elif found := _SEGMENT.search(line):
             sent[found["sender"]] += 1
             if number(found["window"]) == 0:

@@ -6,11 +6,12 @@ from typing import Final
 
 from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import ratio
-from simnet.diagnose.rule import Found, Hit, Rule
+from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
 # of a thread of its own, whether or not it is bound to a CPU
 _WORKER: Final = re.compile(r"vhost-\d+|napi/\S+|irq/\d+-\S+|kworker/\S+")
 _FULL: Final = 90.0
+_MANY: Final = 1000
 
 
 def _worker(evidence: Evidence) -> Iterator[Found]:
@@ -21,7 +22,29 @@ def _worker(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact,), said, 58, "likely")
 
 
+def _xsk(evidence: Evidence) -> Iterator[Found]:
+    for series in evidence.series("xsk", "rx queue full|fill ring empty"):
+        said = f"{series.last.name} {series.last.shown}"
+        if series.value >= _MANY and series.growing:
+            yield Hit("", (series.last,), said, 66, "certain")
+        else:
+            yield Clear(series.last, said)
+
+
 RULES: Final = (
+    Rule(
+        "xsk-full",
+        "application",
+        "The program behind an AF_XDP socket takes packets too slowly {subject}",
+        "rx queue full, fill ring empty of xdpsock (getsockopt XDP_STATISTICS)",
+        "1,000 packets",
+        "The ring to the program was full, or it had given no buffers back: the kernel had the"
+        " packet and dropped it.",
+        "Let the program run on another CPU than the softirq of its queue, or let it poll (busy"
+        " polling, SO_PREFER_BUSY_POLL); larger rings; more queues with a socket each.",
+        "Linux Documentation/networking/af_xdp.rst, XDP_STATISTICS",
+        _xsk,
+    ),
     Rule(
         "capture-drops",
         "socket",

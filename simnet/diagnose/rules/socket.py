@@ -94,7 +94,36 @@ def _listen(evidence: Evidence) -> Iterator[Found]:
             yield Hit(waiting.subject, facts, said, 64, "certain", actions)
 
 
+def _idle_polling(evidence: Evidence) -> Iterator[Found]:
+    """Busy polling is asked for, and no packet has come by it."""
+    polled = evidence.last("snmp", "TcpExtBusyPollRxPackets")
+    for name in ("busy_poll", "busy_read"):
+        asked = evidence.last("sysctl", rf"net\.core\.{name}")
+        if asked is None or not asked.value or polled is None:
+            continue
+        said = f"{asked.name} = {asked.text}, {polled.name} {polled.shown}"
+        if polled.value:
+            yield Clear(polled, said)
+        else:
+            yield Hit("", (asked, polled), said, 44, "likely")
+            return
+
+
 RULES: Final = (
+    Rule(
+        "busy-polling-idle",
+        "socket",
+        "Busy polling is set, and no packet has come by it {subject}",
+        "net.core.busy_poll, net.core.busy_read; BusyPollRxPackets",
+        "none at all",
+        "busy_poll is for poll and select, and for epoll from Linux 4.12 on; busy_read is for reads"
+        " that wait. What comes through a device without queues of its own (tunnels, bridges) is"
+        " not polled for.",
+        "Set busy_read for programs that wait in recv, a kernel of 4.12 or later for epoll; keep a"
+        " program's sockets on one queue each thread.",
+        f"{_SYSCTL}, busy_poll, busy_read; Linux fs/eventpoll.c, ep_busy_loop",
+        _idle_polling,
+    ),
     Rule(
         "udp-buffer",
         "socket",

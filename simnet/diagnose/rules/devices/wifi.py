@@ -1,10 +1,12 @@
-"""Wireless links: how strong their signal is."""
+"""Wireless links: how strong their signal is, and whether they sleep."""
 
 from collections.abc import Iterator
 from typing import Final
 
+from simnet.diagnose.actions import named
 from simnet.diagnose.evidence import Evidence
-from simnet.diagnose.rule import Clear, Found, Hit, Rule
+from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
+from simnet.printable import typed
 
 # the least signal of 54 Mbit/s (64-QAM) in 20 MHz is -65 dBm, of 6 Mbit/s -82 dBm
 _WEAK_DBM: Final = -72
@@ -24,7 +26,29 @@ def _weak(evidence: Evidence) -> Iterator[Found]:
             yield Clear(signal, said)
 
 
+def _sleeps(evidence: Evidence) -> Iterator[Found]:
+    for fact in {one.subject: one for one in evidence.of("wifi", "sleeps")}.values():
+        if fact.text == "on":
+            command = ("iw", "dev", named(fact.subject), "set", "power_save")
+            actions = (Action(typed(*command, "off"), typed(*command, "on")),)
+            yield Hit(fact.subject, (fact,), "power save: on", 42, "likely", actions)
+        else:
+            yield Clear(fact, "power save: off")
+
+
 RULES: Final = (
+    Rule(
+        "wifi-sleeps",
+        "card",
+        "The wireless card of {subject} sleeps between packets",
+        "iw dev PORT get power_save; Power Management of iwconfig",
+        "always: what comes while it sleeps waits for the next beacon",
+        "The access point keeps packets until the card asks for them, after 100 ms (a beacon) or"
+        " several: pings that come alone take up to 300 ms. Under load it does not sleep.",
+        "Switch power saving off.",
+        "IEEE 802.11, 11.2.3: power management; man iw",
+        _sleeps,
+    ),
     Rule(
         "weak-signal",
         "cable",
