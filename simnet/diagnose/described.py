@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from simnet.importing.import_host import import_host
-from simnet.scenario.core.library import SCENARIO_FILE
+from simnet.scenario.scenarios import SCENARIO_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

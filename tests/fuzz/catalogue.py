@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.core import load
 from simnet.scenario.core.knob import CpuMask, ModelName, NodeNumber
-from simnet.scenario.core.library import find_scenario, model_names, read_scenario, scenario_names
+from simnet.scenario.core.library import model_names, read_scenario
 from simnet.scenario.core.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
 from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import format_quantity
 from simnet.scenario.parts.nic.flow_steering import RuleList
+from simnet.scenario.scenarios import find_scenario, scenario_names
 
 if TYPE_CHECKING:
     from random import Random

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet._share import folder
-from simnet.scenario.core.library import MODEL_FOLDERS, find_model, find_scenario, model_names
+from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names
+from simnet.scenario.scenarios import find_scenario
 from tests.fuzz.mutate import mutated
 
 if TYPE_CHECKING:

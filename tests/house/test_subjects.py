@@ -6,8 +6,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
+from simnet.scenario.scenarios import find_scenario
 from tests.house.layers import imports_of_python
 from tests.house.trees import ROOT
 

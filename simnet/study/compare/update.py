@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import scenario_names
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.calibrate.conditions import add
 from simnet.study.compare.prediction import read_prediction
 
