@@ -18,8 +18,9 @@ from statistics import median
 from typing import Final
 
 import simnet
-from simnet.scenario.core.library import find_model, find_scenario
+from simnet.scenario.core.library import find_model
 from simnet.scenario.core.schema import ModelKind
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.calibrate.host import MEMBERS, write
 from simnet.study.compare.compare import MEMBERS as DRAWS
 from simnet.study.compare.row import Row

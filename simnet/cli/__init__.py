@@ -90,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     # matrices are small here: more threads of NumPy's library would only wait for work, busily
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # to look for plugins, pydantic would read the descriptions of all packages that are installed
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     with _termination():
         status = _status(arguments)
     sys.exit(status)

@@ -71,7 +71,7 @@ def complete(command: click.Command, instruction: str) -> None:
 
 def scenarios(_context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete the name of a scenario, or of a file."""
-    from simnet.scenario.core.library import scenario_names
+    from simnet.scenario.scenarios import scenario_names
 
     return _items(scenario_names(), typed) or [CompletionItem(typed, type="file")]
 
@@ -79,8 +79,9 @@ def scenarios(_context: click.Context, _parameter: click.Parameter, typed: str) 
 def tunings(context: click.Context, _parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete names of tunings, of the scenario and ready ones, with ``+`` between."""
     from simnet.scenario.commands.ready import ready_names
-    from simnet.scenario.core.library import find_scenario, read_scenario
+    from simnet.scenario.core.library import read_scenario
     from simnet.scenario.core.load import load
+    from simnet.scenario.scenarios import find_scenario
 
     before = typed.rpartition("+")[0]
     front = f"{before}+" if before else ""
@@ -113,8 +114,9 @@ def turned(context: click.Context, _parameter: click.Parameter, typed: str) -> l
     """Complete the name of a tuning or a knob that a search may turn, ports as ``{port}``."""
     from simnet.scenario.core.entries import EACH_PORT
     from simnet.scenario.core.knobs import KNOBS
-    from simnet.scenario.core.library import find_scenario, read_scenario
+    from simnet.scenario.core.library import read_scenario
     from simnet.scenario.core.load import setting_names
+    from simnet.scenario.scenarios import find_scenario
 
     try:
         known = read_scenario(find_scenario(_scenario(context)))[0].tunings
@@ -132,7 +134,8 @@ def turned(context: click.Context, _parameter: click.Parameter, typed: str) -> l
 
 def shown(context: click.Context, parameter: click.Parameter, typed: str) -> list[Any]:
     """Complete the name of a scenario, a model, or a file."""
-    from simnet.scenario.core.library import MODEL_FOLDERS, model_names, scenario_names
+    from simnet.scenario.core.library import MODEL_FOLDERS, model_names
+    from simnet.scenario.scenarios import scenario_names
 
     models = (name for kind in MODEL_FOLDERS for name in model_names(kind))
     return _items({*scenario_names(), *models}, typed) or scenarios(context, parameter, typed)

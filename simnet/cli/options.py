@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from simnet.cli.completion import settings, tunings
+from simnet.cli.completion import scenarios, settings, tunings
 from simnet.errors import InputError
+from simnet.scenario.scenarios import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simnet.scenario.core.effective import Effective
+    from simnet.study.work.cases import Case
 
 _F = TypeVar("_F", bound="Callable[..., Any]")
 
@@ -34,6 +36,14 @@ class WholeNumber(click.IntRange):
             self.fail(f"{self._expected}, got {value!r}", param, ctx)
 
 
+def _there(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
+    """Return the name of a scenario that there is."""
+    if name is not None:
+        find_scenario(name)
+    return name
+
+
+scenario_argument: Final = click.argument("scenario", shell_complete=scenarios, callback=_there)
 tuning_option: Final = click.option(
     "--tuning",
     "tunings",
@@ -107,6 +117,25 @@ def settings_of(assignments: tuple[str, ...]) -> dict[str, str]:
             raise InputError("expected NAME=VALUE", file="--set", key=text)
         settings[name.strip()] = value.strip()
     return settings
+
+
+def case_to_simulate(
+    scenario: str,
+    assignments: tuple[str, ...],
+    tunings: tuple[str, ...],
+    apply: tuple[str, ...],
+    **_more: Any,
+) -> Case:
+    """Return the case that the options choose, which can be simulated.
+
+    A command asks for it before workers are started, and before what simulates is imported: one
+    slip in a name would cost a second of two processors.
+    """
+    from simnet.study.work.cases import Member, case_of
+
+    case = case_of(scenario, settings_of(assignments), tunings, apply)
+    Member(case).effective()
+    return case
 
 
 def effective(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from simnet.importing.import_host import import_host
 from simnet.importing.writing.folder_out import Imported
-from simnet.scenario.core.library import SCENARIO_FILE
+from simnet.scenario.scenarios import SCENARIO_FILE
 
 
 class Host(NamedTuple):

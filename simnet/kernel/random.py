@@ -9,12 +9,14 @@ mathematical library. They are the same on every machine.
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import cython
-import numpy as np
 
 from simnet.kernel.compiled import ConstArray, native
+
+if TYPE_CHECKING:
+    from numpy.random import PCG64, Generator
 
 BLOCK: cython.int = 64
 
@@ -65,19 +67,20 @@ class RandomStream:
     def __init__(self, seed: int, path: str) -> None:
         self.seed = seed
         self.path = path
-        self._bits = np.random.PCG64(_entropy(seed, path, "integers"))
+        self._bits = _pcg64(seed, path, "integers")
         self._next = BLOCK
 
     @property
-    def generator(self) -> np.random.Generator:
+    def generator(self) -> Generator:
         """A NumPy generator, for statistics; independent of the integer draws.
 
         What it draws may differ between versions of NumPy, and must not become an event's time.
         """
         if self._generator is None:
-            entropy = _entropy(self.seed, self.path, "generator")
-            self._generator = np.random.Generator(np.random.PCG64(entropy))
-        generator: np.random.Generator = self._generator
+            from numpy.random import Generator
+
+            self._generator = Generator(_pcg64(self.seed, self.path, "generator"))
+        generator: Generator = self._generator
         return generator
 
     def raw(self) -> cython.ulonglong:
@@ -142,8 +145,11 @@ def _digest(seed: Any, path: str, purpose: str) -> bytes:
     return digest
 
 
-def _entropy(seed: int, path: str, purpose: str) -> int:
-    return int.from_bytes(_digest(seed, path, purpose), "big")
+def _pcg64(seed: int, path: str, purpose: str) -> PCG64:
+    # NumPy takes a tenth of a second to import, and most commands that read models draw nothing
+    from numpy.random import PCG64
+
+    return PCG64(int.from_bytes(_digest(seed, path, purpose), "big"))
 
 
 @cython.overflowcheck(False)  # modulo 2**64, as NumPy has it

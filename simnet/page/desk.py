@@ -16,7 +16,7 @@ from simnet.errors import InputError
 from simnet.files import write_text
 from simnet.page.offer import Offer, offer_of
 from simnet.report.html.page import fragment
-from simnet.scenario.core.library import SCENARIO_FILE, scenario_names
+from simnet.scenario.scenarios import SCENARIO_FILE, scenario_names
 from simnet.study.work.cases import Case
 
 if TYPE_CHECKING:

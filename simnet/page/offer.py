@@ -12,8 +12,9 @@ from typing import Any
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.knobs import knobs_of
-from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.core.library import read_scenario
 from simnet.scenario.core.subject import subjects
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.screen.controls import Control, controls, present
 from simnet.study.whatif.same import is_read
 from simnet.study.work.cases import Case, Member

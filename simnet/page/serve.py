@@ -19,8 +19,9 @@ from simnet.page.desk import ASKED, Desk
 from simnet.page.guard import MOST_BYTES, MOST_PASTED_BYTES, failed, places, refused, say
 from simnet.page.offer import Offer
 from simnet.report.html.page import copying, digest, environment, style
-from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.core.library import read_scenario
 from simnet.scenario.headings import scenario_headings
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.run.machine import machine
 from simnet.study.work.cases import Member
 

@@ -18,7 +18,8 @@ from markupsafe import Markup
 from simnet.errors import InputError
 from simnet.page.answers import first
 from simnet.page.offer import Offer
-from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.core.library import read_scenario
+from simnet.scenario.scenarios import find_scenario
 from simnet.spelling import nearest
 from simnet.study.run.arguments import Names, Settings, names_of
 from simnet.study.screen.controls import controls

@@ -8,8 +8,9 @@ import pytest
 import simnet as package
 from simnet.cli import _simnet, commands
 from simnet.scenario.core import jsonschema
-from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names, scenario_names
+from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names
 from simnet.scenario.core.load import load, present
+from simnet.scenario.scenarios import scenario_names
 from tests.cli.conftest import Simnet
 from tests.house.trees import ROOT, run
 

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 import simnet
+from simnet.scenario.core.load import load
 from simnet.study.capacity.document import Capacity
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from simnet.study.explain.explain import Explanation, observed
@@ -19,7 +20,6 @@ from simnet.study.figures import drawn
 from simnet.study.figures.ladder import Segment, record
 from simnet.study.recommend.document import Recommendation
 from simnet.study.run.result import Result
-from simnet.study.run.run import effective_of
 from simnet.study.screen.document import Screen
 from simnet.study.sequence.capture import Capture
 from simnet.study.sweep.sweep import Sweep
@@ -47,7 +47,7 @@ def _pair() -> dict[str, Result]:
 def _timelines() -> dict[str, Any]:
     found = {}
     for name, tunings in (("before", ()), ("with rmem-25m", ("rmem-25m",))):
-        system = effective_of("media-udp", tunings=tunings, warm_up="20 ms", duration="60 ms")
+        system = load("media-udp", tunings=tunings, warm_up="20 ms", duration="60 ms")
         found[name] = observed(system, over_time=True).timeline
     return found
 

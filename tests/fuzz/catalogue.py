@@ -7,13 +7,14 @@ from typing import Final
 
 from simnet.scenario.core import load
 from simnet.scenario.core.knob import CpuMask, Knob, ModelName, NodeNumber
-from simnet.scenario.core.library import find_scenario, model_names, read_scenario, scenario_names
+from simnet.scenario.core.library import model_names, read_scenario
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.schema import ModelKind
 from simnet.scenario.core.specs import Choice, Edges, Flag, HashKey, PortName, Quantity
 from simnet.scenario.core.tree import Entry, Path, Tree
 from simnet.scenario.core.units import format_quantity
 from simnet.scenario.parts.nic.flow_steering import RuleList
+from simnet.scenario.scenarios import find_scenario, scenario_names
 
 SMALL: Final = {
     "relay-tuned": {"relay.connections": "20", "relay.workers": "2"},

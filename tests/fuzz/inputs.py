@@ -9,7 +9,8 @@ from random import Random
 from typing import Any, Final
 
 from simnet._share import folder
-from simnet.scenario.core.library import MODEL_FOLDERS, find_model, find_scenario, model_names
+from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names
+from simnet.scenario.scenarios import find_scenario
 from tests.fuzz.mutate import mutated
 
 _ROOT: Final = Path(__file__).parents[2]

@@ -60,7 +60,7 @@ def test_a_bond_is_the_same_on_the_other_engine(mode: str) -> None:
 
 ALL_SCENARIOS = """
 import json, simnet
-from simnet.scenario.core.library import scenario_names
+from simnet.scenario.scenarios import scenario_names
 def fingerprint(name):
     warm_up = "0 s" if name == "ess-sas" else "1 ms"
     return simnet.run(name, duration="3 ms", warm_up=warm_up).fingerprint

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from simnet import _share
-from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
+from simnet.scenario.core.library import read_scenario
+from simnet.scenario.scenarios import find_scenario, scenario_names
 
 ROOT = Path(__file__).parents[2] / "simnet"
 FLOORS = (

@@ -4,8 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
+from simnet.scenario.scenarios import find_scenario
 from tests.house.layers import imports_of_python
 from tests.house.trees import ROOT
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from simnet.net.nic.multiqueue import queues_of
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.library import find_model, find_scenario
+from simnet.scenario.core.library import find_model
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 from simnet.scenario.system.build import build
 
 MS = 10**9

@@ -5,13 +5,12 @@ from typing import Any
 from simnet.scenario.core.library import (
     MODEL_FOLDERS,
     find_model,
-    find_scenario,
     model_names,
     read_model,
     read_scenario,
-    scenario_names,
 )
 from simnet.scenario.headings import model_headings, scenario_headings
+from simnet.scenario.scenarios import find_scenario, scenario_names
 
 
 def test_scenarios_with_their_tunings() -> None:

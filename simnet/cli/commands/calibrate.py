@@ -125,7 +125,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     _refuse([("--confirm", confirm), ("--keep", keep)], "only with --cross-validate")
     if scenario is None:
         raise InputError("expected the name or the file of one", key="SCENARIO")
-    from simnet.scenario.core.library import SCENARIO_FILE
+    from simnet.scenario.scenarios import SCENARIO_FILE
     from simnet.study.calibrate.conditions import is_host
 
     if is_host(scenario) and not (against or parameters or names):
@@ -141,7 +141,7 @@ def calibrate_command(  # noqa: PLR0913 (what the command has options for)
         raise InputError(f"expected {SCENARIO_FILE} in it, as simnet import writes", file=scenario)
     _refuse([("--plan", plan), ("--members", members), ("--error", error)], "only of a host")
     if not (against or parameters or names):
-        from simnet.scenario.core.library import find_scenario
+        from simnet.scenario.scenarios import find_scenario
 
         find_scenario(scenario)
     if write and len(names) > 1:

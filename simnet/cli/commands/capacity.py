@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios
 from simnet.cli.options import (
     WholeNumber,
     apply_option,
+    case_to_simulate,
     jobs_option,
+    scenario_argument,
     set_option,
     settings_of,
     tuning_option,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @click.command("capacity")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @click.option("--max-loss", metavar="SHARE", help='Largest share of packets lost, as in "0.1 %".')
 @click.option(
     "--max-p99",
@@ -74,6 +75,7 @@ def capacity_command(
     The exit status is 0 when it is found, 1 when no load meets the limits, and 3 when the runs
     cannot determine it as precisely as was asked for.
     """
+    case_to_simulate(scenario, assignments, **options)
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios
-from simnet.cli.options import effective, scenario_options, settings_of
+from simnet.cli.options import effective, scenario_argument, scenario_options, settings_of
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @scenario_options
 @out_option("the bars of utilisation")
 @click.option(

@@ -179,7 +179,7 @@ def _print(found: Imported, folder: Path) -> None:
         message(f"{one['file']}: {one['state']}: {one['why']}")
     if len(lost) > _MOST_LOST:
         message(f"{len(lost) - _MOST_LOST} further files are not used: see IMPORT.md")
-    from simnet.scenario.core.library import SCENARIO_FILE
+    from simnet.scenario.scenarios import SCENARIO_FILE
 
     # a load that cannot be simulated cannot be run
     for command in ("run", "recommend") if found.runs else ("show",):

@@ -7,7 +7,13 @@ import sys
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import WholeNumber, apply_option, set_option, settings_of, tuning_option
+from simnet.cli.options import (
+    WholeNumber,
+    apply_option,
+    case_to_simulate,
+    set_option,
+    tuning_option,
+)
 from simnet.cli.output import answer, message
 
 
@@ -32,16 +38,18 @@ def page_command(
     A change is answered at once from a short run, and then better and better: verdict, intervals
     and commands as `whatif` gives them. The page is on 127.0.0.1, behind a token; Ctrl-C ends it.
     """
-    from simnet.page.offer import offer_of
-    from simnet.page.serve import serve
-    from simnet.study.work.cases import Member, case_of
-
     if scenario is None:
         if tunings or apply or assignments:
             raise click.UsageError("expected a SCENARIO, to which they belong")
+        from simnet.page.serve import serve
+
         serve(None, port=port, opened=_opened)
         return
-    base = case_of(scenario, settings_of(assignments), tunings, apply)
+    base = case_to_simulate(scenario, assignments, tunings, apply)
+    from simnet.page.offer import offer_of
+    from simnet.page.serve import serve
+    from simnet.study.work.cases import Member
+
     for remark in Member(base).effective().remarks:
         message(remark)
     serve(offer_of(base), port=port, opened=_opened)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios, turned
+from simnet.cli.completion import turned
 from simnet.cli.machines import machine_options, write_machines
-from simnet.cli.options import WholeNumber, settings_of
+from simnet.cli.options import WholeNumber, case_to_simulate, scenario_argument, settings_of
 from simnet.cli.output import card_option, write_card
 from simnet.cli.searched import search_options, show
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("recommend")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @click.option(
     "--goal",
     type=click.Choice(["throughput", "p99", "cpu"]),
@@ -71,6 +71,7 @@ def recommend_command(
     The exit status is 0 when something is recommended, 1 when nothing is, and 3 when the intervals
     are too wide to tell.
     """
+    base = case_to_simulate(scenario, assignments, **options)
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])
@@ -84,10 +85,7 @@ def recommend_command(
         found = recommend(scenario, settings=settings_of(assignments), progress=callback, **given)
     if card is not None:
         from simnet.report.card.card import recommended
-        from simnet.study.work.cases import case_of
 
-        settings, applied = settings_of(assignments), options["apply"]
-        base = case_of(scenario, settings, options["tunings"], applied)
         write_card(card, recommended(found, base))
     write_machines(found.confirmed, ansible, tuned)
     show(found, recommendation(found, every=commands), out=out, as_json=as_json)

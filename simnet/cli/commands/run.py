@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import format_names, scenarios
-from simnet.cli.options import effective, scenario_options, settings_of
+from simnet.cli.completion import format_names
+from simnet.cli.options import effective, scenario_argument, scenario_options, settings_of
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @scenario_options
 @click.option(
     "--format",

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios, turned
-from simnet.cli.options import WholeNumber, settings_of
+from simnet.cli.completion import turned
+from simnet.cli.options import WholeNumber, case_to_simulate, scenario_argument, settings_of
 from simnet.cli.searched import search_options, show
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @click.command("screen")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @click.option(
     "--knobs",
     metavar="NAME",
@@ -52,6 +52,7 @@ def screen_command(
     Each is turned several times, with other values of the others each time (Morris' method). With
     --sobol, up to five of those that matter are then varied together (Sobol's indices).
     """
+    case_to_simulate(scenario, assignments, **options)
     from simnet.study.work.workers import expected
 
     expected(options["jobs"])

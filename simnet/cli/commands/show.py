@@ -70,13 +70,8 @@ def _model_kind(name: str) -> ModelKind | None:
     Raises:
         InputError: neither a scenario nor a model has this name; names the nearest.
     """
-    from simnet.scenario.core.library import (
-        MODEL_FOLDERS,
-        is_folder,
-        kind_of,
-        model_names,
-        scenario_names,
-    )
+    from simnet.scenario.core.library import MODEL_FOLDERS, kind_of, model_names
+    from simnet.scenario.scenarios import is_folder, scenario_names
     from simnet.spelling import nearest
 
     if name in scenario_names() or is_folder(name):

@@ -8,8 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from simnet.cli.completion import measures, scenarios, settings, tunings
-from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_of
+from simnet.cli.completion import measures, settings, tunings
+from simnet.cli.options import (
+    WholeNumber,
+    case_to_simulate,
+    jobs_option,
+    run_options,
+    scenario_argument,
+    settings_of,
+)
 from simnet.cli.output import message, out_path, print_result
 from simnet.errors import InputError
 from simnet.extras import require
@@ -25,7 +32,7 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
 
 
 @click.command("sweep")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @click.option(
     "--over",
     "varied",
@@ -107,6 +114,7 @@ def sweep_command(
         from simnet.study.run.measures import measure
 
         measure(best)
+    case_to_simulate(scenario, assignments, **options, tunings=())
     from simnet.study.work.workers import expected
 
     if options["scheduler"] is None:

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.completion import scenarios, tunings
+from simnet.cli.completion import tunings
 from simnet.cli.machines import machine_options, write_machines
-from simnet.cli.options import WholeNumber, jobs_option, scenario_options, settings_of
+from simnet.cli.options import (
+    WholeNumber,
+    case_to_simulate,
+    jobs_option,
+    scenario_argument,
+    scenario_options,
+    settings_of,
+)
 from simnet.cli.output import answer, card_option, message, out_option, write_card, write_out
 from simnet.cli.status import Status
 from simnet.errors import InputError
@@ -23,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command("whatif")
-@click.argument("scenario", shell_complete=scenarios)
+@scenario_argument
 @click.argument("wanted", nargs=-1, required=True, metavar="TUNING...", shell_complete=tunings)
 @scenario_options
 @click.option(
@@ -99,9 +106,6 @@ def whatif_command(
     the intervals are too wide to tell; with --check 0 when no tuning makes it worse, 1 when one
     does, and 3 when that cannot be told.
     """
-    from simnet.study.work.workers import expected
-
-    expected(options["jobs"])
     ansible, tuned = options.pop("ansible"), options.pop("tuned")
     form, check = options.pop("form"), options.pop("check")
     if as_json and form:
@@ -113,6 +117,13 @@ def whatif_command(
             raise InputError(sentence, key="TUNING")
         answer(folded(f"cannot tell: {sentence}"))
         context.exit(Status.NO_ANSWER)
+    from simnet.study.whatif.alternative import alternatives_to
+
+    base = case_to_simulate(scenario, assignments, **options)
+    alternatives_to(base, asked)
+    from simnet.study.work.workers import expected
+
+    expected(options["jobs"])
     from simnet.report.progress import progress, said, terminal
     from simnet.study.whatif.whatif import whatif
 
@@ -130,10 +141,7 @@ def whatif_command(
     write_out(out, found.to_json, found.plot)
     if card is not None:
         from simnet.report.card.card import judged
-        from simnet.study.work.cases import case_of
 
-        settings, applied = settings_of(assignments), options["apply"]
-        base = case_of(scenario, settings, given["base_tunings"], applied)
         write_card(card, judged(found, base))
     write_machines(found, ansible, tuned)
     form = "json" if as_json else form or "text"

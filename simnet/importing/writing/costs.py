@@ -7,8 +7,8 @@ import tomlkit
 
 from simnet.files import read_text
 from simnet.importing.writing.models import plain
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
+from simnet.scenario.scenarios import find_scenario
 
 _LONGEST: Final = 300
 

@@ -39,9 +39,9 @@ from simnet.importing.writing.tuning import Tuning, Unused, settle
 from simnet.importing.writing.workload import Load, load_of, put_first
 from simnet.printable import few, markdown
 from simnet.scenario.core.entries import PEER
-from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.scenario.core.specs import PORT_NAME
 from simnet.scenario.parts.nic.schema import MOST_QUEUES
+from simnet.scenario.scenarios import SCENARIO_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

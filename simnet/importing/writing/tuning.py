@@ -21,9 +21,9 @@ from simnet.importing.kind import NOT_MODELLED, Told
 from simnet.scenario.core.entries import PEER
 from simnet.scenario.core.knob import CpuMask, Knob, cpu_mask_text
 from simnet.scenario.core.knobs import knob_of
-from simnet.scenario.core.library import SCENARIO_FILE
 from simnet.scenario.core.load import load
 from simnet.scenario.core.units import UnitError
+from simnet.scenario.scenarios import SCENARIO_FILE
 
 LIKE: Final = "the peer is taken for a machine like this one"
 # of a folder's name in TMPDIR

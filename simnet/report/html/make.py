@@ -15,10 +15,11 @@ from simnet.report.html.kinds.whatif import whatif_part
 from simnet.report.html.saved import read_saved
 from simnet.report.html.system import assumptions
 from simnet.report.progress import watching
+from simnet.scenario.core.load import load
 from simnet.study.explain.explain import observed
 from simnet.study.run.arguments import names_of, settings_of
 from simnet.study.run.machine import machine
-from simnet.study.run.run import effective_of, recorded
+from simnet.study.run.run import recorded
 from simnet.study.whatif.whatif import whatif
 from simnet.study.work.cases import Case
 
@@ -43,7 +44,7 @@ def whatif_parts(number: int, scenario: str, tunings: Sequence[str], **given: An
 def scenario_part(number: int, scenario: str, **given: Any) -> Part:
     """What a scenario does, and what holds it back; `given` are arguments of `run`."""
     name = f"scenario{number}"
-    effective = effective_of(scenario, **given)
+    effective = load(scenario, **given)
     settings = recorded(names_of(given.get("apply", ()), "--apply"), given.get("settings", {}))
     with watching(effective):
         found = observed(effective, settings=settings, over_time=True)

@@ -6,7 +6,7 @@ from typing import Any
 import simnet
 from simnet.printable import typed
 from simnet.report.html.blocks import Facts, Notes, Section, Typed
-from simnet.scenario.core.library import scenario_names
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.run.arguments import OPTIONS
 
 _APPLY = "--apply"

@@ -11,8 +11,8 @@ from simnet.errors import InputError
 from simnet.report.html.blocks import Facts, Section, Table
 from simnet.report.progress import watching
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.parameter import State
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.explain.explain import Observed, observed
 from simnet.study.run.validity import lengthened
 from simnet.study.whatif.plan import DISK_TIMES

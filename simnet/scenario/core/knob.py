@@ -253,7 +253,12 @@ class Knob:
 
     def match(self, name: str) -> dict[str, str] | None:
         """Return port, interrupt and the like of a typed name; None when it is another knob."""
-        found = self._pattern.fullmatch(" ".join(name.split()))
+        typed = " ".join(name.split())
+        # to compile the patterns of all knobs takes longer than to load a scenario
+        front, brace, _ = self.name.partition("{")
+        if not brace:
+            return {} if typed == front else None
+        found = self._pattern.fullmatch(typed) if typed.startswith(front) else None
         return found.groupdict() if found else None
 
     def typed(self, value: str, parts: Mapping[str, str], *, today: bool = False) -> str:

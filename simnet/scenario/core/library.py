@@ -1,4 +1,4 @@
-"""Finding and reading models and scenarios, with errors that name file, line and key."""
+"""Finding models, and reading them and scenarios, with errors that name file, line and key."""
 
 import functools
 import os
@@ -27,22 +27,12 @@ MODELS: Final = {one.kind: one.section for one in models()}
 """What a model of each kind consists of."""
 MODEL_FOLDERS: Final = {one.kind: one.folder for one in models()}
 """Where the models of each kind lie, below the folder of models."""
-SCENARIO_FILE: Final = "scenario.toml"
-"""What the file of a scenario is called in a folder of its own, with its models."""
 _LONGEST_SHOWN: Final = 60
 
 
 def model_names(kind: ModelKind) -> tuple[str, ...]:
     """Return the names of all models of a kind that come with simnet."""
-    return _names(_share.folder("models") / MODEL_FOLDERS[kind])
-
-
-def scenario_names() -> tuple[str, ...]:
-    """Return the names of all scenarios that come with simnet."""
-    return _names(_share.folder("scenarios"))
-
-
-def _names(folder: Path) -> tuple[str, ...]:
+    folder = _share.folder("models") / MODEL_FOLDERS[kind]
     return tuple(sorted(path.stem for path in folder.glob("*.toml")))
 
 
@@ -64,40 +54,6 @@ def find_model(kind: ModelKind, name: str, beside: Path | None = None) -> Path:
     if found.stem == name and os.path.isfile(found):  # noqa: PTH113
         return found
     raise InputError(f"unknown {kind} model {name!r}{nearest(name, model_names(kind))}")
-
-
-def find_scenario(name: str) -> Path:
-    """Return the file of a scenario.
-
-    Args:
-        name: a scenario that comes with simnet, or a path: of a file, or of a folder as an import
-            writes it.
-
-    Raises:
-        InputError: no such scenario; the message names the nearest.
-    """
-    if name in scenario_names():
-        return _share.folder("scenarios") / f"{name}.toml"
-    path = Path(name)
-    if is_folder(name):
-        return path / SCENARIO_FILE
-    if os.path.isdir(path) and not name.endswith(".toml"):  # noqa: PTH112
-        message = f"a folder without {SCENARIO_FILE}: expected the name of a scenario, or a file"
-        raise InputError(message, key=name)
-    if name.endswith(".toml") or "/" in name or os.path.isfile(path):  # noqa: PTH113
-        return path
-    hint = nearest(name, scenario_names()) or ": simnet list scenarios shows all"
-    raise InputError(f"unknown scenario{hint}", key=name)
-
-
-def is_folder(name: str) -> bool:
-    """Return whether a name is that of a folder with a scenario, as an import writes it."""
-    return os.path.isfile(Path(name) / SCENARIO_FILE)  # noqa: PTH113 (as above)
-
-
-def called(path: Path) -> str:
-    """Return what a scenario that says no name is called: as its file, or as an import's folder."""
-    return path.stem if path.name != SCENARIO_FILE else path.resolve().parent.name or path.stem
 
 
 def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:

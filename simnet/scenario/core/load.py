@@ -23,6 +23,7 @@ from simnet.scenario.core.settings import Settings
 from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
 from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
+from simnet.scenario.scenarios import called, find_scenario
 from simnet.spelling import nearest
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _assembled(
     apply: Sequence[str] = (),
 ) -> tuple[_Assembly, Settings, str]:
     """Return a scenario's models, with all settings applied, and its name."""
-    path = library.find_scenario(str(scenario))
+    path = find_scenario(str(scenario))
     form, document = library.read_scenario(path)
     settings = {knob_named(" ".join(name.split())): value for name, value in settings.items()}
     ready = _ready(form, scenario, settings, tunings, apply)
@@ -151,7 +152,7 @@ def _assembled(
     table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
     exchanged = [entry for entry, _ in models]
     table.apply([entry for entry in given if entry not in exchanged])
-    return assembly, table, form.name or library.called(path)
+    return assembly, table, form.name or called(path)
 
 
 def _ready(

@@ -21,13 +21,13 @@ ModelKind: TypeAlias = str
 class FileTable(BaseModel):
     """A table of a scenario file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
 
 
 class ModelFile(BaseModel):
     """What every model file starts with."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
     # said once for the file, no part of what is modelled
     header: ClassVar[frozenset[str]] = frozenset({"kind", "description", "notes"})
 

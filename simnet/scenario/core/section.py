@@ -23,7 +23,7 @@ class Section(BaseModel):
             of what is modelled.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(defer_build=True, frozen=True, extra="forbid")
     by: ClassVar[str] = ""
     beside: ClassVar[Mapping[str, Any]] = MappingProxyType({})
 

@@ -21,7 +21,7 @@ from simnet.files import read_bytes, write_bytes, write_text
 from simnet.importing.measured.reader import MOST_BYTES, Capture, Numbers, captures, means
 from simnet.rows import Row
 from simnet.scenario.core import toml
-from simnet.scenario.core.library import SCENARIO_FILE, is_folder
+from simnet.scenario.scenarios import SCENARIO_FILE, is_folder
 from simnet.spelling import nearest
 from simnet.study.calibrate.calibrate import Target
 from simnet.study.compare.metrics import is_metric, kind_of, predicted

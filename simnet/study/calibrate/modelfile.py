@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 from simnet import _share
 from simnet.errors import InputError
 from simnet.files import NewFile, read_text
-from simnet.scenario.core.library import find_model, find_scenario, parse_model, parse_scenario
+from simnet.scenario.core.library import find_model, parse_model, parse_scenario
 from simnet.scenario.core.schema import ModelKind
+from simnet.scenario.scenarios import find_scenario
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective

@@ -11,7 +11,8 @@ import simnet
 from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes
-from simnet.scenario.core.library import SCENARIO_FILE, called, read_scenario, scenario_names
+from simnet.scenario.core.library import read_scenario
+from simnet.scenario.scenarios import SCENARIO_FILE, called, scenario_names
 from simnet.spelling import nearest
 from simnet.study.compare.metrics import predicted
 from simnet.study.run.result import Result

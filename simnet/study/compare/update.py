@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import scenario_names
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.calibrate.conditions import add
 from simnet.study.compare.prediction import read_prediction
 

@@ -18,6 +18,7 @@ from simnet.errors import InputError
 from simnet.kernel.random import stream
 from simnet.rows import Printed, Row
 from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.load import load
 from simnet.scenario.system.resource import PS_PER_S, Resource
 from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.explain.lift import Lift, lifted_results, not_lifted
@@ -28,7 +29,7 @@ from simnet.study.run.loss import Drops, latencies_of
 from simnet.study.run.machine import machine
 from simnet.study.run.result import Result
 from simnet.study.run.rows import WorkShare
-from simnet.study.run.run import effective_of, recorded, simulate
+from simnet.study.run.run import recorded, simulate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +151,7 @@ def explain(
         SimulationError: the simulation can't go on.
     """
     chosen, files = settings_of(settings), names_of(apply, "--apply")
-    effective = effective_of(
+    effective = load(
         scenario,
         settings=chosen,
         tunings=names_of(tunings, "--tuning"),

@@ -77,7 +77,7 @@ def run(  # noqa: PLR0913 (each option of `simnet run`)
         SimulationError: the simulation can't go on.
     """
     chosen, files = settings_of(settings), names_of(apply, "--apply")
-    effective = effective_of(
+    effective = load(
         scenario,
         settings=chosen,
         tunings=names_of(tunings, "--tuning"),
@@ -109,30 +109,6 @@ def recorded(
 ) -> dict[str, str]:
     """What was set, for the record in a result: files, and knobs by name."""
     return ({"--apply": " ".join(apply)} if apply else {}) | dict(settings)
-
-
-def effective_of(
-    scenario: str | Path,
-    *,
-    settings: Mapping[str, str] | None = None,
-    tunings: Sequence[str] = (),
-    seed: int | None = None,
-    duration: str | None = None,
-    warm_up: str | None = None,
-    precision: str | None = None,
-    apply: Sequence[str] = (),
-) -> Effective:
-    """The configuration that `run` would simulate; see there."""
-    return load(
-        scenario,
-        settings=settings,
-        tunings=tunings,
-        seed=seed,
-        duration=duration,
-        warm_up=warm_up,
-        precision=precision,
-        apply=apply,
-    )
 
 
 def simulate(

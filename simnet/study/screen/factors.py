@@ -6,7 +6,8 @@ from typing import Final
 
 from simnet.errors import InputError
 from simnet.scenario.core.files import TuningTable
-from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.core.library import read_scenario
+from simnet.scenario.scenarios import find_scenario
 from simnet.spelling import nearest
 from simnet.study.screen.controls import Control, controls, possible
 from simnet.study.work.cases import Case, Member

@@ -21,7 +21,7 @@ import simnet
 from simnet.errors import InputError
 from simnet.extras import require
 from simnet.files import read_bytes, write_text
-from simnet.scenario.core.library import scenario_names
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.run.arguments import Given, Names, Settings, options_of
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import LATENCY_KIND, THROUGHPUT, TRANSACTIONS, measure, named

@@ -14,8 +14,9 @@ from simnet.errors import InputError
 from simnet.scenario.commands.ready import READY, named, ready_tuning
 from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands
 from simnet.scenario.core.knobs import KNOBS
-from simnet.scenario.core.library import find_scenario, read_scenario
+from simnet.scenario.core.library import read_scenario
 from simnet.scenario.core.load import unknown_tuning
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.work.cases import Case, Member
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ decides, `plan.Look` for when.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 import simnet
-from simnet.errors import InputError
 from simnet.rows import Row, Study
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
-from simnet.scenario.core.entries import stands_for
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Names,
@@ -39,12 +37,12 @@ from simnet.study.run.validity import inconclusive
 from simnet.study.validate.intervals import discrepancy_of_changes
 from simnet.study.validate.residuals import residuals
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
+from simnet.study.whatif.alternative import Alternative, alternatives_to
 from simnet.study.whatif.full import filled
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
 from simnet.study.whatif.same import AS_IT_IS, same, values_read, why_same
 from simnet.study.whatif.settled import settled
-from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.whatif.verdict import (
     Answer,
     Change,
@@ -153,16 +151,6 @@ class WhatIf(Study):
         return drawn("whatif:intervals", self, axes)
 
 
-@dataclass(frozen=True)
-class _Alternative:
-    """A tuning with the configuration that it makes; `warnings` are of its settings."""
-
-    tuning: Tuning
-    case: Case
-    effective: Effective
-    warnings: tuple[str, ...]
-
-
 def whatif(  # noqa: PLR0913 (what the command has options for)
     scenario: str | Path,
     tunings: str | Sequence[str],
@@ -222,7 +210,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     base = case_of(scenario, settings, base_tunings, apply)
     given = dict.fromkeys(names_of(tunings, "--tuning"))
     plain = Member(base).effective()
-    alternatives, refused = _alternatives(base, given)
+    alternatives, refused = alternatives_to(base, given)
     aim = aim_of(load_of(plain.workload.test), goal)
     plan = Plan(
         base,
@@ -290,20 +278,6 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     )
 
 
-def _alternatives(base: Case, given: Iterable[str]) -> tuple[list[_Alternative], tuple[str, ...]]:
-    """What can be asked for, and of what cannot why; InputError where nothing can be."""
-    found: list[_Alternative] = []
-    refused: dict[str, InputError] = {}
-    for text in given:
-        try:
-            found.append(_alternative(base, text))
-        except InputError as error:
-            refused[text] = error
-    if not found and refused:
-        raise next(iter(refused.values()))
-    return found, tuple(f"{text}: {error.message}" for text, error in refused.items())
-
-
 def _importing(progress: Progress | None) -> Progress:
     """Report progress, and import what verdicts need, a third of a second, while workers run."""
     begun: list[Thread] = []
@@ -318,7 +292,7 @@ def _importing(progress: Progress | None) -> Progress:
     return report
 
 
-def _unclear(base: Effective, alternative: _Alternative, judged: Judged) -> bool:
+def _unclear(base: Effective, alternative: Alternative, judged: Judged) -> bool:
     """Whether more runs could tell what these cannot."""
     return judged.verdict == "cannot tell" and _differs(base, alternative)
 
@@ -347,29 +321,7 @@ def schema() -> dict[str, Any]:
     return WhatIf.model_json_schema(by_alias=True, mode="serialization")
 
 
-def _alternative(base: Case, text: str) -> _Alternative:
-    tuning = read_tuning(base.scenario, text)
-    case = tuning.on(base)
-    try:
-        effective = Member(case).effective()
-    except InputError as error:
-        if any(stands_for(name, error.key or "") for name, _ in tuning.settings):
-            raise InputError(error.message, key=error.key) from error
-        raise
-    warnings = [
-        f"{name}: no command sets it: it is a value of the scenario or of a model"
-        for name, _ in tuning.settings
-        if not any(stands_for(name, applied.name) for applied in effective.applied)
-    ]
-    warnings += [
-        f"{name}: set for all runs, which is stronger than the tuning"
-        for name, _ in base.settings
-        if any(stands_for(name, knob) or stands_for(knob, name) for knob in tuning.knobs)
-    ]
-    return _Alternative(tuning, case, effective, tuple(warnings))
-
-
-def _differs(base: Effective, alternative: _Alternative) -> bool:
+def _differs(base: Effective, alternative: Alternative) -> bool:
     """Whether the two can differ in a simulation."""
     return bool(values_read(base) != values_read(alternative.effective))
 
@@ -384,7 +336,7 @@ class _Rule:
 
 
 def _judged(
-    base: Effective, alternative: _Alternative, found: Found, base_case: Case, rule: _Rule
+    base: Effective, alternative: Alternative, found: Found, base_case: Case, rule: _Rule
 ) -> Judged:
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case

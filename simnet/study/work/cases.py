@@ -1,4 +1,7 @@
-"""Many simulations: each described by data, done in worker processes, none done twice."""
+"""Many simulations: each described by data, done in worker processes, none done twice.
+
+To describe them takes no mechanism; what simulates is imported when something is simulated.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,18 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from simnet.errors import InputError
 from simnet.scenario.core.files import Run
+from simnet.scenario.core.load import load
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of
-from simnet.study.run.run import effective_of
 from simnet.study.work.ensemble import Range
-from simnet.study.work.store import Store, sources_digest
-from simnet.study.work.task import Task
 from simnet.study.work.vary import ranged, with_values
-from simnet.study.work.workers import cpus, done_by_workers
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.run.result import Result
+    from simnet.study.work.store import Store
+    from simnet.study.work.task import Task
 
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
@@ -118,7 +120,7 @@ def runs_to_completion(case: Case) -> bool:
 @lru_cache(maxsize=_MOST_LOADED)
 def _loaded(case: Case) -> Effective:
     settings = dict(case.settings)
-    return effective_of(case.scenario, settings=settings, tunings=case.tunings, apply=case.apply)
+    return load(case.scenario, settings=settings, tunings=case.tunings, apply=case.apply)
 
 
 def _parsed(option: str, text: str) -> dict[str, int]:
@@ -180,6 +182,9 @@ def simulate_each(
     `scheduler`, its workers simulate instead. `lean` leaves most of the effective configuration out
     of the results: thousands of them would fill the memory.
     """
+    from simnet.study.work.store import Store
+    from simnet.study.work.task import Task
+
     kept = store or Store.of_user()
     keys = {member: _key(member) for member in dict.fromkeys(members)}
     missing = []
@@ -213,6 +218,8 @@ def simulate_each(
 def _on_processes(
     tasks: Iterable[Task], count: int, *, jobs: int | None, store: Store, lean: bool
 ) -> Generator[tuple[int, Result]]:
+    from simnet.study.work.workers import cpus, done_by_workers
+
     work = partial(_work, store=store, lean=lean)
     # a worker costs more to start than one short simulation takes
     workers = min(jobs or cpus(), count)
@@ -232,6 +239,8 @@ def _without_configuration(result: Result) -> Result:
 
 
 def _key(member: Member) -> str:
+    from simnet.study.work.store import sources_digest
+
     case = member.case
     document = [sources_digest(), member.effective().digest(), case.settings, case.tunings]
     text = json.dumps(document, separators=(",", ":"))

@@ -31,7 +31,12 @@ BROKE_OFF: Final = 1 << 16
 """Stands for the exit status of a worker that is ended, or about which nobody can be asked."""
 
 # by name, because they import this module
-_FOR_WORKERS: Final = ("simnet.scenario.system.ground", "simnet.study.work.cases")
+_FOR_WORKERS: Final = (
+    "simnet.scenario.system.ground",
+    "simnet.study.work.cases",
+    "simnet.study.work.store",
+    "simnet.study.work.task",
+)
 _ATTEMPTS: Final = 3
 _PATIENCE_S: Final = 5
 _POLL_S: Final = 0.001

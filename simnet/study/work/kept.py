@@ -15,7 +15,7 @@ from simnet.errors import InputError
 from simnet.faults import first_fault
 from simnet.files import read_bytes, write_text
 from simnet.rows import Printed, Row
-from simnet.scenario.core.library import scenario_names
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.work.cases import Case, Draw, Member
 from simnet.study.work.vary import uncertain_parameters
 

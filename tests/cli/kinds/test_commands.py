@@ -12,8 +12,8 @@ from _pytest.mark import ParameterSet
 import simnet as api
 from simnet import _share
 from simnet.cli import commands as every_command
-from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import scenario_names
 from simnet.study.compare.metrics import predicted
 from tests.cli.conftest import Outcome, Simnet
 

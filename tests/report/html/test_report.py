@@ -17,9 +17,9 @@ from simnet.report.html.kinds.whatif import _ticking
 from simnet.report.html.make import saved_parts
 from simnet.report.html.numbers import counted
 from simnet.report.html.page import MOST_BYTES, page
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.units import KINDS as KINDS_OF_UNITS
 from simnet.scenario.core.units import parse_quantity
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.figures.style import AFTER
 from simnet.study.run.run import run
 from simnet.study.whatif.whatif import WhatIf

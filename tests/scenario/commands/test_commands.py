@@ -9,8 +9,8 @@ import pytest
 
 from simnet.scenario.commands.commands import Commands, changed_knobs, commands
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import scenario_names
 from tests.scenario.commands.sandbox import Sandbox
 
 SCENARIO = "x460-out-of-box"

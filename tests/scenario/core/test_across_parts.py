@@ -7,12 +7,12 @@ import pytest
 import simnet
 from simnet.errors import InputError
 from simnet.scenario.core.checks import MOST_BYTES
-from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import _assembled
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.subject import subjects
+from simnet.scenario.scenarios import scenario_names
 
 # Memory and buses between nodes serve whole cache lines, all else bytes.
 _LINE_BITS = 8 * 32

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from simnet.errors import InputError
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 
 SCENARIO = "x460-out-of-box"
 

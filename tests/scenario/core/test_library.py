@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 
 
 def test_a_folder_stands_for_the_scenario_in_it(tmp_path: Path) -> None:

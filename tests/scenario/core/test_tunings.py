@@ -4,8 +4,9 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.library import find_scenario, read_scenario, scenario_names
+from simnet.scenario.core.library import read_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario, scenario_names
 from tests.scenario.conftest import Workspace
 
 SCENARIO = "x460-out-of-box"

@@ -10,9 +10,9 @@ import simnet
 from simnet.errors import InputError
 from simnet.report.whatif import whatif
 from simnet.scenario.commands.commands import commands
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.scale.columns import totals
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.run.result import Result
 
 SCENARIO = "ess-sas"

@@ -6,8 +6,8 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.run.result import Result
 
 

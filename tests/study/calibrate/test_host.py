@@ -12,8 +12,8 @@ from simnet.importing.source import read_source
 from simnet.importing.writing.folder_out import imported
 from simnet.report.formats import FORMATS
 from simnet.report.measured import host_calibration
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.calibrate.calibrate import Runs
 from simnet.study.calibrate.conditions import add, conditions, is_host, targets_of
 from simnet.study.calibrate.host import HostFit, calibrate_host, write

@@ -11,8 +11,8 @@ import pytest
 
 from simnet import _share
 from simnet.errors import InputError, OutputError
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.calibrate.calibrate import Calibration, Target
 from simnet.study.calibrate.modelfile import write_fitted
 from simnet.study.statistics.leastsquares import Estimate, Fit

@@ -2,17 +2,15 @@
 
 import pytest
 
+from simnet.scenario.core.load import load
 from simnet.study.explain.explain import observed
-from simnet.study.run.run import effective_of
 
 TIME = "15 ms"
 
 
 @pytest.mark.compiled
 def test_steps_add_up_and_change_nothing() -> None:
-    effective = effective_of(
-        "x460-out-of-box", settings={"nodes": "1"}, duration=TIME, warm_up=TIME
-    )
+    effective = load("x460-out-of-box", settings={"nodes": "1"}, duration=TIME, warm_up=TIME)
     plain, noted = observed(effective), observed(effective, over_time=True)
     found = noted.timeline
     assert plain.timeline is None
@@ -29,9 +27,7 @@ def test_steps_add_up_and_change_nothing() -> None:
 
 @pytest.mark.compiled
 def test_bursts_come_and_go_in_the_ring_and_the_socket_stays_full() -> None:
-    found = observed(
-        effective_of("media-udp", duration=TIME, warm_up=TIME), over_time=True
-    ).timeline
+    found = observed(load("media-udp", duration=TIME, warm_up=TIME), over_time=True).timeline
     assert found is not None
     ring, socket = found.queues["frames in ring"], found.queues["datagrams in socket"]
     assert max(ring) >= 100

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from simnet.host.ledger import MECHANISMS
+from simnet.scenario.core.load import load
 from simnet.study.explain.bottleneck import ResourceUse
 from simnet.study.explain.explain import explain
 from simnet.study.figures.explain import _alike
@@ -26,7 +27,6 @@ from simnet.study.figures.style import BETTER, UNSURE, WORSE, fitted
 from simnet.study.figures.whatif import intervals
 from simnet.study.figures.work import mechanism_bars, packet_bars
 from simnet.study.run.result import Result
-from simnet.study.run.run import effective_of
 from simnet.study.sequence.connections import SENT, Direction, Segment
 from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us
 from simnet.study.whatif.verdict import Change, Interval
@@ -215,7 +215,7 @@ class TestMachine:
         assert "link between nodes, 1.0 GB/s" in shown
 
     def test_each_receive_queue_has_the_cpus_of_its_interrupt(self) -> None:
-        found = effective_of("relay-untuned", tunings=["affinity"]).model_dump(mode="json")
+        found = load("relay-untuned", tunings=["affinity"]).model_dump(mode="json")
         ports = found["host"]["ports"]
         (axes,) = topology(found).axes
         shown = [text for text in axes.texts if text.get_text().startswith("q")]

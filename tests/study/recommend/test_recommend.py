@@ -10,8 +10,8 @@ import pytest
 
 from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.subject import subjects
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.recommend.document import Recommendation, schema
 from simnet.study.recommend.goals import GOALS, goals_of, limits_of
 from simnet.study.recommend.judge import judged

@@ -17,6 +17,7 @@ from simnet.study.run.measures import TAIL
 from simnet.study.run.result import Result
 from simnet.study.validate import anchored
 from simnet.study.validate.residuals import Residual
+from simnet.study.whatif import alternative
 from simnet.study.whatif import whatif as study
 from simnet.study.whatif.aim import Aim, aim_of
 from simnet.study.whatif.mechanism import Moved, moved, moved_text
@@ -411,7 +412,7 @@ def test_warnings_know_which_ports_a_name_stands_for() -> None:
     for knob, typed in ((each, one), (one, each), (one, one)):
         known = replace(tuning, knobs=frozenset({knob}))
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(study, "read_tuning", lambda *_, known=known: known)
+            patched.setattr(alternative, "read_tuning", lambda *_, known=known: known)
             warnings = _ask("affinity", settings={typed: "9"}).tunings[0].warnings
         assert f"{typed}: set for all runs, which is stronger than the tuning" in warnings
 

@@ -10,6 +10,7 @@ from simnet.errors import InputError
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
 from simnet.study.work import cases, task
+from simnet.study.work import store as kept
 from simnet.study.work.cases import Case, Member, simulate_all, uncertain
 from simnet.study.work.store import Store
 from simnet.study.work.vary import canonical_name, ranged, with_values
@@ -135,7 +136,7 @@ def test_an_edited_source_never_meets_an_old_result(
     simulated: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     simulate_all([Member(CASE)], jobs=1, store=Store(tmp_path))
-    monkeypatch.setattr(cases, "sources_digest", lambda: "another")
+    monkeypatch.setattr(kept, "sources_digest", lambda: "another")
     simulate_all([Member(CASE)], jobs=1, store=Store(tmp_path))
     assert len(simulated) == 2
 

@@ -40,14 +40,14 @@ FIRST = """
 import sys
 from importlib import import_module
 from simnet.scenario.core.subject import builders
-from simnet.study.work import cases, task
+from simnet.study.work import cases, store, task, workers
 import simnet.scenario.system.ground
 for module in builders():
     import_module(module)
 member = cases.Member(cases.Case("x460-out-of-box", (("nodes", "1"),)), 1, "1 ms", "0 s")
 member.effective()  # the caller's
 before = set(sys.modules)
-cases.simulate_all([member], jobs=1, store=cases.Store(None))
+cases.simulate_all([member], jobs=1, store=store.Store(None))
 print(sorted(one for one in set(sys.modules) - before if one.startswith("simnet.")))
 """
 

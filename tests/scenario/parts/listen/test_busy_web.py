@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import simnet
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import find_scenario
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 

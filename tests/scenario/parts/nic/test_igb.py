@@ -11,9 +11,9 @@ from simnet.errors import InputError
 from simnet.importing.import_host import import_host
 from simnet.net.link.skb import Header, Station
 from simnet.net.nic.rss import block_table
-from simnet.scenario.core.library import find_scenario
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.build import _rss
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.run.result import Result
 from tests.scenario.parts.nic.test_intel_nics import written
 

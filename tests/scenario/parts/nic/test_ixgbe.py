@@ -13,6 +13,7 @@ from simnet.scenario.core import library
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import load
 from simnet.scenario.parts.nic.build import _rss
+from simnet.scenario.scenarios import find_scenario
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 from tests.scenario.parts.nic.test_igb import taken
@@ -199,7 +200,7 @@ def test_it_forwards(tmp_path: Path) -> None:
     (tmp_path / "server.toml").write_text(server.replace(chip, "intel-82599"), "utf-8")
     switch = library.find_model("switch", "back-to-back-100g").read_text("utf-8")
     (tmp_path / "switch.toml").write_text(switch.replace("100 Gbit", "10 Gbit"), "utf-8")
-    text = library.find_scenario("router-connectx5").read_text("utf-8")
+    text = find_scenario("router-connectx5").read_text("utf-8")
     text = text.replace(f'"{peer}"', '"server.toml"')
     text = text.replace('"back-to-back-100g"', '"switch.toml"')
     (tmp_path / "router.toml").write_text(text, "utf-8")

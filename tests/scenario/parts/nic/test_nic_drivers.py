@@ -19,6 +19,7 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.parts.nic.drivers import drivers
 from simnet.scenario.parts.nic.schema import Nic
+from simnet.scenario.scenarios import find_scenario
 
 DRIVERS = Nic.variants()
 E1000 = library.find_model("nic", "intel-82546").read_text("utf-8")
@@ -174,7 +175,7 @@ def test_ports_of_a_hypervisors_lan_are_those_of_partitions(
     scenario: str, server: str, nic: str, other: str, message: str, tmp_path: Path
 ) -> None:
     model = library.find_model("server", server).read_text("utf-8")
-    text = library.find_scenario(scenario).read_text("utf-8")
+    text = find_scenario(scenario).read_text("utf-8")
     (tmp_path / "server.toml").write_text(model.replace(f'"{nic}"', f'"{other}"'), "utf-8")
     (tmp_path / "mine.toml").write_text(text.replace(f'"{server}"', '"server.toml"', 1), "utf-8")
     with pytest.raises(InputError) as caught:

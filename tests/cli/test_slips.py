@@ -1,0 +1,69 @@
+"""A slip in what is typed is told before what takes long is imported or started."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SCENARIO = "web-25g"
+LOADED = """
+import sys
+from simnet.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(*sys.modules)
+"""
+# what reads models; what simulates, and what starts processes for it
+READS = "pydantic"
+SIMULATES = ("numpy", "simnet.study.run.run", "simnet.study.work.workers")
+
+
+def _loaded(*arguments: str) -> tuple[str, set[str]]:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    return done.stderr, set(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", ["run", "explain", "sweep", "capacity", "screen", "recommend"])
+def test_a_scenario_that_is_not_there_is_missed_before_any_is_read(command: str) -> None:
+    said, loaded = _loaded(command, "web-25")
+    assert said == "simnet: web-25: unknown scenario; did you mean web-25g?\n"
+    assert READS not in loaded
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (
+            ("whatif", SCENARIO, "fixed-50uss"),
+            "fixed-50uss: unknown tuning; did you mean fixed-50us?",
+        ),
+        (
+            ("whatif", SCENARIO, "irqbalanc=off"),
+            "irqbalanc: unknown knob; did you mean irqbalance?",
+        ),
+        (
+            ("recommend", SCENARIO, "--tuning", "rps-al"),
+            "--tuning: rps-al: unknown tuning; did you mean rps-all?",
+        ),
+        (
+            ("sweep", SCENARIO, "--set", "irqbalanc=off"),
+            "--set: irqbalanc: unknown knob; did you mean irqbalance?",
+        ),
+        (
+            ("run", SCENARIO, "--set", "nodes=0"),
+            "--set: nodes: 0 is outside the legal range 1 to 64",
+        ),
+    ],
+)
+def test_what_simulates_is_not_imported_for_a_slip(
+    arguments: tuple[str, ...], expected: str
+) -> None:
+    said, loaded = _loaded(*arguments)
+    assert said == f"simnet: {expected}\n"
+    assert loaded.isdisjoint(SIMULATES)
