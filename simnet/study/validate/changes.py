@@ -3,8 +3,8 @@
 A change is known where two measured numbers are of configurations that differ in one thing (their
 ids in one part, or in one of the names that a plus puts together), or where the number was measured
 as a ratio or as a gain. Each side was predicted with its configuration left out of the fit
-(`residuals`); of systems of which nothing was left out, it was predicted and frozen before one of
-the two numbers was known (`predictions`).
+(`residuals`), or predicted and frozen before a recorder measured it (`Document.recorded`); of
+systems of which neither is known, before one of the two numbers was (`predictions`).
 
 The discrepancy has two parts, both logarithms of factors. The *least* is what changes were off of
 which little was predicted, less than a tenth: effects that the model does not have show there. What
@@ -23,7 +23,7 @@ from functools import cache
 from itertools import combinations
 from typing import Final, Literal
 
-from simnet.study.validate.document import Sort, kind_of, sort_of
+from simnet.study.validate.document import Sort, documents, kind_of, sort_of
 from simnet.study.validate.intervals import ENOUGH, quantile
 from simnet.study.validate.kinds import family, log_factor
 from simnet.study.validate.measurements import measurements
@@ -123,7 +123,8 @@ def _enough(pools: Sequence[Sequence[KnownChange]]) -> Sequence[KnownChange]:
 @cache
 def known_changes() -> tuple[KnownChange, ...]:
     """All that are known, of all documents."""
-    left_out = tuple(_left_out(residuals()))
+    recorded = (number for document in documents() for number in document.recorded())
+    left_out = tuple(_left_out((*residuals(), *recorded)))
     systems = {one.system for one in left_out}
     return (*left_out, *_frozen(systems))
 

@@ -22,6 +22,7 @@ from simnet.study.calibrate.capture import read_capture
 from simnet.study.calibrate.listing import Comparison, Gate, compare
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurements, wanted
+from simnet.study.validate.residuals import Residual
 from simnet.study.work.cases import Case, Draw, Progress
 from simnet.study.work.kept import kept_beside
 
@@ -145,6 +146,8 @@ class Document:
             of other models, or any draw will do.
         searches: by the id of a measurement that chose the draws of its answer's `ensemble`, what
             finds the draws that are consistent with all others. They take hours.
+        recorded: numbers that were measured after they had been predicted and frozen, and that are
+            neither measurements nor answered.
     """
 
     name: str
@@ -157,6 +160,7 @@ class Document:
     anchor: Anchored | None = None
     kept: Callable[[Case], Sequence[Draw]] = _none
     searches: Mapping[str, Search] = field(default_factory=dict)
+    recorded: Callable[[], Iterable[Residual]] = tuple
 
 
 @cache
