@@ -1,19 +1,32 @@
 """Whether a what-if that stops early says what all its runs say: ``[SCENARIO TUNING SEEDS]``.
 
-Each first seed is one comparison. Draws of parameters are the same for all, and finished runs are
-stored, so a second call goes on where the first was stopped.
+Each first seed is one comparison; without arguments there are a hundred over the usual questions,
+which take turns. Draws of parameters are the same for all, and finished runs are stored, so a
+second call goes on where the first was stopped.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
 from unittest.mock import patch
 
 from simnet.study.whatif import whatif as module
 from simnet.study.whatif.plan import SEEDS, Look, Plan, looks
 
+QUESTIONS: Final[Mapping[str, str]] = {
+    "web-25g": "fixed-50us",
+    "container-udp": "veth-napi",
+    "stream-100g": "arfs",
+    "relay-untuned": "affinity",
+    "memcached-100g": "defer50",
+}
+"""By scenario, a tuning that is usually asked for."""
+
 _APART = 100
+_COMPARISONS = 100
 
 
 def _last_only(plan: Plan) -> tuple[Look, ...]:
@@ -34,16 +47,27 @@ def compare(scenario: str, tuning: str, number: int) -> tuple[str, int, str]:
     return early.tunings[0].verdict, early.seeds, late.tunings[0].verdict
 
 
+def _asked(given: list[str]) -> Iterator[tuple[str, str, int]]:
+    """Scenario, tuning and number of each comparison."""
+    if given:
+        scenario, tuning, count = given
+        yield from ((scenario, tuning, number) for number in range(int(count)))
+        return
+    for number in range(_COMPARISONS // len(QUESTIONS)):
+        yield from ((scenario, tuning, number) for scenario, tuning in QUESTIONS.items())
+
+
 def main() -> None:
     """Print every comparison, and how many agree."""
-    given, usual = sys.argv[1:], ("x460-out-of-box", "affinity", "100")
-    scenario, tuning, count = (*given, *usual[len(given) :])
-    agree: Counter[bool] = Counter()
-    for number in range(int(count)):
+    agree: Counter[tuple[str, bool]] = Counter()
+    for scenario, tuning, number in _asked(sys.argv[1:]):
         early, pairs, late = compare(scenario, tuning, number)
-        agree[early == late] += 1
-        print(f"seeds from {1 + number * _APART}: {early} after {pairs} pairs, {late} after all")
-    print(f"{agree[True]} of {agree.total()} agree")
+        agree[scenario, early == late] += 1
+        seeds = f"{scenario} {tuning}, seeds from {1 + number * _APART}"
+        print(f"{seeds}: {early} after {pairs} pairs, {late} after all", flush=True)
+    for scenario in dict.fromkeys(name for name, _ in agree):
+        same, other = agree[scenario, True], agree[scenario, False]
+        print(f"{scenario}: {same} of {same + other} agree")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """How often a what-if takes a system for different from itself: ``[SCENARIO COMPARISONS]``.
 
+Without arguments it is asked of each scenario of `early_verdicts`, a thousand times.
 Each comparison gives two groups of runs of one system to the looks of a what-if, as long as they
 are there: those of the lengths that its looks have. Draws of parameters, which only make
 intervals wider, are left out. Finished runs are stored, so a second call goes on where the first
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bench.early_verdicts import QUESTIONS
 from simnet.study.whatif.aim import aim_of, load_of
 from simnet.study.whatif.plan import Plan, Times
 from simnet.study.whatif.verdict import changes, verdict
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 # of each length, of which every comparison has two groups
 _RUNS = 96
 _MOST_WRONG = 0.05
+_COMPARISONS = 1000
 
 
 def runs(scenario: str, times: Times) -> list[Result]:
@@ -51,21 +54,25 @@ def answer(plan: Plan, pools: Mapping[Times, Sequence[Result]], chosen: Sequence
 
 def main() -> None:
     """Print how often the answer is yes or no."""
-    given, usual = sys.argv[1:], ("x460-out-of-box", "200")
-    scenario, count = (*given, *usual[len(given) :])
+    given = sys.argv[1:]
+    for scenario in given[:1] or QUESTIONS:
+        _print(scenario, int(given[1]) if given else _COMPARISONS)
+
+
+def _print(scenario: str, count: int) -> None:
     plan = Plan(Case(scenario), 1, None, 0, None, None, None)
     plan = plan.tried([plan.base], {}, jobs=None, progress=lambda *_: None, store=None)
     pools = {times: runs(scenario, times) for times in map(plan.times, plan.looks)}
     most = max(look.pairs for look in plan.looks)
     draw = np.random.default_rng(1)
     found = [
-        answer(plan, pools, draw.permutation(_RUNS)[: 2 * most].tolist()) for _ in range(int(count))
+        answer(plan, pools, draw.permutation(_RUNS)[: 2 * most].tolist()) for _ in range(count)
     ]
     wrong = sum(one in {"yes", "no"} for one in found)
     within = "yes" if wrong <= _MOST_WRONG * len(found) else "NO"
     print(f"{scenario}: {wrong} of {len(found)} see a difference (at most 5 %: {within})")
     for one in sorted(set(found)):
-        print(f"  {one}: {found.count(one)}")
+        print(f"  {one}: {found.count(one)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ QUICK = ("--seeds", "3", "--members", "0", "--jobs", "1")
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "simulate", simulated)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
 
 

@@ -8,6 +8,9 @@ from simnet.scenario.core.effective import Effective
 from simnet.study.run.loss import Drops, Latency, Messages
 from simnet.study.run.result import Result
 from simnet.study.run.rows import CpuUse, FlowRates, PortRates
+from simnet.study.validate.changes import KnownChange
+from simnet.study.validate.document import Sort
+from simnet.study.validate.residuals import Residual
 
 CPUS = 10
 
@@ -122,3 +125,20 @@ def relayed(effective: Effective, **_options: Any) -> Result:
             "configuration": {"workload": {"type": "relay"}},
         }
     )
+
+
+def known_change(
+    predicted: float,
+    measured: float,
+    *,
+    kind: str = "throughput",
+    sort: Sort = "setting",
+    configuration: str = "web",
+    looked_at: bool = False,
+) -> KnownChange:
+    """A change whose prediction and measurement, logarithms of factors, are known."""
+    side = Residual(
+        id="web.plain", key="n", kind=kind, configuration=configuration, measured=1.0, fitted=1.0,
+        left_out=1.0, looked_at=looked_at,
+    )  # fmt: skip
+    return KnownChange(side, side, sort, measured, predicted)

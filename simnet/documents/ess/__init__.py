@@ -14,6 +14,7 @@ DOCUMENT = Document(
         "*_percent": "CPU share",
         "ess.*": "storage throughput",
     },
+    differing={"ess.56gbe": ("hardware",)},
     kept=workloads_for,
     searches=SEARCHES,
 )

@@ -15,4 +15,5 @@ DOCUMENT = Document(
         "*:polls_per_s": "rate of polls",
         "*:packets_per_poll": "rate of polls",
     },
+    differing={"memcached.*": ("setting", "load")},
 )

@@ -8,4 +8,5 @@ DOCUMENT = Document(
     systems={"nvme980": "fio on a Samsung 980 Pro"},
     answers=ANSWERS,
     kinds={"*:iops": "storage throughput", "*:*us*": "storage latency"},
+    differing={"nvme980.*": ("load", "setting", "load")},
 )

@@ -20,4 +20,5 @@ DOCUMENT = Document(
         "vscsi.*_sz": "storage queue",
         "vscsi.*": "storage throughput",
     },
+    differing={"vlan.*": ("hardware",), "vscsi.*": ("load",)},
 )

@@ -8,4 +8,5 @@ DOCUMENT = Document(
     systems={"router": "home routers with OpenWrt"},
     answers=ANSWERS,
     kinds={"*:mbit_s": "throughput"},
+    differing={"router.*": ("hardware", "setting")},
 )

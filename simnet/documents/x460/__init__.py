@@ -19,6 +19,7 @@ DOCUMENT = Document(
         "*:throughput_*": "ratio",
     },
     configurations={"x460.listing1.*": "x460.listing1"},
+    differing={"x460.*": ("hardware",)},
     listings=(LISTING_1,),
     anchor=ANCHOR,
 )

@@ -236,6 +236,7 @@ class Measure:
         largest: whether more of it is better.
         listed: a table of runs has it, whatever they are compared by.
         metric: what verdicts, limits and effects call it; empty where they do not know it.
+        kind: of the quantity, of those that a what-if shows: what predictions of it are like.
         unit: of its values; of the known metrics only.
         offset: what is added to both sides of a change, as of what is often nothing.
         changes: a what-if shows its change.
@@ -251,6 +252,7 @@ class Measure:
     largest: bool = False
     listed: bool = False
     metric: str = ""
+    kind: str = ""
     unit: str = ""
     offset: float = 0.0
     changes: bool = False

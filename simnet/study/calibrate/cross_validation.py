@@ -6,6 +6,9 @@ parameters as they are, and one point a parameter, all with the same seeds; from
 counts as linear on the logarithmic scale of each number's kind (`leaveout`, `kinds`). `confirm`
 simulates what is left out with the parameters that were fitted to the others instead.
 
+What the others do not determine is not predicted by them, but by a value that was fitted to it: it
+is no part of the answer (`Linear.says`).
+
 What a measurement's use keeps from being fitted to is predicted from all others, too. Where fewer
 than three configurations may be fitted to, a fit without one of them says little: then only what is
 never fitted to counts, and it is predicted with the parameters as they are.
@@ -135,9 +138,9 @@ def cross_validate(
         progress: called with the simulations done and in all.
 
     Raises:
-        InputError: no document that can be cross-validated has that name; nothing that can be
-            drawn is consistent with what was measured; seeds or a confirmation are asked for where
-            draws are searched for.
+        InputError: no document that can be cross-validated has that name; no number says anything
+            of another; nothing that can be drawn is consistent with what was measured; seeds or a
+            confirmation are asked for where draws are searched for.
     """
     known = cross_validated_documents(hours=True)
     if name not in known:
@@ -152,26 +155,39 @@ def cross_validate(
     runs = _Runs(answers, parameters, tuple(seeds), jobs, progress)
     if len({one.configuration for one in numbers if one.fits}) < _FEWEST:
         kept = [one for one in numbers if not one.fits]
-        return CrossValidation(name, parameters, tuple(runs.as_they_are(kept)))
+        return _validated(name, parameters, runs.as_they_are(kept))
     predicted, jacobian = runs.linearised(numbers)
     deviation = [log_factor(n.measured, p, n.kind) for n, p in zip(numbers, predicted, strict=True)]
     linear = Linear(np.array(deviation), jacobian, np.array([_scaled(p) for p in parameters]))
     every = linear.fitted([place for place, one in enumerate(numbers) if one.fits])
-    changes = {
-        left: linear.fitted(
-            [place for place, one in enumerate(numbers) if one.fits and one.configuration != left]
-        )
+    rest = {
+        left: [place for place, one in enumerate(numbers) if one.fits and one.configuration != left]
         for left in dict.fromkeys(one.configuration for one in numbers)
     }
+    changes = {left: linear.fitted(places) for left, places in rest.items()}
     moved = runs.confirmed(numbers, changes) if confirm else None
     rows = []
     for place, (one, now) in enumerate(zip(numbers, predicted, strict=True)):
+        if one.fits and not linear.says(place, rest[one.configuration]):
+            continue
         fitted, linearly = (
             float(jacobian[place] @ change) for change in (every, changes[one.configuration])
         )
         left = factor(now, moved[place] if moved else linearly, one.kind)
         rows.append(_residual(one, factor(now, fitted, one.kind), left))
-    return CrossValidation(name, parameters, tuple(rows))
+    return _validated(name, parameters, rows)
+
+
+def _validated(
+    name: str, parameters: tuple[Varied, ...], rows: Iterable[Residual]
+) -> CrossValidation:
+    """What was left out; InputError where nothing could be."""
+    if not (kept := tuple(rows)):
+        message = (
+            "nothing can be left out: its numbers were fitted to, each says what no other does"
+        )
+        raise InputError(message, key=name)
+    return CrossValidation(name, parameters, kept)
 
 
 def _refuse_of_searches(seeds: Sequence[int], *, confirm: bool) -> None:

@@ -3,8 +3,8 @@
 A model may be off before a change and after it alike, and say well what the change does. So what
 was measured before is where the prediction begins: the predicted factor, with its interval, is
 applied to that. The interval has two parts: by which factor each draw of the uncertain parameters
-changes the metric, and by which part of their logarithm the model has been off changes that no fit
-had seen (`discrepancy_of_changes`). Of what was measured, the interval is Welch's, on the scale of
+changes the metric, and how far the model has been off changes that no fit had seen
+(`discrepancy_of_changes`). Of what was measured, the interval is Welch's, on the scale of
 the metric's kind, where there are several captures before and after.
 
 Source: Welch, The generalization of Student's problem when several different population variances
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from simnet.study.compare.metrics import kind_of
 from simnet.study.compare.row import Row
-from simnet.study.validate.intervals import discrepancy_of_changes, hull, parameters
+from simnet.study.validate.changes import discrepancy_of_changes, known_changes
+from simnet.study.validate.intervals import hull, parameters
 from simnet.study.validate.kinds import factor, log_factor
-from simnet.study.validate.residuals import residuals
 
 _CONFIDENCE_TAIL = 0.975
 _SEVERAL = 2
@@ -68,7 +68,7 @@ def changed(metric: str, moved: Moved, before: Sequence[float], after: Sequence[
     kind = kind_of(metric)
     was, now = (sum(values) / len(values) for values in (before, after))
     change, draws = moved.by(metric)
-    off = abs(change) * discrepancy_of_changes(residuals())
+    off = discrepancy_of_changes(known_changes(), kind).of(change)
     expected = factor(was, change, kind)
     low, high = hull(expected, (parameters(draws), (-off, off)), kind)
     below, above = _measured(before, after, kind)

@@ -9,6 +9,7 @@ Source: ridge regression as a Gaussian prior, Hoerl and Kennard, Technometrics 1
 by Branch, Coleman and Li's method (`scipy.optimize.lsq_linear`).
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -20,6 +21,8 @@ from simnet.study.statistics.leastsquares import Vector
 # of a row, relative: what models of this kind leave over where they are fitted
 ERROR: Final = 0.05
 _PRIOR: Final = 0.5
+# of the spread of a prediction: what a fit leaves that says what is predicted
+_LEFT: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,19 @@ class Linear:
         right = np.concatenate([self.deviation[list(rows)] / self.error, np.zeros(count)])
         bounds = (np.minimum(-self.start, 0.0) - 1e-12, np.maximum(1.0 - self.start, 0.0) + 1e-12)
         return np.asarray(lsq_linear(left, right, bounds=bounds).x)
+
+    def says(self, row: int, others: Sequence[int]) -> bool:
+        """Whether a fit to other rows says what a row is.
+
+        It does not where it leaves more than half of what the parameters' ranges do, and more than
+        the error of a row: then the start says it, which may have been fitted to that very row.
+        """
+        left = self.jacobian[list(others)] / self.error
+        precision = left.T @ left + np.eye(len(self.start)) / _PRIOR**2
+        moves = self.jacobian[row]
+        before = _PRIOR * float(np.linalg.norm(moves))
+        after = math.sqrt(max(float(moves @ np.linalg.solve(precision, moves)), 0.0))
+        return after <= max(_LEFT * before, self.error)
 
     def left_over(self, change: Vector) -> Vector:
         """Return the logarithms of measured over predicted after a change of the parameters."""

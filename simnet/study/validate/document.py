@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from simnet._share import folder
 from simnet.errors import InputError
@@ -22,10 +22,14 @@ from simnet.study.calibrate.capture import read_capture
 from simnet.study.calibrate.listing import Comparison, Gate, compare
 from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurements, wanted
+from simnet.study.validate.residuals import Residual
 from simnet.study.work.cases import Case, Draw, Progress
 from simnet.study.work.kept import kept_beside
 
 _PACKAGE = "simnet.documents"
+
+Sort: TypeAlias = Literal["setting", "load", "hardware"]
+"""What differs between two configurations: what an administrator sets, or what he has."""
 
 Results: TypeAlias = Mapping[str, Result]
 Numbers: TypeAlias = Callable[[Results], dict[str, float]]
@@ -132,6 +136,9 @@ class Document:
         systems: that were measured, in words, by the first part of the ids of their measurements.
         configurations: names of what was measured in one go, by a pattern of `ID:KEY`; what matches
             none belongs to its id.
+        differing: what differs where the second part of two ids does, the third and so on, by a
+            pattern of an id; the last word is for all further parts, and all are settings if none
+            matches.
         listings: that a result may be compared with.
         anchor: the measurement of one case by which draws of a what-if are weighted,
             for systems that consist of the same models.
@@ -139,6 +146,8 @@ class Document:
             of other models, or any draw will do.
         searches: by the id of a measurement that chose the draws of its answer's `ensemble`, what
             finds the draws that are consistent with all others. They take hours.
+        recorded: numbers that were measured after they had been predicted and frozen, and that are
+            neither measurements nor answered.
     """
 
     name: str
@@ -146,10 +155,12 @@ class Document:
     kinds: Mapping[str, str]
     systems: Mapping[str, str] = field(default_factory=dict)
     configurations: Mapping[str, str] = field(default_factory=dict)
+    differing: Mapping[str, tuple[Sort, ...]] = field(default_factory=dict)
     listings: tuple[Listing, ...] = ()
     anchor: Anchored | None = None
     kept: Callable[[Case], Sequence[Draw]] = _none
     searches: Mapping[str, Search] = field(default_factory=dict)
+    recorded: Callable[[], Iterable[Residual]] = tuple
 
 
 @cache
@@ -204,6 +215,17 @@ def kind_of(name: str, key: str) -> str:
 def configuration_of(name: str, key: str) -> str:
     """What was measured in one go with a number."""
     return _first(document_of(name).configurations, name, key) or name
+
+
+def sort_of(before: str, after: str) -> Sort:
+    """What differs between the configurations of two ids, or is compared by one that is both."""
+    differing = {pattern: one for of in documents() for pattern, one in of.differing.items()}
+    words = next((one for pattern, one in differing.items() if fnmatchcase(before, pattern)), ())
+    if not words:
+        return "setting"
+    parts = zip(before.split("."), after.split("."), strict=False)
+    place = next((place for place, (one, other) in enumerate(parts) if one != other), 1)
+    return words[min(place, len(words)) - 1]
 
 
 def _first(patterns: Mapping[str, str], name: str, key: str) -> str | None:

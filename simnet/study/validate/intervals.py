@@ -28,7 +28,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Final, TypeAlias
 
-from simnet.study.validate.kinds import alike, factor, log_factor
+from simnet.study.validate.kinds import alike, factor
 from simnet.study.validate.residuals import Residual
 
 Part: TypeAlias = tuple[float, float]
@@ -42,7 +42,7 @@ _ALL: Final = 100.0
 # members of which each side of the median has a spread of its own
 _UNEVEN: Final = 8
 # residuals of a kind from which its own quantile is taken
-_ENOUGH: Final = 8
+ENOUGH: Final = 8
 
 
 def parameters(logarithms: Sequence[float]) -> Part:
@@ -102,24 +102,9 @@ def discrepancy(kind: str, known: Sequence[Residual], configuration: str | None 
 
 def _off(kind: str, known: Sequence[Residual]) -> float:
     same = [one for one in known if one.kind == kind]
-    if len(same) < _ENOUGH:
+    if len(same) < ENOUGH:
         same = [one for one in known if alike(one.kind, kind)] or [*known]
     return quantile([abs(one.log) for one in same])
-
-
-def discrepancy_of_changes(known: Sequence[Residual]) -> float:
-    """How far off the model itself is for a change, as a part of the change's logarithm.
-
-    From the ratios among what was left out of fits: what had no effect was predicted to have none,
-    and what had a large one was further off. 0 where too few are known.
-    """
-    ratios = [
-        (abs(one.log), log_factor(one.left_out, 1, one.kind))
-        for one in known
-        if one.kind == "ratio"
-    ]
-    parts = [off / abs(change) for off, change in ratios if change]
-    return quantile(parts) if len(parts) >= _ENOUGH else 0.0
 
 
 def quantile(sizes: Sequence[float]) -> float:

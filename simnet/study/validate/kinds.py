@@ -19,6 +19,7 @@ from typing import Final
 _POINTS: Final = 100.0
 _BACKGROUND_PER_S: Final = 100.0
 _STORAGE: Final = "storage "
+_CPU_TIME: Final = frozenset({"CPU share", "share"})
 # nothing where something is expected counts as a factor of this
 _LEAST: Final = 1e-3
 KINDS: Final[Mapping[str, float]] = {
@@ -68,3 +69,10 @@ def error(value: float, measured: float, kind: str) -> float | None:
 def alike(kind: str, other: str) -> bool:
     """Whether what is known of one kind says something about another, for want of its own."""
     return kind.startswith(_STORAGE) == other.startswith(_STORAGE)
+
+
+def family(kind: str) -> str:
+    """What a kind's changes are like: those of CPU time, of storage, or of all else."""
+    if kind.startswith(_STORAGE):
+        return "storage"
+    return "CPU time" if kind in _CPU_TIME else "all else"

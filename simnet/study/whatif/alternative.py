@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alternative:
-    """A tuning with the configuration that it makes; `warnings` are of its settings."""
+    """A tuning with the configuration that it makes; `warnings` are of its settings.
+
+    `beyond_settings`: some of it is no setting, but part of what the machine or its load is.
+    """
 
     tuning: Tuning
     case: Case
     effective: Effective
     warnings: tuple[str, ...]
+    beyond_settings: bool
 
 
 def alternatives_to(base: Case, given: Iterable[str]) -> tuple[list[Alternative], tuple[str, ...]]:
@@ -52,14 +56,17 @@ def _alternative(base: Case, text: str) -> Alternative:
         if any(stands_for(name, error.key or "") for name, _ in tuning.settings):
             raise InputError(error.message, key=error.key) from error
         raise
-    warnings = [
-        f"{name}: no command sets it: it is a value of the scenario or of a model"
+    unset = [
+        name
         for name, _ in tuning.settings
         if not any(stands_for(name, applied.name) for applied in effective.applied)
+    ]
+    warnings = [
+        f"{name}: no command sets it: it is a value of the scenario or of a model" for name in unset
     ]
     warnings += [
         f"{name}: set for all runs, which is stronger than the tuning"
         for name, _ in base.settings
         if any(stands_for(name, knob) or stands_for(knob, name) for knob in tuning.knobs)
     ]
-    return Alternative(tuning, case, effective, tuple(warnings))
+    return Alternative(tuning, case, effective, tuple(warnings), beyond_settings=bool(unset))

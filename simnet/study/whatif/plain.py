@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final
 
 from simnet.printable import capital
 from simnet.study.run.measures import METRICS
 from simnet.study.whatif.verdict import (
-    MARGIN_PERCENT,
     called,
     change_text,
     interval_text,
@@ -40,7 +40,9 @@ def plain(judged: Judged, judged_by: Sequence[str]) -> str:
         return judged.reason
     if judged.verdict == "no difference":
         counts = _listed([_name(judged, name) for name in judged_by])
-        return f"{capital(counts)} would change by less than {MARGIN_PERCENT:g} %"
+        hulls = [one.hull for one in judged.changes if one.metric in judged_by and one.hull]
+        most = max(abs(end) for hull in hulls for end in (hull.low, hull.high))
+        return f"{capital(counts)} would stay about the same, within {math.ceil(most)} %"
     if not _is_open(judged, decisive, judged_by):
         return judged.reason
     counted = "counts most" if decisive.metric == judged_by[0] else "counts"

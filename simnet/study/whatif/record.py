@@ -1,21 +1,16 @@
 """The record of changes: what a measured change was said to be, by a fit that had not seen it.
 
-Nothing is simulated. Where the configurations of two measured numbers differ in one thing (their
-ids in one part, or in one of the names that a plus puts together), one divided by the other is a
-change, and so is each number that was measured as a ratio or as a gain. Each side was predicted
-with its configuration left out of the fit (`validate.residuals`); of systems of which nothing was
-left out, it was predicted and frozen before one of the two numbers was known (`validate.record`).
-The interval is the one that `simnet whatif` gives a change for the errors of the model, learned
-without both configurations. Chance and unknown parameters, which make the interval of an answer
-wider, are left out: this is the model alone.
+Nothing is simulated. Changes are those of which both sides were measured and predicted
+(`validate.changes`). The interval is the one that `simnet whatif` gives a change for the errors of
+the model, learned without both configurations. Chance and unknown parameters, which make the
+interval of an answer wider, are left out: this is the model alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, computed_field
@@ -24,22 +19,15 @@ from simnet.errors import InputError
 from simnet.spelling import nearest
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import names_of
-from simnet.study.validate.document import kind_of
-from simnet.study.validate.intervals import discrepancy_of_changes
-from simnet.study.validate.kinds import log_factor
-from simnet.study.validate.measurements import measurements
-from simnet.study.validate.predictions import predictions
-from simnet.study.validate.residuals import Residual, residuals
-from simnet.study.whatif.verdict import Interval, modelled
+from simnet.study.validate.changes import KnownChange, discrepancy_of_changes, known_changes
+from simnet.study.validate.document import Sort
+from simnet.study.whatif.verdict import LITTLE_PERCENT, Interval, modelled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Outcome: TypeAlias = Literal["right", "abstained", "wrong"]
 OUTCOMES: Final[tuple[Outcome, ...]] = ("right", "abstained", "wrong")
-_CHANGES: Final = frozenset({"ratio", "gain"})
-# what a configuration is called to which nothing was added
-_NOTHING: Final = "none"
 
 
 class ScoredChange(BaseModel):
@@ -51,6 +39,7 @@ class ScoredChange(BaseModel):
         before, after: ids of the numbers; equal where the number itself is a ratio or a gain.
         key: of the number.
         kind: of the quantity.
+        sort: of what differs: a setting, the load or hardware.
         measured, predicted: the change.
         low, high: the interval of the prediction.
         looked_at: whether a side was known while mechanisms were chosen.
@@ -62,6 +51,7 @@ class ScoredChange(BaseModel):
     after: str
     key: str
     kind: str
+    sort: Sort
     measured: float
     predicted: float
     low: float
@@ -84,13 +74,16 @@ class ScoredChange(BaseModel):
     def outcome(self) -> Outcome:
         """Whether it was said to become more, less or the same, and whether it did.
 
-        Abstained: the interval reaches from less to more.
+        The same: as far as the interval says. Abstained: nothing was said.
         """
-        said = Interval(low=self.low, high=self.high).direction
+        simulated, came = (Interval(low=one, high=one) for one in (self.predicted, self.measured))
+        interval = Interval(low=self.low, high=self.high)
+        said = interval.direction(simulated)
+        if said == "same" or (said == "unknown" and interval.within(LITTLE_PERCENT)):
+            return "right" if self.covered else "wrong"
         if said == "unknown":
             return "abstained"
-        came = Interval(low=self.measured, high=self.measured).direction
-        return "right" if said == came else "wrong"
+        return "right" if came.direction(came) == said else "wrong"
 
 
 @dataclass(frozen=True)
@@ -140,10 +133,8 @@ def record_of_changes(ids: str | Sequence[str] = ()) -> ChangeRecord:
     Raises:
         InputError: a system of which no two numbers differ in one thing.
     """
-    known = residuals()
-    left_out = tuple(_scored(known))
-    others = _frozen(known, {one.system for one in left_out})
-    found = ChangeRecord((*left_out, *others))
+    known = known_changes()
+    found = ChangeRecord(tuple(_scored(one, known) for one in known))
     wanted = names_of(ids, "ids")
     for name in wanted:
         if name not in found.systems:
@@ -154,75 +145,20 @@ def record_of_changes(ids: str | Sequence[str] = ()) -> ChangeRecord:
     return ChangeRecord(tuple(one for one in found.changes if one.system in wanted))
 
 
-def _scored(known: Sequence[Residual]) -> Iterator[ScoredChange]:
-    for one in known:
-        if one.kind in _CHANGES:
-            base = 1.0 if one.kind == "ratio" else 0.0
-            logs = [log_factor(value, base, one.kind) for value in (one.measured, one.left_out)]
-            yield _change(one, one, logs, known)
-    pairs = combinations((one for one in known if one.kind not in _CHANGES), 2)
-    for before, after in pairs:
-        if before.key == after.key and _differ_in_one(before.id, after.id):
-            yield _between(before, after, known)
-
-
-def _frozen(known: Sequence[Residual], systems: Container[str]) -> Iterator[ScoredChange]:
-    """Changes of other systems, of what the newest file says of both sides."""
-    sides: dict[tuple[str, str], Residual] = {}
-    blind = set()
-    for frozen in predictions().values():
-        for row in frozen.rows:
-            one = measurements().get(row.id)
-            if one is None or row.key not in one.value or row.id.partition(".")[0] in systems:
-                continue
-            if one.blind(row.key):
-                blind.add((row.id, row.key))
-            sides[row.id, row.key] = Residual(
-                id=row.id, key=row.key, kind=kind_of(row.id, row.key), configuration=row.id,
-                measured=one.value[row.key], fitted=row.predicted, left_out=row.predicted,
-                looked_at=one.looked_at(row.key),
-            )  # fmt: skip
-    for (name, key), before in sides.items():
-        for (other, others_key), after in sides.items():
-            if key == others_key and _adds_one(name, other) and {(name, key), (other, key)} & blind:
-                yield _between(before, after, known)
-
-
-def _between(before: Residual, after: Residual, known: Sequence[Residual]) -> ScoredChange:
-    logs = [
-        log_factor(after.measured, before.measured, before.kind),
-        log_factor(after.left_out, before.left_out, before.kind),
-    ]
-    return _change(before, after, logs, known)
-
-
-def _change(
-    before: Residual, after: Residual, logs: Sequence[float], known: Sequence[Residual]
-) -> ScoredChange:
-    own = {before.configuration, after.configuration}
-    part = discrepancy_of_changes([one for one in known if one.configuration not in own])
-    measured, predicted = (100 * math.expm1(one) for one in logs)
-    interval = modelled(predicted, part)
+def _scored(change: KnownChange, known: Sequence[KnownChange]) -> ScoredChange:
+    """A change with the interval that is learned without both of its configurations."""
+    others = [one for one in known if not one.configurations & change.configurations]
+    measured, predicted = (100 * math.expm1(one) for one in (change.measured, change.predicted))
+    interval = modelled(predicted, discrepancy_of_changes(others, change.kind, change.sort))
     return ScoredChange(
-        before=before.id,
-        after=after.id,
-        key=before.key,
-        kind=before.kind,
+        before=change.before.id,
+        after=change.after.id,
+        key=change.before.key,
+        kind=change.kind,
+        sort=change.sort,
         measured=measured,
         predicted=predicted,
         low=interval.low,
         high=interval.high,
-        looked_at=before.looked_at or after.looked_at,
+        looked_at=change.looked_at,
     )
-
-
-def _differ_in_one(one: str, other: str) -> bool:
-    parts = one.split("."), other.split(".")
-    return len(parts[0]) == len(parts[1]) and sum(a != b for a, b in zip(*parts, strict=True)) == 1
-
-
-def _adds_one(one: str, other: str) -> bool:
-    """Whether the configuration of an id is that of another and one thing more."""
-    (system, _, fewer), (same, _, more) = one.partition("."), other.partition(".")
-    before, after = (frozenset(names.split("+")) - {_NOTHING} for names in (fewer, more))
-    return system == same and before < after and len(after - before) == 1

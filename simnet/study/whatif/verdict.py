@@ -4,13 +4,14 @@ Runs with and without a tuning share their seeds, so every difference is one of 
 Student interval of the mean difference (95 %) holds only what the tuning adds. A second interval
 holds what is not known about parameters: each draw of the uncertain ones is simulated with
 and without the tuning, and 95 % of the differences lie in it. A third holds how far off the model
-itself is: where ratios of two configurations were left out of the fit, they were missed by up to
-some part of their logarithm, so this change may be, too (`discrepancy_of_changes`), and by half a
-percent: a change of nothing is no certainty. The verdict is of the hull of the third, and of
-the first two together.
+itself is: as far as changes were off that no fit had seen, of which some were not predicted at all
+(`discrepancy_of_changes`). The verdict is of the hull of the third, and of the first two together.
 
-A metric is more or less when the whole interval is on one side of 0, the same when the interval
-lies within 1 % (less is not worth it, and the model is not that good), else the answer is open.
+A metric is more or less when the whole interval is on one side of 0. It is the same when what was
+simulated, the first two parts, lies within 1 %: the model has nothing there that changes it, and
+its own error is how much it may be all the same. Else the answer is open; but where the whole
+interval lies within 10 %, the model's error included, it makes no difference: nobody touches a host
+for that, and more runs would tell no more.
 What counts follows from the load, or from a goal (`aim`): criteria in stages. The first stage
 decides, and the next where that does not.
 
@@ -18,7 +19,7 @@ decides, and the next where that does not.
    what may be one: yes. Gains and prices are logarithms, times their weights.
 2. Something gets worse for certain, by more than is tolerated of it: no, whatever else gains.
 3. No stage gains, and something is worse for certain: no. Its price is certain, and a gain is not.
-4. All the same: no difference.
+4. All the same, or so little: no difference.
 5. Anything else: cannot tell.
 
 A yes is a no where something that counts, or that a goal of one's own lets alone, gets worse by
@@ -36,7 +37,7 @@ orders of magnitude, and what a change makes of one mean is then the other.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -57,6 +58,7 @@ from simnet.study.run.measures import (
     transactions_per_s,
 )
 from simnet.study.run.result import Result
+from simnet.study.validate.changes import Discrepancy
 from simnet.study.validate.intervals import Part, parameters_of_few
 from simnet.study.whatif.aim import Aim, Criterion
 
@@ -64,12 +66,11 @@ Answer: TypeAlias = Literal["yes", "no", "no difference", "cannot tell"]
 Direction: TypeAlias = Literal["more", "less", "same", "unknown"]
 
 MARGIN_PERCENT = 1.0
+# where the whole interval lies within it, nobody touches a host for the change
+LITTLE_PERCENT = 10.0
 _ERROR = 0.05
 # from a factor of ten on, a number of percent says nothing
 _FACTOR_PERCENT = 900.0
-# of a change, as a logarithm: what the model does not claim to tell apart. Stated and not learned:
-# no change near nothing is among what was measured and left out of fits
-_LEAST_OFF = 0.005
 # what is left of something that is gone, for its logarithm
 _LEAST_RATIO = 1e-3
 
@@ -92,14 +93,22 @@ class Interval(Row):
     low: float
     high: float
 
-    @property
-    def direction(self) -> Direction:
-        """Whether all of it is more or less, or the same but for the margin."""
-        if max(-self.low, self.high) <= MARGIN_PERCENT:
+    def within(self, percent: float) -> bool:
+        """Whether all of it is this little."""
+        return max(-self.low, self.high) <= percent
+
+    def direction(self, simulated: Interval) -> Direction:
+        """Whether all of it is more or less, or the same but for the margin.
+
+        `simulated` is the same interval without the model's error.
+        """
+        if self.within(MARGIN_PERCENT):
             return "same"
         if self.low > 0:
             return "more"
-        return "less" if self.high < 0 else "unknown"
+        if self.high < 0:
+            return "less"
+        return "same" if simulated.within(MARGIN_PERCENT) else "unknown"
 
 
 class Change(Row):
@@ -123,19 +132,27 @@ class Change(Row):
     latency_kind: str = Field(default="", description="of a latency: one-way or round trip")
 
     @property
+    def simulated(self) -> Interval | None:
+        """The interval of what was simulated: chance, and what is not known of the machine.
+
+        Both are independent, so together they are wider than either. None where chance is not
+        known.
+        """
+        parts = [one for one in (self.seeds, self.parameters) if one is not None]
+        if len(parts) > 1 and self.percent is not None and self.percent > -100:  # noqa: PLR2004
+            parts.append(_together(self.percent, parts))
+        return _hull(parts) if parts else None
+
+    @property
     def hull(self) -> Interval | None:
         """The interval that decides: it holds all others. None where chance is not known.
 
-        Chance and what is not known of the machine are independent, so both together are wider
-        than either. How far off the model was holds a usual share of these already.
+        How far off the model was holds a usual share of chance and of unknown values already.
         """
-        parts = [one for one in (self.seeds, self.parameters) if one is not None]
-        if not parts:
-            return None
-        known = [*parts, *([self.model] if self.model else [])]
-        if len(parts) > 1 and self.percent is not None and self.percent > -100:  # noqa: PLR2004
-            known.append(_together(self.percent, parts))
-        return Interval(low=min(i.low for i in known), high=max(i.high for i in known))
+        simulated = self.simulated
+        if simulated is None or self.model is None:
+            return simulated
+        return _hull((simulated, self.model))
 
     @property
     def widest(self) -> str:
@@ -146,8 +163,21 @@ class Change(Row):
 
     @property
     def direction(self) -> Direction:
-        """Whether the metric is more or less for certain, or the same but for the margin."""
-        return "unknown" if self.hull is None else self.hull.direction
+        """Whether the metric is more or less for certain, or the same."""
+        if self.hull is None or self.simulated is None:
+            return "unknown"
+        return self.hull.direction(self.simulated)
+
+    @property
+    def is_little(self) -> bool:
+        """Whether it makes no difference: it is the same, or as little as the model can tell."""
+        if self.hull is None or self.model is None:
+            return self.direction == "same"
+        return self.direction == "same" or self.hull.within(LITTLE_PERCENT)
+
+
+def _hull(parts: Sequence[Interval]) -> Interval:
+    return Interval(low=min(one.low for one in parts), high=max(one.high for one in parts))
 
 
 def _together(percent: float, parts: Iterable[Interval]) -> Interval:
@@ -166,7 +196,7 @@ def changes(
     before: Sequence[Result],
     after: Sequence[Result],
     drawn: Mapping[str, Sequence[float]] | None = None,
-    model: float = 0.0,
+    model: Callable[[str], Discrepancy] | None = None,
     *,
     error: float = _ERROR,
     deciding: int = 2,
@@ -178,7 +208,7 @@ def changes(
         after: results with it, in pairs with those before: equal seeds.
         drawn: by metric, by which factors what :func:`ratios` says of the draws of the uncertain
             parameters differs from what it is without; as logarithms.
-        model: by which part of its logarithm the model itself may be off a change; 0 if unknown.
+        model: how far off the model itself may be, by the kind of quantity; None leaves it out.
         error: how often chance alone may make a verdict wrong. An interval of chance misses by an
             equal share of that, one for each metric that decides (Bonferroni).
         deciding: how many metrics decide.
@@ -195,7 +225,7 @@ def _change(
     before: Sequence[Result],
     after: Sequence[Result],
     drawn: Sequence[float],
-    model: float,
+    model: Callable[[str], Discrepancy] | None,
     error: float,
 ) -> Change:
     pairs = _pairs(metric, before, after)
@@ -212,7 +242,7 @@ def _change(
         percent=percent,
         seeds=means.seeds,
         parameters=parameters,
-        model=modelled(percent, model) if model and percent is not None else None,
+        model=modelled(percent, model(metric.kind)) if model and percent is not None else None,
         latency_kind=kind_of(one.latency_kind for one in before) if metric.unit == "us" else "",
     )
 
@@ -256,11 +286,11 @@ def _around(percent: float, part: Part) -> Interval:
     return Interval(low=min(ends), high=max(ends))
 
 
-def modelled(percent: float, part: float) -> Interval:
-    """The interval of a change whose logarithm may be off by a part of itself, and by a little."""
+def modelled(percent: float, model: Discrepancy) -> Interval:
+    """The interval of a change, given how far off the model may be."""
     if percent <= -100:  # noqa: PLR2004 (nothing is left)
         return Interval(low=percent, high=percent)
-    off = part * abs(math.log1p(percent / 100)) + _LEAST_OFF
+    off = model.of(math.log1p(percent / 100))
     return _around(percent, (-off, off))
 
 
@@ -370,7 +400,7 @@ class _Scales:
         prices = [one for one in aim.criteria if self._way(one) == -1]
         if prices and (last or not self._hoped()):
             return self._verdict("no", min(prices, key=self._value))
-        if all(self._way(one) == 0 for one in aim.criteria):
+        if all(map(self._is_little, aim.criteria)) and (last or not self._hoped()):
             return self._verdict("no difference", aim.criteria[-1])
         still_open = [one for one in aim.criteria if self._way(one) is None]
         return self._verdict("cannot tell", *still_open[:1] or aim.criteria[:1])
@@ -383,6 +413,10 @@ class _Scales:
         change = self._change(one)
         ways: dict[Direction, int] = {"more": one.better, "less": -one.better, "same": 0}
         return None if change is None else ways.get(change.direction)
+
+    def _is_little(self, one: Criterion) -> bool:
+        change = self._change(one)
+        return change is not None and change.is_little
 
     def _value(self, one: Criterion) -> float:
         """What is expected, weighed: better is positive."""
@@ -404,12 +438,12 @@ class _Scales:
     def _too_much(self, one: Criterion) -> bool:
         """Whether it is expected to get worse by more than is tolerated, beyond 1 % maybe."""
         change = self._change(one)
-        hull = None if change is None else change.hull
-        if hull is None:
+        simulated = None if change is None else change.simulated
+        if simulated is None:
             return one.tolerated < MARGIN_PERCENT
         if self._worse(one) <= one.tolerated:
             return False
-        return max(-one.better * hull.low, -one.better * hull.high) > MARGIN_PERCENT
+        return max(-one.better * simulated.low, -one.better * simulated.high) > MARGIN_PERCENT
 
     def _worth(self, passed: Sequence[Criterion]) -> bool:
         """Whether what is gained for certain is worth what it costs, and what it may cost."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -34,8 +35,7 @@ from simnet.study.run.machine import machine
 from simnet.study.run.measures import MEDIAN, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
-from simnet.study.validate.intervals import discrepancy_of_changes
-from simnet.study.validate.residuals import residuals
+from simnet.study.validate.changes import discrepancy_of_changes, known_changes
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
 from simnet.study.whatif.alternative import Alternative, alternatives_to
 from simnet.study.whatif.full import filled
@@ -71,6 +71,7 @@ if TYPE_CHECKING:
 
     from simnet.scenario.core.effective import Effective
     from simnet.study.run.result import Result
+    from simnet.study.validate.document import Sort
 
 SCHEMA: Literal["simnet.whatif/1"] = "simnet.whatif/1"
 _INTERVALS = ("seeds", "parameters", "model")
@@ -119,8 +120,8 @@ class WhatIf(Study):
     simulated_s: float = Field(description="measured time of a run with the known parameters")
     model: float = Field(
         default=0.0,
-        description="by which part of its logarithm the model itself may be off a change:"
-        " 95 % of the ratios that were left out of fits were off by no more; 0 if unknown",
+        description="by which part of its logarithm the model itself may be off a change that a"
+        " setting makes of a rate, beyond the least that it may be off any: `model` of a change",
     )
     cpus: int = Field(description="logical CPUs of the system")
     remarks: tuple[str, ...] = Field(description="what to know of the system as it is")
@@ -266,7 +267,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         seeds=look.pairs,
         members=len(found.drawn[base]) - (not found.from_pairs and bool(found.drawn[base])),
         simulated_s=first.simulated_s,
-        model=discrepancy_of_changes(residuals()),
+        model=discrepancy_of_changes(known_changes(), "throughput").part,
         cpus=len(first.cpus),
         remarks=(*plain.remarks, *plan.remarks),
         refused=refused,
@@ -341,7 +342,9 @@ def _judged(
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
-    model = discrepancy_of_changes(residuals())
+    sort: Sort | Literal[""] = "" if alternative.beyond_settings else "setting"
+    known = known_changes()
+    model = partial(discrepancy_of_changes, known, sort=sort) if known else None
     drawn = found.moved(base_case, case)
     aim, look = rule.aim, rule.look
     deciding = len(aim.criteria)

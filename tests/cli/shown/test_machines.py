@@ -16,7 +16,7 @@ QUICK = ("--seeds", "3", "--members", "0", "--jobs", "1")
 @pytest.fixture(autouse=True)
 def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(task, "simulate", simulated)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     monkeypatch.chdir(tmp_path)
 

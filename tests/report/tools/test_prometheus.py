@@ -36,7 +36,7 @@ def samples(text: str) -> dict[str, list[tuple[dict[str, str], float]]]:
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch) -> WhatIf:
     monkeypatch.setattr(task, "simulate", simulated)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     return study.whatif(SCENARIO, ["affinity", "numactl"], seeds=3, members=0, jobs=1)
 

@@ -111,6 +111,20 @@ def test_a_configuration_that_is_left_out_has_no_say(monkeypatch: pytest.MonkeyP
     assert after.fitted > before.fitted
 
 
+@pytest.mark.usefixtures("made_up")
+def test_what_no_other_configuration_says_is_not_predicted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only `c` knows what sending costs where `b` does not send and `d` may not be fitted to."""
+    monkeypatch.setitem(SHARES, "b", (1.0, 0.0))
+    known = dict(_MEASURED)
+    known["b"] = known["b"].model_copy(update={"value": {"value": _rate("b", *TRUE_CYCLES)}})
+    known["d"] = known["d"].model_copy(update={"use": "predict"})
+    monkeypatch.setattr(cross_validation, "measurement", known.__getitem__)
+    rows = cross_validate("made-up", seeds=(1,), jobs=1).rows
+    assert [row.id for row in rows] == ["a", "b", "d", "e"]
+
+
 def test_few_configurations_are_not_fitted_again(
     monkeypatch: pytest.MonkeyPatch, made_up: list[Effective]
 ) -> None:

@@ -68,7 +68,7 @@ def test_a_whatif_says_it(monkeypatch: pytest.MonkeyPatch, words: str, *, always
         return simulated(effective, **options).model_copy(update={"full_peer": full})
 
     monkeypatch.setattr(task, "simulate", made_up)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     answer = simnet.whatif("x460-out-of-box", "affinity", seeds=3, members=0, jobs=1)
     warning = next(one for one in answer.tunings[0].warnings if one.startswith("the peer limits"))
@@ -77,7 +77,7 @@ def test_a_whatif_says_it(monkeypatch: pytest.MonkeyPatch, words: str, *, always
 
 def test_nothing_is_said_where_the_host_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "simulate", simulated)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     monkeypatch.setenv("SIMNET_CACHE_DIR", "")
     answer = simnet.whatif("x460-out-of-box", "affinity", seeds=3, members=0, jobs=1)
     assert not any("the peer limits" in one for one in answer.tunings[0].warnings)

@@ -49,6 +49,17 @@ def test_what_no_row_determines_stays_where_it_is() -> None:
     assert linear.fitted([]) == pytest.approx([0, 0], abs=1e-9)
 
 
+def test_what_only_one_row_determines_no_other_row_says() -> None:
+    moves = np.array([[1.0, 0.0], [1.0, 0.3], [0.0, 1.0], [0.0, 0.05]])
+    linear = Linear(np.zeros(4), moves, np.array([0.5, 0.5]))
+    # the first parameter is known from two rows, the second from hardly more than one
+    assert linear.says(0, [1, 2, 3])
+    assert linear.says(1, [0, 2, 3])
+    assert not linear.says(2, [0, 3])
+    # what it moves by less than a row's error matters to none
+    assert linear.says(3, [])
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.01, 0.05, 0.2]))
 @pytest.mark.nightly

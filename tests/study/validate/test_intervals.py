@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from simnet.study.validate.document import answers, configuration_of, kind_of
 from simnet.study.validate.intervals import (
     discrepancy,
-    discrepancy_of_changes,
     hull,
     parameters,
     parameters_of_few,
@@ -203,16 +202,3 @@ def test_a_wider_discrepancy_never_makes_an_interval_narrower(
     assert inner[1] <= outer[1] + 1e-9 * abs(outer[1])
     if near > 1e-6 and kind != "share":
         assert inner[0] < predicted < inner[1]
-
-
-def test_changes_are_off_by_a_part_of_themselves() -> None:
-    known = [
-        Residual(
-            id="x", key="y", kind="ratio", configuration=f"{n}", measured=2 * math.exp(0.01 * n),
-            fitted=2, left_out=2,
-        )
-        for n in range(8)
-    ]  # fmt: skip
-    assert discrepancy_of_changes(known) == pytest.approx(0.07 / math.log(2))
-    assert discrepancy_of_changes(known[:7]) == 0
-    assert discrepancy_of_changes([_residual(0.5, f"{n}") for n in range(9)]) == 0

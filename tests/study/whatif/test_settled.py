@@ -65,7 +65,7 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
         return made.model_copy(update={"configuration": configuration})
 
     monkeypatch.setattr(task, "simulate", simulate)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     return asked
 
 

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from simnet.study.run.measures import CPU_PER_BYTE, MEDIAN, RATE, REAL_TIME, TAIL
 from simnet.study.run.result import Result
+from simnet.study.validate.changes import Discrepancy
 from simnet.study.whatif.aim import Aim, aim_of
 from simnet.study.whatif.verdict import (
     MARGIN_PERCENT,
@@ -349,39 +351,60 @@ def test_no_number_is_infinite() -> None:
         assert change.percent is None or math.isfinite(change.percent)
 
 
-@pytest.mark.parametrize("model", [0.0, 0.3, 0.9])
-def test_what_the_model_is_off_by_grows_with_the_change(model: float) -> None:
-    before = [result(1e9 + n) for n in range(4)]
-    large, small, none = (
-        changes(before, [result(factor * 1e9 + n) for n in range(4)], model=model)
-        for factor in (1.5, 1.05, 1.0)
-    )
-    assert verdict(large, BULK).answer == "yes"
-    assert verdict(none, BULK).answer == "no difference"
-    if not model:
-        assert large[0].model is None
-        return
-    assert large[0].model is not None
-    assert small[0].model is not None
-    # half a percent more, and that of nothing
-    little = math.exp(0.005)
-    assert large[0].model.low == pytest.approx(100 * (1.5 ** (1 - model) / little - 1), rel=1e-3)
-    assert large[0].model.high == pytest.approx(100 * (1.5 ** (1 + model) * little - 1), rel=1e-3)
-    assert none[0].model is not None
-    assert (none[0].model.low, none[0].model.high) == pytest.approx((-0.499, 0.501), abs=1e-3)
-    assert large[0].hull == large[0].model
-    assert small[0].model.low < 5 < small[0].model.high < large[0].model.high
+def off_by(least: float, part: float) -> Callable[[str], Discrepancy]:
+    return lambda _kind: Discrepancy(least, part)
+
+
+def made(factor: float, model: Callable[[str], Discrepancy] | None) -> tuple[Change, ...]:
+    before, after = ([result(one * 1e9 + n) for n in range(4)] for one in (1.0, factor))
+    return changes(before, after, model=model)
+
+
+@pytest.mark.parametrize("part", [0.3, 0.7])
+def test_what_the_model_is_off_by_grows_with_the_change(part: float) -> None:
+    large, none = (made(factor, off_by(0.05, part))[0] for factor in (1.5, 1.0))
+    assert large.model is not None
+    assert none.model is not None
+    least = math.exp(0.05)
+    assert large.model.low == pytest.approx(100 * (1.5 ** (1 - part) / least - 1), rel=1e-3)
+    assert large.model.high == pytest.approx(100 * (1.5 ** (1 + part) * least - 1), rel=1e-3)
+    assert (none.model.low, none.model.high) == pytest.approx((-4.877, 5.127), abs=1e-3)
+    assert large.hull == large.model
+    assert made(1.5, None)[0].model is None
+
+
+@pytest.mark.parametrize(
+    ("factor", "least", "answer"),
+    [
+        (1.5, 0.05, "yes"),
+        (1.1, 0.05, "cannot tell"),
+        # the interval is all within 10 %, and part of it beyond
+        (1.02, 0.05, "no difference"),
+        (1.02, 0.09, "cannot tell"),
+        # of what the simulation does not change, only the model's error is left
+        (1.0, 0.2, "no difference"),
+    ],
+)
+def test_what_is_less_than_the_model_can_tell_is_no_difference_where_that_is_little(
+    factor: float, least: float, answer: Answer
+) -> None:
+    assert verdict(made(factor, off_by(least, 0.5)), BULK).answer == answer
+
+
+def test_each_quantity_has_its_own_error() -> None:
+    found = made(1.0, lambda kind: Discrepancy(0.1 if kind == "CPU share" else 0.01, 0.0))
+    highs = {one.metric: one.model.high for one in found if one.model}
+    assert highs == {**highs, RATE: pytest.approx(1.005, abs=1e-2)}
+    assert highs[CPU_PER_BYTE] > 10
 
 
 def test_a_model_that_misses_the_direction_of_changes_recommends_none() -> None:
-    before = [result(1e9 + n) for n in range(4)]
-    after = [result(1.5e9 + n) for n in range(4)]
-    assert verdict(changes(before, after, model=1.1), BULK).answer == "cannot tell"
+    assert verdict(made(1.5, off_by(0.0, 1.1)), BULK).answer == "cannot tell"
 
 
 def test_the_model_alone_decides_nothing() -> None:
-    (one,) = changes([result(1e9)], [result(2e9)], model=0.2)[:1]
-    assert (one.hull, one.direction) == (None, "unknown")
+    (one,) = changes([result(1e9)], [result(2e9)], model=off_by(0.1, 0.2))[:1]
+    assert (one.hull, one.direction, one.is_little) == (None, "unknown", False)
 
 
 def test_requests_and_responses_are_shown_as_transactions() -> None:

@@ -16,7 +16,6 @@ from simnet.scenario.core.load import load
 from simnet.study.run.measures import TAIL
 from simnet.study.run.result import Result
 from simnet.study.validate import anchored
-from simnet.study.validate.residuals import Residual
 from simnet.study.whatif import alternative
 from simnet.study.whatif import whatif as study
 from simnet.study.whatif.aim import Aim, aim_of
@@ -28,7 +27,7 @@ from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases, task
 from simnet.study.work.cases import Case, Member, simulate_all
 from simnet.study.work.store import Store
-from tests.study.synthetic import result, simulated
+from tests.study.synthetic import known_change, result, simulated
 
 SCENARIO = "x460-out-of-box"
 MS = 10**9
@@ -45,7 +44,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
         return simulated(effective, **options)
 
     monkeypatch.setattr(task, "simulate", simulate)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     return asked
 
 
@@ -82,19 +81,13 @@ def test_what_does_exactly_the_same_is_said() -> None:
 @pytest.mark.usefixtures("made_up")
 def test_how_far_off_the_model_was_goes_into_every_change(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _ask("affinity").model == 0
-    known = [
-        Residual(
-            id="x", key="y", kind="ratio", configuration=f"{n}", measured=2**1.2, fitted=2,
-            left_out=2,
-        )
-        for n in range(8)
-    ]  # fmt: skip
-    monkeypatch.setattr(study, "residuals", lambda: known)
+    known = [known_change(0.0, 0.01), *(known_change(0.5, 0.61, sort="load") for _ in range(8))]
+    monkeypatch.setattr(study, "known_changes", lambda: known)
     found = _ask("affinity")
     assert found.model == pytest.approx(0.2)
     model = found.tunings[0].change("throughput").model
     assert model is not None
-    assert model.low == pytest.approx(100 * (1.1**0.8 * math.exp(-0.005) - 1))
+    assert model.low == pytest.approx(100 * (1.1**0.8 * math.exp(-0.01) - 1))
     assert "model_low" in found.to_frame().columns
 
 
@@ -294,7 +287,7 @@ def test_a_draw_in_which_nothing_came_is_simulated_for_longer(
         return found
 
     monkeypatch.setattr(task, "simulate", simulate)
-    monkeypatch.setattr(study, "residuals", tuple)
+    monkeypatch.setattr(study, "known_changes", tuple)
     assert _answers(_ask("affinity", members=4, duration=duration)) == [("affinity", verdict)]
     longer = [e.irqbalance for e in asked if e.run.seed == 1002 and e.run.duration_ps == 500 * MS]
     # what is, and the tuning: a pair has equal lengths
