@@ -42,7 +42,6 @@ class Finding:
     """A rule that fired, and where.
 
     Attributes:
-        rule: the rule.
         hit: the place, with its evidence.
         prediction: what the cure would change; None where nobody asked.
     """

@@ -37,7 +37,6 @@ class Fullest(NamedTuple):
     """The queue of a port that takes most packets.
 
     Attributes:
-        port: the port.
         queue: its number; None where the counter's name has none.
         fact: the newest count.
         share: of the packets of all queues.

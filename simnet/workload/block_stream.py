@@ -90,8 +90,6 @@ class BlockStream(BlockUser):
     """Does passes, computes and calls for one process, one after the other.
 
     Args:
-        sim: the simulation.
-        path: component path.
         client: the node's file system.
         cpu: the node's processors.
         costs: of calls.

@@ -40,8 +40,6 @@ class EpollWorker(BusyPoller):
     """One worker.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         epoll: its instance.
         buffer_bytes: of one recv.

@@ -62,7 +62,6 @@ class FfsbThread:
     Args:
         group: what it does.
         process: as which it runs.
-        cache: of the machine.
         system: whose files it uses.
         seed: of all random streams.
         begin_ps: when it starts.

@@ -27,8 +27,6 @@ class Reporter(Task):
     """The thread.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         costs: of the CPUs.
     """

@@ -63,8 +63,6 @@ class MemcachedWorker(EpollWorker):
     """One worker.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         epoll: its instance.
         max_events: of one epoll_wait.

@@ -214,8 +214,6 @@ class MutilateThread(Component):
     """A thread with its connections.
 
     Args:
-        sim: the simulation.
-        path: component path.
         requests: of all threads.
         gaps: between the requests of each of its connections.
         wake_ps: mean time until it sees a response that is in the socket.

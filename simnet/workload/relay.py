@@ -89,8 +89,6 @@ class RelayWorker(EpollWorker):
     """One worker.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         epoll: its instance.
         buffer_bytes: of one recv.

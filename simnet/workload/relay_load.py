@@ -180,7 +180,6 @@ class RelayLoad(Component):
     """Creates the messages.
 
     Args:
-        sim: the simulation.
         path: component path; random numbers are those of this path.
         seed: the scenario's.
         clients, servers: where messages are created.

@@ -100,8 +100,6 @@ class Bond(Component):
     """A bonding interface: the sending side.
 
     Args:
-        sim: the simulation.
-        path: component path.
         mode: position in `MODES`.
         costs: of the host's CPUs.
         memory: of the host.
@@ -408,8 +406,6 @@ class BondRoute(Port):
     """The way of one connection's frames through a bond.
 
     Args:
-        sim: the simulation.
-        path: component path.
         bond: the interface.
         header: of the frames that are sent.
         hash_number: of its frames, see `simnet.net.bonding.hash`.

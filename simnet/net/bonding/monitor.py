@@ -62,8 +62,6 @@ class BondMonitor(Component):
     """The timers of a bond.
 
     Args:
-        sim: the simulation.
-        path: component path.
         bond: the bond, all slaves enslaved.
         timing: see there.
         primary: index of the preferred slave; -1 for none.

@@ -31,8 +31,6 @@ class Neighbour(Endpoint):
     """A client's ARP entry for the bond: an ARP reply changes where its frames go.
 
     Args:
-        sim: the simulation.
-        path: component path.
         ip: of the client.
         station: of the client.
         headers: of the frames that its connections send to the bond.

@@ -48,8 +48,6 @@ class FlowFabric(Component):
     """Links, and the flows that share them.
 
     Args:
-        sim: the simulation.
-        path: component path.
         groups: sets of flows that never share a link, such as the two directions.
         small_bytes: a message up to this size that nothing is before needs no share of the links.
         pause: 802.3x.

@@ -72,7 +72,6 @@ class Lag:
     """The ports of one server.
 
     Args:
-        sim: the simulation.
         path: of the server's bond.
         mode: one of `LAG_MODES`.
         policy: `xmit_hash_policy`.

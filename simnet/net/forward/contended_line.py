@@ -15,9 +15,6 @@ from simnet.host.memory import Memory
 class ContendedLine:
     """One line.
 
-    Args:
-        memory: of the machine.
-
     Attributes:
         moves: how often it went to another CPU.
         waited_ps: by all CPUs, for others.

@@ -156,8 +156,6 @@ class Forwarder(Endpoint):
     """The packets of one receive queue.
 
     Args:
-        sim: the simulation.
-        path: component path.
         hooks: of the host.
         nic: the queue that they come by.
         number: of it.

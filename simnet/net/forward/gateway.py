@@ -163,8 +163,6 @@ class GoesOut(Endpoint):
     """Packets one way as they are routed, on the CPU that RPS has chosen last.
 
     Args:
-        sim: the simulation.
-        path: component path.
         gateway: what both directions share.
         bridged: they leave by the bridge.
         spread: of the work on a packet.
@@ -208,8 +206,6 @@ class ComesIn(Endpoint):
     """Packets one way as they come from the port, on the CPU that its RPS has chosen.
 
     Args:
-        sim: the simulation.
-        path: component path.
         gateway: what both directions share.
         header: of the packets as they come.
         bridged: they come by a port of the bridge.
@@ -270,8 +266,6 @@ class Enters(Path):
     """The way of one side's frames to the router, on which they have their addresses.
 
     Args:
-        sim: the simulation.
-        path: component path.
         way: through the switch.
     """
 

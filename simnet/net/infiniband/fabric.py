@@ -160,8 +160,6 @@ class Fabric(Component):
     """Switches and links.
 
     Args:
-        sim: the simulation.
-        path: component path.
         graph: hosts and switches by name; a host has one link. An edge may say its own
             `rate_bps` and `propagation_ps`.
         rate_bps: data rate of a link.

@@ -60,8 +60,6 @@ class ReorderWindow(Component):
     Call `arrive` for each packet in the order of arrival, then take from `ready` what is handed up.
 
     Args:
-        sim: the simulation.
-        path: component path.
         window: packets ahead of the left edge that are buffered, 0 to `LARGEST_WINDOW`.
         drain_after_slide: go on from the left edge after a slide; False is the algorithm's letter.
         flush_timeout_ps: give up what is missing when the left edge has stood for that long in

@@ -29,8 +29,6 @@ class LossyPath(Uplink):
     """Hands frames to `destination.receive` when their last bit has arrived.
 
     Args:
-        sim: the simulation.
-        path: component path.
         stream: random numbers for loss and delay; None if neither happens.
         rate_bps: of the bottleneck.
         delay_ps: propagation.

@@ -41,8 +41,6 @@ class Egress(EgressPort):
     """An egress port with its buffer and the cable to a device.
 
     Args:
-        sim: the simulation.
-        path: component path.
         destination: the device at the other end.
         rate_bps: of the link.
         propagation_ps: of the cable.
@@ -146,8 +144,6 @@ class PortChannel(EgressPort):
     """Several egress ports that are one for the rest of the network.
 
     Args:
-        sim: the simulation.
-        path: component path.
         method: position in `LOAD_BALANCE`.
     """
 
@@ -199,8 +195,6 @@ class Ingress(Path):
     """From a device's transmitter into the switch, up to the choice of the egress port.
 
     Args:
-        sim: the simulation.
-        path: component path.
         learns: the outlet behind which senders of frames that enter here are.
         propagation_ps: of the cable.
         latency_ps: of the switch, from last bit in to first bit out when idle.

@@ -51,8 +51,6 @@ class Port(Napi):
     """A network device (Linux `net_device`): frames arrive at it and leave by it.
 
     Args:
-        sim: the simulation.
-        path: component path.
         weight: packets of one poll.
         node: NUMA node that it is attached to.
 
@@ -147,8 +145,6 @@ class SwitchedPath(Path):
     """One direction from a NIC through the switch to another NIC.
 
     Args:
-        sim: the simulation.
-        path: component path.
         destination: the receiving port.
         rate_bps: rate of both links.
         propagation_ps: of each link.

@@ -31,8 +31,6 @@ class Acceptor(Task):
     """One worker.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         listener: whose connections it accepts.
         setup: what connections cost.

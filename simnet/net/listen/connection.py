@@ -120,8 +120,6 @@ class Connection(Endpoint):
     """The server's end.
 
     Args:
-        sim: the simulation.
-        path: component path.
         setup: what it costs.
         spread: of the softirq's work.
 

@@ -41,8 +41,6 @@ class Listener:
     """One socket that listens.
 
     Args:
-        sim: the simulation.
-        ledger: of the machine.
         backlog: the smaller of listen's and `net.core.somaxconn`.
         max_syn_backlog: `net.ipv4.tcp_max_syn_backlog`.
         syncookies: `net.ipv4.tcp_syncookies`: 0 never, 1 if too many are half open, 2 always.

@@ -58,8 +58,6 @@ class Crowd(Component):
     """All visitors.
 
     Args:
-        sim: the simulation.
-        path: component path.
         link: by which what they send comes to the server.
         setup: what connections are.
         dial: (number of the connection) gives header, the server's `Client` and its listener.
@@ -176,7 +174,6 @@ class Visitor(Endpoint):
 
     Args:
         crowd: that it belongs to.
-        path: component path.
         server: the other end.
     """
 

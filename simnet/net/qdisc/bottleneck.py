@@ -30,8 +30,6 @@ class Bottleneck(WayQueue):
     """One direction's.
 
     Args:
-        sim: the simulation.
-        path: component path.
         way: where frames go on.
         qdisc: which of them wait, and which one is next.
         rate_bps: that they are served at.

@@ -24,8 +24,6 @@ class PacketGenerator(Component):
     """Frames of one size to one endpoint.
 
     Args:
-        sim: the simulation.
-        path: component path.
         path_out: where they leave to.
         endpoint: that would take what reaches the stack.
         headers: of the flows, which take turns.
@@ -115,10 +113,6 @@ class PacketGenerator(Component):
 @cython.cclass
 class FrameCounter(Port):
     """A port behind which nothing answers: it counts what comes.
-
-    Args:
-        sim: the simulation.
-        path: component path.
 
     Attributes:
         path_out: nothing leaves by it but what a generator sends.

@@ -21,8 +21,6 @@ class RemoteUplink(Uplink):
     """What the far hosts send by.
 
     Args:
-        sim: the simulation.
-        path: component path.
         rate_bps: of the link.
     """
 
@@ -47,8 +45,6 @@ class RemoteHosts(Port):
     """Where the frames of the machine's port end.
 
     Args:
-        sim: the simulation.
-        path: component path.
         rate_bps: of the link that the hosts share.
 
     Attributes:

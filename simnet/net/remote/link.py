@@ -48,8 +48,6 @@ class RemotePort(Port):
     interrupts and its own CPU, as the two processes of a machine with several CPUs have.
 
     Args:
-        sim: the simulation.
-        path: component path.
         sender: end of the stream that the remote host sends.
         receiver: end of the stream that it receives.
     """

@@ -34,8 +34,6 @@ class RemoteReceiver(Port):
     """One receiving process with its connection, NIC port and CPU.
 
     Args:
-        sim: the simulation.
-        path: component path.
         receiver: TCP's state.
         link: that acknowledgements leave by.
         costs: of the host's CPU.

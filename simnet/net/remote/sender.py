@@ -40,8 +40,6 @@ class RemoteSender(Port):
     """One sending process with its connection, NIC port and CPU.
 
     Args:
-        sim: the simulation.
-        path: component path.
         sender: TCP's state.
         costs: of the host's CPU.
         mmio_ps: one register write.

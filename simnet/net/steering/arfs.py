@@ -108,8 +108,6 @@ class Arfs(Accelerator):
     """The driver's rules for flows of one port.
 
     Args:
-        sim: the simulation.
-        path: component path.
         driver: how they are programmed.
         rules: of the port.
         lines: the interrupt of each queue.

@@ -28,13 +28,10 @@ class Backlog(Napi):
     """The receiving part of one CPU's `softnet_data`.
 
     Args:
-        sim: the simulation.
-        path: component path.
         cpu: whose it is.
         weight: `dev_weight`, packets of a poll.
         limit: `netdev_max_backlog`.
         costs: of the machine's CPUs.
-        buffers: of the machine.
         lines: the lines that queueing a packet writes: lock, queue and counters.
         rules: of the kernel.
 

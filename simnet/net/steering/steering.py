@@ -55,7 +55,6 @@ class SocketFlowTable:
 
     Args:
         entries: `rps_sock_flow_entries`; rounded up to a power of two.
-        cpus: of the machine.
         rules: of the kernel.
 
     Raises:

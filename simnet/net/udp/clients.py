@@ -52,10 +52,6 @@ class Client:
 class Answers(Endpoint):
     """The answers of one worker, as they come to who asked.
 
-    Args:
-        sim: the simulation.
-        path: component path.
-
     Attributes:
         received: answers, of `received_bytes`.
         latency: histogram of the time from a request's being sent to its answer's arrival, in ps.

@@ -17,8 +17,6 @@ class NoPorts(Endpoint):
     """Where a search for a socket ends without one.
 
     Args:
-        sim: the simulation.
-        path: component path.
         receive_ps: of the search, and of freeing the packet.
 
     Attributes:

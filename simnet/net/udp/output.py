@@ -50,8 +50,6 @@ class UdpOutput(Endpoint):
     """The sending half of a socket whose datagrams are all of one size.
 
     Args:
-        sim: the simulation.
-        path: component path.
         nic: ring of the device that it sends by.
         remote: who receives.
         header: of what it sends.

@@ -28,8 +28,6 @@ class DatagramReader(BusyPoller):
     """What all readers of a socket share: recvmsg, until the datagram has been copied.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         socket: that it reads.
         allowed: CPUs that it may run on.
@@ -130,8 +128,6 @@ class UdpReader(DatagramReader):
     """One worker with a socket of its own.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         socket: that it reads.
         service_ps: of its own work on a datagram.

@@ -22,8 +22,6 @@ class ReuseportGroup(Endpoint):
     """The sockets of one port, as the datagrams of one flow find them.
 
     Args:
-        sim: the simulation.
-        path: component path.
         sockets: by number.
         by_hash: the number that the flow has by its hash.
 

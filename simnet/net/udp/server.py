@@ -29,8 +29,6 @@ class UdpServer(DatagramReader):
     """One worker.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         socket: that it reads.
         output: by which it answers.

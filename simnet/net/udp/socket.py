@@ -109,8 +109,6 @@ class UdpSocket(Endpoint):
     """A socket that is bound to a port.
 
     Args:
-        sim: the simulation.
-        path: component path.
         costs: of the host.
         memory: of the socket.
         truesize: what a datagram is charged with, bytes.

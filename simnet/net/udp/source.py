@@ -22,8 +22,6 @@ class DatagramSource(Component):
     """One flow.
 
     Args:
-        sim: the simulation.
-        path: component path.
         link: by which its datagrams come to the system, with those of other flows.
         socket: that takes them.
         number: of the flow, which its datagrams have in `Skb.ack`.

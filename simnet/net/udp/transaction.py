@@ -23,8 +23,6 @@ class UdpTransactor(DatagramReader):
     """One end.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         socket: that it reads.
         output: by which it sends.

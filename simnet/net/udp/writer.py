@@ -22,8 +22,6 @@ class UdpWriter(Task):
     """One sender.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it was last.
         output: by which it sends.
         allowed: CPUs that it may run on.

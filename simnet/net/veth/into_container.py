@@ -26,9 +26,6 @@ class IntoContainer(Endpoint):
     """The host's part of a flow's way.
 
     Args:
-        sim: the simulation.
-        path: component path.
-        ledger: of the machine.
         work_ps: of the host on a packet, without connection tracking and veth.
         conntrack: connection tracking; None for none.
         flow: number of the connection there.

@@ -29,7 +29,6 @@ class Veth:
     """One direction of a pair: from the host's end to the container's.
 
     Args:
-        ledger: of the machine.
         xmit_ps: `__dev_queue_xmit` and `veth_xmit`, without queueing the packet.
         backlogs: of the machine's CPUs, by number.
         steering: RPS of the container's end; None for none.

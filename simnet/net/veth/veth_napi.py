@@ -30,11 +30,8 @@ class VethNapi(Napi):
     """The instance of the end that receives.
 
     Args:
-        sim: the simulation.
-        path: component path.
         size: packets that the ring holds.
         costs: of the machine's CPUs.
-        buffers: of the machine.
         lines: the ring's lines, which whoever sends and the poll both write.
         receive_ps: taking a packet out of the ring, and `napi_gro_receive`.
         steering: RPS of this end; None for none.

@@ -85,7 +85,6 @@ class VhostWorker(Backend):
 
     Args:
         host: the CPU that it is pinned to.
-        path: component path.
         nic: the pair of queues.
         own: the guest's tap, of which this is the next queue.
         far: the tap or port that frames go to.

@@ -31,7 +31,6 @@ class PortSetting:
     """A setting of a port.
 
     Attributes:
-        port: the port.
         knob: name of the knob, with `{port}`.
         value: what it is set to.
         before: what it was; empty where that is not known.

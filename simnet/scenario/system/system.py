@@ -204,7 +204,6 @@ class System:
     """Machines, network and workload of one scenario, ready to run.
 
     Args:
-        env: the simulation's environment.
         machine: the system under test.
         nics: its ports.
         flows: name, port name and receiver of each stream.

@@ -83,8 +83,6 @@ class ScheduledQueue(Component):
     """What a scheduler needs of the queue whose requests it orders.
 
     Args:
-        sim: the simulation.
-        path: component path.
         hz: of the kernel.
 
     Attributes:

@@ -28,8 +28,6 @@ class RequestLimit(MergingQueue):
     """The part of a queue that allocates requests.
 
     Args:
-        sim: the simulation.
-        path: component path.
         hz: of the kernel.
         nr_requests: of each direction.
         wakeup_ps: from waking a process that sleeps for a request until it runs.

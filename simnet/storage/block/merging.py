@@ -18,8 +18,6 @@ class MergingQueue(ScheduledQueue):
     """The part of a queue that merges.
 
     Args:
-        sim: the simulation.
-        path: component path.
         hz: of the kernel.
 
     Attributes:

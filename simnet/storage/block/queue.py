@@ -34,8 +34,6 @@ class RequestQueue(RequestLimit):
     """The queue of one device.
 
     Args:
-        sim: the simulation.
-        path: component path.
         target: disk, partition or adapter that takes the commands.
         scheduler: one of `ELEVATORS`.
         hz: of the kernel.

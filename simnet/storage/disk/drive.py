@@ -16,8 +16,6 @@ class Drive(Component):
     """A disk that is driven by `submit`; subclasses say what a command takes.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: what it is.
 
     Attributes:

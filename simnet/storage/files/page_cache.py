@@ -132,10 +132,8 @@ class PageCache:
     """The pages of one machine.
 
     Args:
-        env: the simulation's environment.
         hz: of the kernel.
         pages: that memory has for it.
-        cpus: of the machine.
         dirty_ratio, dirty_background_ratio: percent of the pages, as in `vm.dirty_ratio`.
         costs: CPU time.
 
@@ -363,7 +361,6 @@ class OpenFile:
     """A file as one process has it open, with its read-ahead.
 
     Args:
-        cache: of the machine.
         process: that reads.
         file: what is open.
     """

@@ -48,8 +48,6 @@ class CompletingQueue(MergingQueue):
     """The part of a device's queue that completing contexts use.
 
     Args:
-        sim: the simulation.
-        path: component path.
         hz: of the kernel.
         drive: that takes the commands.
         machine: whose CPUs complete.

@@ -38,8 +38,6 @@ class MultiQueue(CompletingQueue):
     """The queue of one device.
 
     Args:
-        sim: the simulation.
-        path: component path.
         drive: that takes the commands.
         machine: whose CPUs submit.
         costs: what steps take.

@@ -44,8 +44,6 @@ class NsdCluster(Frontend):
     """Fabric and servers.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: what they are.
         seed: of what is left to chance: the TCP ports of the clients.
 

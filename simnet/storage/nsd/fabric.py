@@ -42,8 +42,6 @@ class NsdFabric(Component):
     """Ports, switch and connections.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: what it is.
         seed: of the clients' TCP ports.
 

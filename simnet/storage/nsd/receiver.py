@@ -41,8 +41,6 @@ class ReceiverThread(Component):
     """The thread of one end of a connection.
 
     Args:
-        sim: the simulation.
-        path: component path.
         flows: what carries messages.
         flow: the connection's, to this end.
         reader: gets what is read.

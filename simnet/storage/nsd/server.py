@@ -53,8 +53,6 @@ class NsdServer(TrackOwner):
     """One server.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: of the cluster.
         surface: of its disks.
         frontend: the way to the clients.

@@ -53,8 +53,6 @@ class DeclusteredRaid(TrackStrips):
     """The arrays of one server.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: of the arrays.
         server: what its CPUs need.
         surface: of the disks.

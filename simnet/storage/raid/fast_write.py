@@ -48,8 +48,6 @@ class FastWriteLog(TrackOwner):
     """The log of one server.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: of the cluster.
         raid: where tracks are written back to.
 

@@ -124,8 +124,6 @@ class Pdisk(Component):
     """One disk of an array, and the block layer's queue before it.
 
     Args:
-        sim: the simulation.
-        path: component path.
         surface: shared by all disks of its kind.
         lane: the path to its enclosure, and
         adapter: the adapters of the server, both shared with other disks.

@@ -21,8 +21,6 @@ class Rebuild(TrackOwner):
     """Rebuilds one disk of an array.
 
     Args:
-        sim: the simulation.
-        path: component path.
         raid: whose disk has failed.
         array: which array.
         disk: which disk of it.

@@ -30,8 +30,6 @@ class TrackStrips(StripOwner):
     """The disks of one server's arrays, and what is asked of them for a track.
 
     Args:
-        sim: the simulation.
-        path: component path.
         model: of the arrays.
         surface: of the disks.
         cpus: of the server.

@@ -47,8 +47,6 @@ class ScaleClient(FileTable):
     """Pagepool, prefetch and write-behind of a node.
 
     Args:
-        sim: the simulation.
-        path: component path.
         number: of the node, from 0, as NSD servers know it.
         cluster: takes requests (`submit(request)`).
         cpu: where the daemon's work on what is transferred is done.

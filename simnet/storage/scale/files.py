@@ -91,8 +91,6 @@ class FileTable(NsdClient):
     """Files and their buffers, of one node.
 
     Args:
-        sim: the simulation.
-        path: component path.
         tuning: the attributes.
 
     Attributes:

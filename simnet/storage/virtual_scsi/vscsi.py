@@ -67,8 +67,6 @@ class CommandQueue(Component):
     """One direction of the hypervisor's queue between two partitions.
 
     Args:
-        sim: the simulation.
-        path: component path.
         latency_ps: from the sender's hypervisor call until the other partition is interrupted.
     """
 

@@ -5,13 +5,10 @@ So between any two of these one phase is tried, and those at which a timer seems
 phase that explains the recorded times best is tried first.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from simnet.study.conform.recording import Recording
+from simnet.study.conform.recording import Recording
 
 _US_PS: Final = 1_000_000
 # what is sent this long after a segment or a call is its answer

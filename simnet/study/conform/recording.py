@@ -1,18 +1,13 @@
 """A scenario that a real kernel has run: what it was given, and what it sent."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.end import Endpoint, Segment
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
-    from simnet.study.conform.step import Step
+from simnet.study.conform.step import Step
 
 MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens

@@ -1,17 +1,12 @@
 """The picture of a capacity: the limited quantities over the load, and where they cross limits."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simnet.study.capacity.document import Capacity, Interval
 from simnet.study.figures.style import about, ink
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.capacity.document import Capacity, Interval
 
 _PERCENT: Final = 100.0
 _WIDTH_INCHES: Final = 9.0

@@ -1,23 +1,17 @@
 """The picture of an explanation: how full each resource is, the fullest on top."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Sequence
 from textwrap import shorten
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.scenario.system.resource import FULL
+from simnet.study.explain.bottleneck import Limit, ResourceUse
+from simnet.study.explain.explain import Explanation
 from simnet.study.figures.style import about
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from simnet.study.explain.bottleneck import Limit, ResourceUse
-    from simnet.study.explain.explain import Explanation
 
 # contexts of a CPU as in the picture of a result; colours that the common kinds of colour
 # blindness tell apart (Okabe and Ito, 2008)

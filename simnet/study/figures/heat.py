@@ -1,23 +1,18 @@
 """The picture of where the load is: every logical CPU of a machine, systems side by side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from simnet.host.cpulist import cpulist_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import QuadMesh
-
-    from simnet.study.run.result import Result
-    from simnet.study.run.rows import CpuUse
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuUse
 
 _COLUMNS: Final = 2
 _MOST_IN_A_ROW: Final = 16

@@ -1,18 +1,14 @@
 """The picture of latencies: which share is later than a time, cases side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
 from simnet.study.figures.style import AFTER, BEFORE
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _SIZE_INCHES: Final = (9.0, 3.6)
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)

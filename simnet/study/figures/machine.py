@@ -1,18 +1,14 @@
 """The picture of a machine: nodes, links, buses, sockets, memory, ports and queues as a graph."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import networkx as nx
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from simnet.study.figures.queues import draw_queues, queue_legend, queue_rows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _Graph: TypeAlias = "nx.Graph[str]"
 

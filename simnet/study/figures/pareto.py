@@ -1,21 +1,15 @@
 """What more of one number costs in others: the points that no other beats in both."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Final, TypeAlias
 
-from typing import TYPE_CHECKING, Final, TypeAlias
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.sweep import title, varied
 from simnet.study.run.measures import MEASURES, P99
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from simnet.study.statistics.optimum import Cell, Optimum
-    from simnet.study.sweep.sweep import Sweep
+from simnet.study.statistics.optimum import Cell, Optimum
+from simnet.study.sweep.sweep import Sweep
 
 _Point: TypeAlias = "tuple[tuple[float, float], Cell]"
 _SIZE_INCHES: Final = (10.0, 4.8)

@@ -1,21 +1,15 @@
 """The picture of a search: the goal against what it costs."""
 
-from __future__ import annotations
+from collections.abc import Sequence
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.pareto import front
 from simnet.study.figures.style import AFTER, BEFORE, about, fitted
+from simnet.study.recommend.document import Recommendation, Tried
 from simnet.study.run.measures import METRICS, RATE, SCREENED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.axes import Axes
-
-    from simnet.study.recommend.document import Recommendation, Tried
 
 _SIZE_INCHES: Final = (10.0, 4.2)
 # of the largest change that keeps the limits: what is beyond is an arrow

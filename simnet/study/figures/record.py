@@ -1,21 +1,15 @@
 """The picture of the record: how far each prediction was from the number that became known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import ink
 from simnet.study.validate.document import system_of
-from simnet.study.whatif.record import OUTCOMES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.validate.record import Record
-    from simnet.study.whatif.record import ChangeRecord
+from simnet.study.validate.record import Record
+from simnet.study.whatif.record import OUTCOMES, ChangeRecord
 
 _WIDTH_INCHES: Final = 9.0
 _ROW_INCHES: Final = 0.18

@@ -1,18 +1,13 @@
 """The picture of a result: what each CPU spent its time on."""
 
-from __future__ import annotations
+from typing import cast
 
-from typing import TYPE_CHECKING, cast
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import about
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.run.result import Result
-    from simnet.study.run.rows import CpuUse
+from simnet.study.run.result import Result
+from simnet.study.run.rows import CpuUse
 
 # bottom to top, in the order in which one context interrupts the other; colours that the common
 # kinds of colour blindness tell apart (Okabe and Ito, 2008)

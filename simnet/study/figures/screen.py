@@ -1,19 +1,13 @@
 """The picture of a screening: a tornado of what matters."""
 
-from __future__ import annotations
+from typing import Final
 
-from typing import TYPE_CHECKING, Final
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import about, fitted
 from simnet.study.run.measures import METRICS
-from simnet.study.screen.document import in_percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.screen.document import Screen, Screened
+from simnet.study.screen.document import Screen, Screened, in_percent
 
 _SHOWN: Final = 15
 _WIDTH_INCHES, _HEIGHT_INCHES, _INCHES_A_ROW = 9.0, 1.4, 0.3

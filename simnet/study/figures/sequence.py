@@ -1,23 +1,16 @@
 """Sequence numbers over time, as tcptrace draws them."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import wrapped
-from simnet.study.sequence.capture import summary
-from simnet.study.sequence.connections import AGAIN, LATE, SENT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.sequence.capture import Capture
-    from simnet.study.sequence.connections import Acked, Direction, Pause, Segment
+from simnet.study.sequence.capture import Capture, summary
+from simnet.study.sequence.connections import AGAIN, LATE, SENT, Acked, Direction, Pause, Segment
 
 _MOST_SEGMENTS: Final = 2000
 _FEW_SEGMENTS: Final = 40

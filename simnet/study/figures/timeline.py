@@ -1,20 +1,14 @@
 """The picture of a run over time: payload, CPUs and queues, cases one over the other."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simnet.study.explain.timeline import Timeline
 from simnet.study.figures.style import AFTER, BEFORE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from matplotlib.axes import Axes
-
-    from simnet.study.explain.timeline import Timeline
 
 _WIDTH_INCHES: Final = 9.0
 _PANEL_INCHES: Final = 1.15

@@ -1,21 +1,15 @@
 """The picture of a what-if: what each tuning does to the numbers that decide."""
 
-from __future__ import annotations
+from typing import Final, cast
 
-from typing import TYPE_CHECKING, Final, cast
-
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import BETTER, UNSURE, WORSE, about, fitted
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import CPU_PER_BYTE, LOSS, MEDIAN, METRICS, RATE, REAL_TIME, TAIL
-from simnet.study.whatif.verdict import MARGIN_PERCENT, percent_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.whatif.verdict import Change
-    from simnet.study.whatif.whatif import Judged, WhatIf
+from simnet.study.whatif.verdict import MARGIN_PERCENT, Change, percent_text
+from simnet.study.whatif.whatif import Judged, WhatIf
 
 # top to bottom
 _SHOWN: Final = (REAL_TIME, RATE, LOSS, TAIL, MEDIAN, CPU_PER_BYTE)

@@ -1,20 +1,15 @@
 """The picture of what a packet costs: CPU time by mechanism, systems side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from simnet.study.run.result import Result
 from simnet.study.whatif.mechanism import SIBLINGS, per_unit_us, unit_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from simnet.study.run.result import Result
 
 # work that is the same everywhere, and what it costs more because of where things are
 _WORK_COLOURS: Final = ("YlGnBu", 0.15, 0.95)

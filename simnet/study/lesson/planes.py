@@ -1,19 +1,12 @@
 """A sweep over two knobs as a lesson draws it: a square a pair, with its throughput in it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from simnet.study.figures.sweep import varied
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.image import AxesImage
-
-    from simnet.study.sweep.sweep import Sweep
+from simnet.study.sweep.sweep import Sweep
 
 
 def throughput_plane(found: Sweep, axes: Axes) -> AxesImage:

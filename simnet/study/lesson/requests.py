@@ -3,21 +3,16 @@
 Measurements on Linux stand beside it, see `simnet.study.validate.nagle_comparison`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
+from matplotlib.axes import Axes
 
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from simnet.study.figures.ladder import Segment, record
 from simnet.study.lesson.drawing import BLUE, GREY, VERMILION
 from simnet.study.validate.nagle_comparison import measured, stall_ms
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from matplotlib.axes import Axes
 
 _MS: Final = 10**9
 _RATE_BPS: Final = 10**10

@@ -56,8 +56,6 @@ class FioJob(Task):
     """One process of a job.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it starts.
         files: that it reads and writes.
         rules, costs: see there.

@@ -29,8 +29,6 @@ class SqThread(Task):
     """`iou-sqp` of one process.
 
     Args:
-        scheduler: of the machine.
-        path: component path.
         cpu: where it starts.
         ring: that it looks at.
         files: of the process.

@@ -45,7 +45,6 @@ class ForwardBuilt:
         floods: what comes, by queue.
         ways: in which packets go: the port that they come by, that by which they leave, and the end
             that takes them.
-        steering: of the machine.
     """
 
     hooks: Hooks

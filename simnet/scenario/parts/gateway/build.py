@@ -44,7 +44,6 @@ class GatewayBuilt:
     Attributes:
         gateway: what both directions share.
         nic: the port.
-        steering: of the machine.
     """
 
     gateway: Gateway

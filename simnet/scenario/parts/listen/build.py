@@ -64,7 +64,6 @@ class ListenBuilt:
         listeners, workers: of the server.
         crowd: who visits it.
         nic: the port.
-        steering: of the machine.
     """
 
     listeners: tuple[Listener, ...]

@@ -61,7 +61,6 @@ class RelayBuilt:
         relay: its parts.
         flows: name, port that receives, and receiver of each direction.
         nics: the machine's ports.
-        steering: of the machine.
         far: the hosts behind each port.
     """
 

@@ -80,7 +80,6 @@ class JobSystem(System):
     """Partitions, file system and jobs of one scenario, ready to run.
 
     Args:
-        env: the simulation's environment.
         nodes: the partitions.
         runs: the jobs, in a fixed order.
         done: happens when all jobs have ended.

@@ -69,7 +69,6 @@ class HostSteering:
     """The backlogs and flow tables of one host, for its receive queues and sockets.
 
     Args:
-        sim: the simulation.
         host: the configuration; its kernel has RPS.
         machine: the machine made of it.
         seed: of all random streams; the kernel's hash has a secret of its own from it.

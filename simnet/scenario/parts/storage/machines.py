@@ -69,7 +69,6 @@ class Storage:
     """All disks of a configuration, both machines' queues, and the client's page cache.
 
     Args:
-        env: the simulation's environment.
         effective: the configuration.
         client, server: the machines.
         seed: of all random streams.

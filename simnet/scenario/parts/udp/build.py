@@ -58,7 +58,6 @@ class UdpBuilt:
         sources: of the flows.
         serving: what answers leave by; None where nobody answers.
         nic: the port.
-        steering: of the machine.
         container: that the workers are in; None in the host's network.
     """
 
