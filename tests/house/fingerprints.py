@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from simnet.scenario.core.library import scenario_names
 from simnet.scenario.core.load import load
+from simnet.scenario.scenarios import scenario_names
 from simnet.scenario.system.build import build
 
 FILE: Final = Path(__file__).with_name("fingerprints.json")
