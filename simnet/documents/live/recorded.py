@@ -5,8 +5,6 @@ such load was frozen before, in a file of its own. Two loads that differ in one 
 change. What other recorders measured makes none: a hop's cost is no number of a host.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any, Final
 

@@ -15,8 +15,6 @@ too. Fewer than 8 are pooled: with the kind's family (CPU time, storage, or all 
 kinds, then with all sorts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache

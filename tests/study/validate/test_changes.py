@@ -1,7 +1,5 @@
 """How far off predictions of changes were: which are known, and what is learned from them."""
 
-from __future__ import annotations
-
 import math
 from datetime import date
 
@@ -22,6 +20,12 @@ def fresh() -> tuple[KnownChange, ...]:
     return known_changes.__wrapped__()
 
 
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No document has numbers that were recorded."""
+    monkeypatch.setattr(changes, "documents", tuple)
+
+
 def residual(name: str, measured: float, left_out: float, kind: str = "throughput") -> Residual:
     return Residual(
         id=name,
@@ -34,6 +38,7 @@ def residual(name: str, measured: float, left_out: float, kind: str = "throughpu
     )
 
 
+@pytest.mark.usefixtures("alone")
 def test_what_differs_in_one_thing_is_a_change_and_so_is_a_ratio(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -55,6 +60,7 @@ def test_what_differs_in_one_thing_is_a_change_and_so_is_a_ratio(
     assert [round(math.exp(one.predicted), 6) for one in found] == [1.2, 1.8, 2.0]
 
 
+@pytest.mark.usefixtures("alone")
 def test_what_was_frozen_makes_changes_where_nothing_was_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
