@@ -124,11 +124,17 @@ class Evidence:
 
 @cache
 def _matching(pattern: str) -> Callable[[str], bool]:
-    """Return what compares names with a pattern; `rx_drops[3]` is `rx_drops` of a queue."""
+    """Return what compares names with a pattern.
+
+    `rx_drops[3]` is `rx_drops` of a queue, `rx_drops.nic` what the card itself counts.
+    """
     whole = re.compile(pattern, re.IGNORECASE).fullmatch
 
     def matching(name: str) -> bool:
-        return bool(whole(name) or ("[" in name and whole(name.partition("[")[0])))
+        if whole(name):
+            return True
+        plain = name.removesuffix(".nic").partition("[")[0]
+        return plain != name and whole(plain) is not None
 
     return matching
 

@@ -542,6 +542,14 @@ RULES: Final[dict[str, Pair]] = {
         "net.core.busy_poll = 50\n" + nstat("TcpExtBusyPollRxPackets 0"),
         "net.core.busy_poll = 50\n" + nstat("TcpExtBusyPollRxPackets 91231"),
     ),
+    "fec-off": Pair(
+        "Active FEC encoding: Off\nNIC statistics:\n     rx_crc_errors.nic: 812312\n",
+        "Active FEC encoding: Off\nNIC statistics:\n     rx_crc_errors.nic: 0\n",
+    ),
+    "devlink-errors": Pair(
+        "pci/0000:17:00.0:\n  reporter tx\n    state error error 412 recover 411 last_dump\n",
+        "pci/0000:17:00.0:\n  reporter tx\n    state healthy error 0 recover 0\n",
+    ),
     "ready": log("ESXTOP %RDY 18", "ESXTOP %RDY 1.8"),
     "throttled": Pair("nr_periods 1000\nnr_throttled 400\n", "nr_periods 1000\nnr_throttled 4\n"),
     "one-cpu-full": Pair(

@@ -25,11 +25,12 @@ _POLICY: Final = re.compile(
 _LIMITS: Final = re.compile(r"hardware limits: \S+ [MG]Hz - (?P<most>[\d.]+) (?P<unit>[MG])Hz")
 _FREQUENCY: Final = re.compile(r"(?P<name>scaling_max_freq|cpuinfo_max_freq)\s*[:=]\s*(?P<khz>\d+)")
 
-_PI: Final = re.compile(r"\s*throttled=(?P<bits>0x[0-9a-f]{1,8})\s*")
+_PI: Final = re.compile(r"(?:.*\s)?throttled=(?P<bits>0x[0-9a-f]{1,8})\b.*")
 
 OUTPUTS: Final = {"idle": "idle states"}
 SIGN: Final = re.compile(
-    r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq|Latency: \d|^throttled=0x", re.MULTILINE
+    r"cpuidle|CPUidle|[Gg]overnor|hardware limits|_max_freq|Latency: \d|\bthrottled=0x",
+    re.MULTILINE,
 )
 
 

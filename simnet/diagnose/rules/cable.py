@@ -7,6 +7,7 @@ from simnet.diagnose.actions import look, named, tool, wider_ring
 from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.families import counted, logged
 from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
+from simnet.printable import typed
 
 _STATISTICS: Final = "Linux Documentation/networking/statistics.rst"
 _GIGABIT: Final = 1000
@@ -44,6 +45,18 @@ def _damaged(evidence: Evidence) -> Iterator[Found]:
             yield Clear(fact, f"{fact.name} {fact.shown}: {long:,.0f} are of a wrong length")
         else:
             yield found
+
+
+def _uncorrected(evidence: Evidence) -> Iterator[Found]:
+    """Yield ports that correct no errors, and have some."""
+    damaged = {found.subject: found for found in _damaged(evidence) if isinstance(found, Hit)}
+    for fact in evidence.of("phy", "Active FEC encodings?"):
+        found = damaged.get(fact.subject)
+        if fact.text.lower() in {"off", "none"} and found is not None:
+            said = f"Active FEC encoding: {fact.text}, and {found.said}"
+            set_fec = ("ethtool", "--set-fec", named(fact.subject), "encoding")
+            action = Action(typed(*set_fec, "rs"), typed(*set_fec, "off"))
+            yield Hit(fact.subject, (*found.facts, fact), said, 78, "likely", (action,))
 
 
 def _half(evidence: Evidence) -> Iterator[Found]:
@@ -114,6 +127,19 @@ RULES: Final = (
         _damaged,
         outside=True,
         hides=("port-errors",),
+    ),
+    Rule(
+        "fec-off",
+        "cable",
+        "{subject} corrects no errors of its line, and has some",
+        "ethtool --show-fec; rx_crc_errors, rx_fcs_errors of ethtool -S",
+        "frames that are damaged (see crc-errors), and FEC off",
+        "From 25 Gbit/s on all but the shortest cables rely on forward error correction: without it"
+        " single bits are wrong all the time. Both ends must have the same.",
+        "Set the same FEC at this port and at the switch's: RS where both can.",
+        "IEEE 802.3 clauses 91 and 108; man ethtool, --set-fec",
+        _uncorrected,
+        hides=("crc-errors", "port-errors"),
     ),
     Rule(
         "symbol-errors",
@@ -223,7 +249,7 @@ RULES: Final = (
         counted(
             r"(rx_pause(_ctrl_phy|_frames?)?|rx_flow_control_xoff|(rx_)?(lx)?xoff_rx|port\.link_xoff_rx"
             r"|link_xoff_rx\w*|rx_xoff\w*|rx_prio\d+_pause|rx_mac_control\w*|rx_global_pause\w*"
-            r"|rx_pause_frames)(\.nic)?",
+            r"|rx_pause_frames)",
             side="tx",
             possible=2e-5,
             fewest=1000,
@@ -242,7 +268,7 @@ RULES: Final = (
         "IEEE 802.3 annex 31B; Linux Documentation/networking/statistics.rst, pause",
         counted(
             r"(tx_pause(_ctrl_phy|_frames?)?|tx_flow_control_xoff|(tx_)?(lx)?xoff_tx"
-            r"|port\.link_xoff_tx|link_xoff_tx\w*|tx_xoff\w*|tx_prio\d+_pause|tx_global_pause\w*)(\.nic)?",
+            r"|port\.link_xoff_tx|link_xoff_tx\w*|tx_xoff\w*|tx_prio\d+_pause|tx_global_pause\w*)",
             possible=1e-3,
             fewest=1000,
             scale=0.7,

@@ -24,7 +24,6 @@ _EMULATED: Final = frozenset({"e1000", "e1000e", "8139cp", "8139too", "pcnet32",
 _REUSED: Final = 0.3
 _MANY: Final = 100_000
 _LOST: Final = 1000
-_NO_BUFFER: Final = rf"(?:{NO_BUFFER})(?:\.nic)?"
 _SWITCHED: Final = r"(?P<subject>[A-Za-z]\w{1,14}): Data path switched (?:to|from) VF"
 _LONGEST: Final = 110
 # percent of a CPU
@@ -149,7 +148,7 @@ def _one_ring(evidence: Evidence) -> Iterator[Found]:
             )
             lost = [
                 one
-                for one in evidence.series("stat", _NO_BUFFER, rings.subject)
+                for one in evidence.series("stat", NO_BUFFER, rings.subject)
                 if one.value >= _LOST and one.growing
             ]
             soft = receives_alone(evidence)
