@@ -7,9 +7,11 @@ runs on text that ``tomllib`` has accepted, so it need not detect errors itself.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from simnet.errors import InputError
@@ -17,7 +19,6 @@ from simnet.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 
@@ -77,6 +78,14 @@ def _key_text(path: KeyPath) -> str:
         else:
             text += f".{part}" if text else part
     return text
+
+
+def as_typed(path: Path) -> str:
+    """Return a path as a person would type it: relative to the current folder where it is below."""
+    try:
+        return str(Path(os.path.realpath(path)).relative_to(Path.cwd()))
+    except (OSError, ValueError):  # elsewhere, or the current folder is gone
+        return str(path)
 
 
 def read(path: Path, shown: str | None = None) -> Document:
