@@ -37,9 +37,12 @@ class WholeNumber(click.IntRange):
 
 
 def _there(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str | None:
-    """Return the name of a scenario that there is."""
+    """Return the name of a scenario that there is, and whose file is TOML."""
     if name is not None:
-        find_scenario(name)
+        from simnet.scenario.core.toml import as_typed, read
+
+        path = find_scenario(name)
+        read(path, as_typed(path))
     return name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,14 @@ def _loaded(*arguments: str) -> tuple[str, set[str]]:
 def test_a_scenario_that_is_not_there_is_missed_before_any_is_read(command: str) -> None:
     said, loaded = _loaded(command, "web-25")
     assert said == "simnet: web-25: unknown scenario; did you mean web-25g?\n"
+    assert READS not in loaded
+
+
+def test_a_file_that_breaks_off_is_not_taken_for_a_scenario(tmp_path: Path) -> None:
+    file = tmp_path / "cut.toml"
+    file.write_text('kind = "scenario"\ndescription = "A serv', "utf-8")
+    said, loaded = _loaded("run", str(file))
+    assert said == f"simnet: {file}:2: broken TOML: unterminated string\n"
     assert READS not in loaded
 
 

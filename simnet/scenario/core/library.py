@@ -62,7 +62,7 @@ def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:
     Raises:
         InputError: the file cannot be read or breaks the schema.
     """
-    shown = _shown(path)
+    shown = toml.as_typed(path)
     return _model(kind, read_text(path, shown=shown), shown)
 
 
@@ -118,7 +118,7 @@ def kind_of(name: str) -> ModelKind | None:
     Raises:
         InputError: the file cannot be read or is no TOML.
     """
-    kind = toml.read(Path(name), _shown(Path(name))).data.get("kind")
+    kind = toml.read(Path(name), toml.as_typed(Path(name))).data.get("kind")
     return next((known for known in MODEL_FOLDERS if known == kind), None)
 
 
@@ -147,7 +147,7 @@ def read_scenario(path: Path) -> tuple[ScenarioFile, toml.Document]:
     Raises:
         InputError: the file cannot be read or breaks the schema.
     """
-    shown = _shown(path)
+    shown = toml.as_typed(path)
     return _scenario(read_text(path, shown=shown), shown)
 
 
@@ -169,14 +169,6 @@ def _checked(
         return form.model_validate(document.data), document
     except ValidationError as error:
         raise _translate(error, form, document, unknown) from error
-
-
-def _shown(path: Path) -> str:
-    """Return a path as a person would type it: relative to the current folder where it is below."""
-    try:
-        return str(Path(os.path.realpath(path)).relative_to(Path.cwd()))
-    except (OSError, ValueError):  # elsewhere, or the current folder is gone
-        return str(path)
 
 
 def _translate(

@@ -5,6 +5,7 @@ scan of the text that knows headers, keys, multi-line strings and multi-line arr
 runs on text that ``tomllib`` has accepted, so it need not detect errors itself.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -73,6 +74,14 @@ def _key_text(path: KeyPath) -> str:
         else:
             text += f".{part}" if text else part
     return text
+
+
+def as_typed(path: Path) -> str:
+    """Return a path as a person would type it: relative to the current folder where it is below."""
+    try:
+        return str(Path(os.path.realpath(path)).relative_to(Path.cwd()))
+    except (OSError, ValueError):  # elsewhere, or the current folder is gone
+        return str(path)
 
 
 def read(path: Path, shown: str | None = None) -> Document:
