@@ -4,8 +4,6 @@ Each first seed is one comparison. Draws of parameters are the same for all, and
 stored, so a second call goes on where the first was stopped.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from unittest.mock import patch
