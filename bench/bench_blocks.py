@@ -1,7 +1,5 @@
 """Blocks through a parallel file system's servers: four clients, 232 disks, reads and writes."""
 
-from __future__ import annotations
-
 from bench.measuring import TIMEOUTS, heading, medians, resident_mib, timeouts, verdict
 from simnet.documents.ess.cluster import ess
 from simnet.kernel.random import stream

@@ -1,7 +1,5 @@
 """A researcher's plane: 40 values of TCP_DELACK_MIN, 8 reorder windows, 3 seeds, in parallel."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

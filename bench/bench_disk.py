@@ -1,7 +1,5 @@
 """Requests through a disk and through the block layer above it, beside a SimPy model of M/D/1."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 

@@ -1,7 +1,5 @@
 """SAS on four clients of a file system: seconds for hours, microseconds for a block, memory."""
 
-from __future__ import annotations
-
 import resource
 import time
 

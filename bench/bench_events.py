@@ -1,7 +1,5 @@
 """Cost of an event against the number of pending ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import simpy

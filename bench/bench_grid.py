@@ -1,7 +1,5 @@
 """The x460's grid for one configuration: 15 message sizes, 3 tests, 1, 2 and 4 nodes."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

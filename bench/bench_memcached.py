@@ -1,7 +1,5 @@
 """memcached at a million requests a second: a simulated second, and a request, by the way of it."""
 
-from __future__ import annotations
-
 import gc
 import statistics
 

@@ -1,7 +1,5 @@
 """Units of fio through blk-mq to an NVMe drive and back, with CPUs, interrupts and wake-ups."""
 
-from __future__ import annotations
-
 from bench.measuring import heading, medians, verdict
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build

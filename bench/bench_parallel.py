@@ -4,8 +4,6 @@ The limit is what two commands give that have half of the runs each and know not
 two processes that run at the same time share caches, memory and the power of a core.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

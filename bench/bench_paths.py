@@ -5,19 +5,15 @@ from the generator out of the other port, or to where they are dropped. A contai
 pair.
 """
 
-from __future__ import annotations
-
 import gc
 import statistics
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from bench.measuring import ROUNDS, TIMEOUTS, heading, seconds, timeouts, verdict
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import System
+from simnet.scenario.system.system import System
 
 PS: Final = 10**12
 SLICE_PS: Final = PS

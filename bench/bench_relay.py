@@ -3,8 +3,6 @@
 And what it costs to build a system of that size from its scenario, and to drop it after a run.
 """
 
-from __future__ import annotations
-
 import gc
 import statistics
 from multiprocessing import get_context

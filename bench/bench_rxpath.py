@@ -1,7 +1,5 @@
 """Cost of a packet on the receive path in miniature, beside SimPy in the same run."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 

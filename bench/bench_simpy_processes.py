@@ -1,7 +1,5 @@
 """SimPy's processes on simnet's environment and on SimPy's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any

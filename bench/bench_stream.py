@@ -1,7 +1,5 @@
 """One stream over 100 GbE with all optimisations: a packet of 9000 bytes at both machines."""
 
-from __future__ import annotations
-
 from bench.measuring import heading, medians, verdict
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build

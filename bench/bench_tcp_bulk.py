@@ -4,8 +4,6 @@ Beside it the same stream in ns-3, which has no hosts, where ns-3 is installed.
 All times are CPU time.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import ExitStack

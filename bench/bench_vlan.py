@@ -1,7 +1,5 @@
 """Guests of one machine: a packet between two partitions, and a frame between guests of KVM."""
 
-from __future__ import annotations
-
 import statistics
 
 from bench.measuring import ROUNDS, TIMEOUTS, heading, seconds, timeouts, verdict

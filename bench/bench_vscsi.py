@@ -1,7 +1,5 @@
 """Three workloads on one disk behind virtual SCSI: wall time of a simulated minute."""
 
-from __future__ import annotations
-
 from bench.measuring import heading, medians, timeouts, verdict
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build

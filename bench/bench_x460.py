@@ -1,7 +1,5 @@
 """The x460 out of the box, eight ports: cost of a data packet beside a SimPy timeout; memory."""
 
-from __future__ import annotations
-
 from bench.measuring import TIMEOUTS, heading, medians, resident_mib, timeouts, verdict
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build

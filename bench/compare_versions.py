@@ -8,8 +8,6 @@ in between. Both checkouts are compiled already (`make build`)::
 The exit status is 1 where a number, a listing or a prediction differs, 2 where one does not run.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

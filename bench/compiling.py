@@ -1,7 +1,5 @@
 """Compiles the components that only benchmarks need, with simnet's own build, into `out/bench`."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

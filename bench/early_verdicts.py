@@ -5,8 +5,6 @@ which take turns. Draws of parameters are the same for all, and finished runs ar
 second call goes on where the first was stopped.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -7,23 +7,17 @@ intervals wider, are left out. Finished runs are stored, so a second call goes o
 was stopped.
 """
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from bench.early_verdicts import QUESTIONS
+from simnet.study.run.result import Result
 from simnet.study.whatif.aim import aim_of, load_of
 from simnet.study.whatif.plan import Plan, Times
 from simnet.study.whatif.verdict import changes, verdict
 from simnet.study.work.cases import Case, Member, simulate_all
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simnet.study.run.result import Result
 
 # of each length, of which every comparison has two groups
 _RUNS = 96

@@ -1,7 +1,5 @@
 """Times, and what is said about them."""
 
-from __future__ import annotations
-
 import platform
 import statistics
 import time

@@ -1,7 +1,5 @@
 """ns-3 beside us, where it is installed: Debian's package is libns3-dev."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 Times are in ns.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Generator
 from dataclasses import dataclass

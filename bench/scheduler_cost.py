@@ -3,8 +3,6 @@
 The batches are those of `simnet sweep --into`, of so many runs each, and nothing is simulated.
 """
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Components that do nothing but set timers."""
 
-from __future__ import annotations
-
 import cython
 
 from simnet.kernel.component import Component

@@ -234,11 +234,7 @@ def test_a_trace_that_cannot_be_written(simnet: Simnet) -> None:
     ids=["simulation", "defect", "interrupt", "memory", "lost"],
 )  # fmt: skip
 def test_what_goes_wrong_inside_is_one_line_too(
-    simnet: Simnet,
-    monkeypatch: pytest.MonkeyPatch,
-    error: BaseException,
-    status: int,
-    line: str,
+    simnet: Simnet, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, line: str
 ) -> None:
     def fail(*_arguments: object, **_options: object) -> None:
         raise error

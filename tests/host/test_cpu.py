@@ -115,13 +115,7 @@ class TestLevels:
                 handler = Handler(sim, f"handler{number}", partial(finish, number))
                 agenda.at(at_us * US, cpu.raise_irq, handler, work_us * US)
             else:
-                agenda.at(
-                    at_us * US,
-                    queues[level].arrive,
-                    cpu,
-                    number,
-                    work_us * US,
-                )
+                agenda.at(at_us * US, queues[level].arrive, cpu, number, work_us * US)
         sim.run_until(MS)
         assert sorted(done) == sorted(literal(arrivals))
 

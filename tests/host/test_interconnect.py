@@ -57,15 +57,7 @@ class TestWays:
         [
             (0, ["node 0 bus 1", "node 0 memory"]),
             (1, ["node 0 bus 1", "node 1 memory", "nodes 0 and 1 link"]),
-            (
-                2,
-                [
-                    "node 0 bus 1",
-                    "node 2 memory",
-                    "nodes 0 and 1 link",
-                    "nodes 1 and 2 link",
-                ],
-            ),
+            (2, ["node 0 bus 1", "node 2 memory", "nodes 0 and 1 link", "nodes 1 and 2 link"]),
         ],
     )
     def test_a_fetch_crosses_bus_links_and_controller(self, node: int, carriers: list[str]) -> None:

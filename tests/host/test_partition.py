@@ -7,15 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.accounting import (
-    HARD_LEVEL,
-    IRQ,
-    PROCESS_LEVEL,
-    SOFT_LEVEL,
-    SOFTIRQ,
-    SYSTEM,
-    USER,
-)
+from simnet.host.accounting import HARD_LEVEL, IRQ, PROCESS_LEVEL, SOFT_LEVEL, SOFTIRQ, SYSTEM, USER
 from simnet.host.cpu import Context, Cpu
 from simnet.host.iowait import IowaitClock
 from simnet.host.machine import Machine

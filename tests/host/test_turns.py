@@ -91,9 +91,7 @@ class TestSlices:
         bench = Bench()
         bench.start(bench.worker("a"), bench.worker("b", 5), bench.worker("c", 10))
         # nice 5 has three quarters of the time, nice 10 half; then all have new slices
-        assert bench.run(32_000) == [
-            *((0, "a"), (10_000, "b"), (17_500, "c"), (22_500, "a")),
-        ]
+        assert bench.run(32_000) == [*((0, "a"), (10_000, "b"), (17_500, "c"), (22_500, "a"))]
 
     @pytest.mark.parametrize(("nice", "turns"), [(-1, 3), (0, 2), (1, 2)])
     def test_who_is_better_goes_first_at_the_next_piece(self, nice: int, turns: int) -> None:

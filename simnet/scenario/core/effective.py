@@ -301,6 +301,12 @@ class Effective(_WithParts):
     captured: Annotated[Captured, Field(exclude=True, repr=False)] = Captured((), (), ())
 
     @property
+    def places(self) -> dict[str, Host]:
+        """All hosts, by where they stand: ``host``, and ``peers[0]`` and so on."""
+        peers = {f"peers[{number}]": peer for number, peer in enumerate(self.peers)}
+        return {"host": self.host, **peers}
+
+    @property
     def lan(self) -> Any:
         """The switch; ValueError where nothing is on a network."""
         if self.switch is None:

@@ -187,11 +187,7 @@ class TestPollList:
         st.integers(1, 4),
     )
     def test_every_packet_is_polled_once_and_by_one_cpu_at_a_time(
-        self,
-        arrivals: list[tuple[int, int, int, int]],
-        weight: int,
-        budget: int,
-        max_restart: int,
+        self, arrivals: list[tuple[int, int, int, int]], weight: int, budget: int, max_restart: int
     ) -> None:
         host = Host(netdev_budget=budget, max_softirq_restart=max_restart, cores_per_socket=3)
         devices = [Device(host.sim, f"nic{n}", weight=weight) for n in range(4)]

@@ -103,15 +103,7 @@ class TestVersions:
                 },
             ),
             *(
-                (
-                    version,
-                    {
-                        "weight_each_poll",
-                        "restart_time_ps",
-                        "stops_for_processes",
-                        *since,
-                    },
-                )
+                (version, {"weight_each_poll", "restart_time_ps", "stops_for_processes", *since})
                 for version, since in (
                     ("3.18", ()),
                     ("3.19", ("polls_once",)),

@@ -70,9 +70,7 @@ class Bench:
     def another(self, name: str = "eth1") -> Mlx5:
         """Make another port."""
         nic = Mlx5(
-            make_device(self.sim, self.machine, name),
-            Gro(gro_rules("5.3"), enabled=False),
-            **MLX5,
+            make_device(self.sim, self.machine, name), Gro(gro_rules("5.3"), enabled=False), **MLX5
         )
         nic.line = Line(self.sim, 51, name, self.machine.cpus, 1)
         connect(nic)

@@ -34,13 +34,7 @@ def make_port(
 ) -> MultiqueuePort:
     """A port whose queue k interrupts CPU k."""
     nics: list[Nic] = [
-        make(
-            sim,
-            machine,
-            name=f"{name}-{number}",
-            mask=1 << number % len(machine.cpus),
-            **options,
-        )
+        make(sim, machine, name=f"{name}-{number}", mask=1 << number % len(machine.cpus), **options)
         for number in range(queues)
     ]
     port = MultiqueuePort(

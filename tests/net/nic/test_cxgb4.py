@@ -47,8 +47,7 @@ class TestHoldoff:
         assert bench.line.asserted_ps == [(100 + timer_us) * US]
 
     @pytest.mark.parametrize(
-        ("asked", "count"),
-        [(1, 1), (2, 1), (3, 4), (6, 4), (7, 8), (12, 8), (13, 16), (1000, 16)],
+        ("asked", "count"), [(1, 1), (2, 1), (3, 4), (6, 4), (7, 8), (12, 8), (13, 16), (1000, 16)]
     )
     def test_the_nearest_of_the_chips_counts_is_taken(self, asked: int, count: int) -> None:
         bench = Bench(holdoff_ps=200 * US, frames=asked)
@@ -112,11 +111,7 @@ class TestTransmit:
             bench.nic.transmit(frame(sink))
         bench.nic.flush()
         bench.sim.run_until(MS)
-        assert [bench.nic.transmit_cost_ps(cpu) for _ in range(3)] == [
-            16 * 70 * NS,
-            4 * 70 * NS,
-            0,
-        ]
+        assert [bench.nic.transmit_cost_ps(cpu) for _ in range(3)] == [16 * 70 * NS, 4 * 70 * NS, 0]
         assert bench.line.asserted_ps == []
 
     def test_what_the_chip_cut_is_reclaimed_as_one(self) -> None:
@@ -251,10 +246,7 @@ class TestGro:
         after = SEGMENT + 100
         last = new_skb(bench.log, after, after + SEGMENT, 0, 0, 1538, push=False)
         self.burst(bench, bench.segment(0), bench.segment(1, length=100), last)
-        assert bench.log.bytes == [
-            (0, after),
-            (after, after + SEGMENT),
-        ]
+        assert bench.log.bytes == [(0, after), (after, after + SEGMENT)]
 
     def test_another_acknowledgement_ends_it(self) -> None:
         bench = Bench()
@@ -273,20 +265,14 @@ class TestGro:
                  for n in range(11)]  # fmt: skip
         after = new_skb(bench.log, 65_483, 65_484, 0, 0, 91, push=False)
         self.burst(bench, *parts, after)
-        assert bench.log.bytes == [
-            (0, 65_483),
-            (65_483, 65_484),
-        ]
+        assert bench.log.bytes == [(0, 65_483), (65_483, 65_484)]
 
     def test_one_byte_is_added_and_is_the_last(self) -> None:
         bench = Bench()
         after = SEGMENT + 1
         last = new_skb(bench.log, after, after + SEGMENT, 0, 0, 1538, push=False)
         self.burst(bench, bench.segment(0), bench.segment(1, length=1), last)
-        assert bench.log.bytes == [
-            (0, after),
-            (after, after + SEGMENT),
-        ]
+        assert bench.log.bytes == [(0, after), (after, after + SEGMENT)]
 
     def test_a_longer_segment_begins_another(self) -> None:
         bench = Bench()

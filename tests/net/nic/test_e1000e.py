@@ -114,8 +114,7 @@ class TestTraffic:
         assert rates[:6] == [4000, 9000, 14_000, 19_000, 20_000, 20_000]
 
     @pytest.mark.parametrize(
-        ("length", "rates"),
-        [(512, [20_000, 37_500, 55_000, 70_000, 70_000]), (513, [20_000] * 5)],
+        ("length", "rates"), [(512, [20_000, 37_500, 55_000, 70_000, 70_000]), (513, [20_000] * 5)]
     )
     @pytest.mark.parametrize("sends", [False, True])
     def test_one_short_packet_an_interval_is_the_lowest_latency(

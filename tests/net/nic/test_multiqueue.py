@@ -16,13 +16,7 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz
 from simnet.net.steering.flow_rules import flow_of
 from tests.host.parts import MS, Agenda, make_costs, make_machine, make_memory
 from tests.net.nic.queues import connection, make_port
-from tests.net.parts import (
-    US,
-    Line,
-    Sink,
-    make_tg3,
-    on_wire,
-)
+from tests.net.parts import US, Line, Sink, make_tg3, on_wire
 
 
 def wire(port: MultiqueuePort) -> list[Skb]:

@@ -30,7 +30,7 @@ def begun(part: Any) -> dict[str, int]:
 
 STATE = {"retrans_stamp": UNKNOWN, "tsecr": UNKNOWN}
 COUNTED = {
-    *("counts_sacked", "forward_retransmit", "head_timeout", "head_timeout_fack", "uses_frto"),
+    *("counts_sacked", "forward_retransmit", "head_timeout", "head_timeout_fack", "uses_frto")
 }
 OUTPUT = {"deferred_jiffy": UNKNOWN, "unsent_jiffy": UNKNOWN, "tso_win_divisor": 3}
 SEQUENCE = {

@@ -236,9 +236,7 @@ class TestOrder:
     def test_queue_then_prequeue_then_backlog(self) -> None:
         """All three hold data; out of this order they would leave holes."""
         host = Host(
-            recv_bytes=100_000,
-            receiver=SMALL_BUFFER,
-            costs={"copy_line": 1000, "tcp_rx": 5000},
+            recv_bytes=100_000, receiver=SMALL_BUFFER, costs={"copy_line": 1000, "tcp_rx": 5000}
         )
         host.keep_softirqs(MS)
         host.receive(5)

@@ -40,12 +40,7 @@ class Host:
         self.ledger = self.machine.costs.ledger
         self.cpu = self.machine.cpus[0]
         self.wire = Wire(self.sim, 0)
-        self.socket: TcpSocket = make_socket(
-            self.sim,
-            self.machine,
-            self.wire,
-            **options,
-        )
+        self.socket: TcpSocket = make_socket(self.sim, self.machine, self.wire, **options)
         self.soft = Job(self.sim, "soft", SOFT_LEVEL, SOFTIRQ)
 
     def reader(self, recv_bytes: int) -> TcpReader:

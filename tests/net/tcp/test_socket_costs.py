@@ -71,12 +71,7 @@ class Host:
         self.wire = Wire(self.sim, node)
         buffers = Buffers(self.machine.memory, self.ledger, 3, 2)
         lines: dict[str, Any] = {"shared_lines": 5, "runqueue_lines": 6, "buffers": buffers}
-        self.socket: TcpSocket = make_socket(
-            self.sim,
-            self.machine,
-            self.wire,
-            **(lines | options),
-        )
+        self.socket: TcpSocket = make_socket(self.sim, self.machine, self.wire, **(lines | options))
 
     def booked(self) -> dict[str, int]:
         """What has been booked since the last call, in ns."""

@@ -260,9 +260,7 @@ def test_a_parameter_that_the_tuning_sets_does_not_vary(made_up: list[Effective]
     assert len({e.cpu.costs.tcp_rx_cycles for e in tuned}) == 3
 
 
-def test_what_is_not_modelled_cannot_be_told_and_is_not_simulated(
-    made_up: list[Effective],
-) -> None:
+def test_what_is_not_modelled_cannot_be_told_and_is_not_simulated(made_up: list[Effective]) -> None:
     for name in ("net.ipv4.tcp_fack=0", "ethtool -K eth0 sg=off"):
         made_up.clear()
         found = _ask(name)

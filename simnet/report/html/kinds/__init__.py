@@ -28,6 +28,15 @@ class Kind:
     parts: Callable[[Sequence[tuple[str, Any]], bool], Sequence[Part]]
 
 
+def each(name: str, part: Callable[[str, str, Any], Part]) -> Callable[..., list[Part]]:
+    """Return what makes a part of each document; `part` takes its own name, file and document."""
+
+    def parts(found: Sequence[tuple[str, Any]], _simulate: bool) -> list[Part]:  # noqa: FBT001
+        return [part(f"{name}{number}", file, one) for number, (file, one) in enumerate(found)]
+
+    return parts
+
+
 def has_schema(name: str) -> Callable[[Any], bool]:
     """Return what tells whether a document says that it follows a schema."""
     return lambda tree: isinstance(tree, dict) and tree.get("schema") == name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pydantic import model_validator
@@ -10,16 +9,12 @@ from pydantic import model_validator
 from simnet.printable import capital, titled
 from simnet.report.capacity import LIMITED, answer_text, limits_text, tried_rows
 from simnet.report.html.blocks import Facts, Notes, Part, Section, Table, Verdict
-from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.kinds import Kind, each, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.capacity.document import SCHEMA, Capacity
 from simnet.study.run.machine import machine
-
-
-def _parts(found: Sequence[tuple[str, Capacity]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"capacity{number}", file, one) for number, (file, one) in enumerate(found)]
 
 
 def _part(name: str, file: str, found: Capacity) -> Part:
@@ -69,4 +64,6 @@ class _Whole(Capacity):
         return self
 
 
-KIND: Final = Kind("capacity", has_schema(SCHEMA), _Whole.model_validate_json, _parts)
+KIND: Final = Kind(
+    "capacity", has_schema(SCHEMA), _Whole.model_validate_json, each("capacity", _part)
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from simnet.printable import few, titled
 from simnet.report.html.blocks import Block, Notes, Part, Section, Table, Verdict
-from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.kinds import Kind, each, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.measured.comparison import cells, of_one_cpu
@@ -31,10 +31,6 @@ class _Drawn(NamedTuple):
     high: float
     measured: float
     covered: bool
-
-
-def _parts(found: Sequence[tuple[str, Comparison]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"compare{number}", file, one) for number, (file, one) in enumerate(found)]
 
 
 def _part(name: str, file: str, found: Comparison) -> Part:
@@ -95,4 +91,6 @@ def _figure(rows: Sequence[_Drawn]) -> Figure:
     return ratios(rows, "")
 
 
-KIND: Final = Kind("compare", has_schema(SCHEMA), Comparison.model_validate_json, _parts)
+KIND: Final = Kind(
+    "compare", has_schema(SCHEMA), Comparison.model_validate_json, each("compare", _part)
+)

@@ -7,16 +7,12 @@ from simnet.printable import capital, few, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
 from simnet.report.html.cases import path_section
 from simnet.report.html.first import resting
-from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.kinds import Kind, each, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.explain.bottleneck import Limit
 from simnet.study.explain.explain import SCHEMA, Explanation
 from simnet.study.run.machine import machine
-
-
-def _parts(found: Sequence[tuple[str, Explanation]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"explain{number}", file, one) for number, (file, one) in enumerate(found)]
 
 
 def _part(name: str, file: str, found: Explanation) -> Part:
@@ -99,4 +95,6 @@ def _yes(value: bool) -> str:  # noqa: FBT001
     return "yes" if value else ""
 
 
-KIND: Final = Kind("explain", has_schema(SCHEMA), Explanation.model_validate_json, _parts)
+KIND: Final = Kind(
+    "explain", has_schema(SCHEMA), Explanation.model_validate_json, each("explain", _part)
+)

@@ -1,12 +1,11 @@
 """The report of the record: what was predicted before a number was known, beside the number."""
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from simnet.report.html.blocks import Facts, Part, Section, Table, Verdict
-from simnet.report.html.kinds import Kind
+from simnet.report.html.kinds import Kind, each
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.study.figures.record import ratios
@@ -16,10 +15,6 @@ _MOST_DRAWN: Final = 80
 
 
 _SCORES: Final = TypeAdapter(tuple[Score, ...])
-
-
-def _parts(found: Sequence[tuple[str, Record]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"record{number}", file, one) for number, (file, one) in enumerate(found)]
 
 
 def _part(name: str, file: str, found: Record) -> Part:
@@ -65,4 +60,4 @@ def _read(data: bytes) -> Record:
     return Record(_SCORES.validate_json(data))
 
 
-KIND: Final = Kind("validate --frozen", _matches, _read, _parts)
+KIND: Final = Kind("validate --frozen", _matches, _read, each("record", _part))

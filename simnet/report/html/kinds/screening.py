@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from pydantic import model_validator
 
 from simnet.printable import capital, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
-from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.kinds import Kind, each, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
@@ -28,10 +27,6 @@ from simnet.study.screen.document import SCHEMA, Screen, Screened, in_percent
 from simnet.study.whatif.verdict import end_text
 
 _NAMED: Final = 3
-
-
-def _parts(found: Sequence[tuple[str, Screen]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"screen{number}", file, one) for number, (file, one) in enumerate(found)]
 
 
 def _part(name: str, file: str, found: Screen) -> Part:
@@ -92,4 +87,4 @@ class _Whole(Screen):
         return self
 
 
-KIND: Final = Kind("screen", has_schema(SCHEMA), _Whole.model_validate_json, _parts)
+KIND: Final = Kind("screen", has_schema(SCHEMA), _Whole.model_validate_json, each("screen", _part))

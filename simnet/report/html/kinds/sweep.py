@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from simnet.printable import capital, titled
 from simnet.report.html.blocks import Notes, Part, Section, Table, Verdict
-from simnet.report.html.kinds import Kind, has_schema
+from simnet.report.html.kinds import Kind, each, has_schema
 from simnet.report.html.numbers import counted
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
@@ -129,10 +129,6 @@ def _read(data: bytes) -> _Found:
     return _Found(found, document.optimum.measure, document.version)
 
 
-def _parts(found: Sequence[tuple[str, _Found]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"sweep{number}", file, one) for number, (file, one) in enumerate(found)]
-
-
 def _part(name: str, file: str, one: _Found) -> Part:
     found = one.sweep
     sentence = found.optimum(one.by).sentence()
@@ -193,4 +189,4 @@ def _values(found: Sweep, knob: str) -> str:
     return f"{knob}={';'.join(values) if any(',' in one for one in values) else ','.join(values)}"
 
 
-KIND: Final = Kind("sweep", has_schema(SCHEMA), _read, _parts)
+KIND: Final = Kind("sweep", has_schema(SCHEMA), _read, each("sweep", _part))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from pydantic import TypeAdapter
 
 from simnet.report.html.blocks import Part, Section, Table, Verdict
-from simnet.report.html.kinds import Kind
+from simnet.report.html.kinds import Kind, each
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.study.validate.validate import Row
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 _MOST_DRAWN: Final = 80
 _ROWS: Final = TypeAdapter(tuple[Row, ...])
-
-
-def _parts(found: Sequence[tuple[str, tuple[Row, ...]]], simulate: bool) -> list[Part]:  # noqa: ARG001, FBT001
-    return [_part(f"validate{number}", file, rows) for number, (file, rows) in enumerate(found)]
 
 
 def _part(name: str, file: str, rows: tuple[Row, ...]) -> Part:
@@ -81,4 +77,6 @@ def _figure(rows: Sequence[Row]) -> Figure:
     return ratios(rows, "")
 
 
-KIND: Final = Kind("validate", lambda tree: isinstance(tree, list), _ROWS.validate_json, _parts)
+KIND: Final = Kind(
+    "validate", lambda tree: isinstance(tree, list), _ROWS.validate_json, each("validate", _part)
+)

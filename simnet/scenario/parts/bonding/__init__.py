@@ -11,6 +11,6 @@ SUBJECT = Subject(
     knobs=late("bonding.knobs:BONDING"),
     delayed_actions=late("bonding.build:delayed_actions"),
     typed=late("bonding.commands:typed"),
-    idle=late("bonding.idle:idle"),
+    idle=late("bonding.checks:idle"),
     check_host=late("bonding.checks:check_bond"),
 )

@@ -8,6 +8,6 @@ SUBJECT = Subject(
     adds={"kernel": late("clocks.schema:ClockKernel")},
     knobs=late("clocks.knobs:KNOBS"),
     check_host=late("clocks.checks:check_clock"),
-    idle=late("clocks.idle:idle"),
+    idle=late("clocks.checks:idle"),
     proposals=late("clocks.proposals:proposals"),
 )

@@ -1,5 +1,8 @@
-"""The clock of CPUs that may not rise above the nominal one."""
+"""The clock of CPUs that may not rise above the nominal one, and words on it that nothing reads."""
 
+from collections.abc import Iterator
+
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.clocks.schema import OFF
 
@@ -20,3 +23,15 @@ def check_clock(tree: Tree, place: Path, table: Table) -> None:
         known = tree.provenance[dotted((*place, "cpu", "base_clock_hz"))]
         source = f"turbo is off; {known.source}"
         tree.put(clock, known.model_copy(update={"source": source}))
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    for place, host in effective.places.items():
+        cpu = host.cpu
+        for maker, (name, off) in OFF.items():
+            if maker != cpu.vendor:
+                yield f"{place}.kernel.{name}", f"{host.name} has no processor of this maker"
+            elif getattr(host.kernel, name) == off and cpu.clock_hz < cpu.base_clock_hz:
+                why = f"the clock of {host.name} is below its nominal one without that"
+                yield f"{place}.kernel.{name}", why

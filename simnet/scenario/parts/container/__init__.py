@@ -18,5 +18,5 @@ SUBJECT = Subject(
     knobs=late("container.knobs:KNOBS"),
     check=late("container.checks:check_container"),
     columns=late("container.columns:COLUMNS"),
-    idle=late("container.idle:idle"),
+    idle=late("container.checks:idle"),
 )

@@ -32,5 +32,5 @@ SUBJECT = Subject(
     needs=late("forward.checks:needs"),
     columns=late("forward.columns:COLUMNS"),
     typed=late("forward.commands:typed"),
-    idle=late("forward.idle:idle"),
+    idle=late("forward.checks:idle"),
 )

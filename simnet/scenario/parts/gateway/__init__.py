@@ -28,5 +28,5 @@ SUBJECT = Subject(
     ),
     check=late("gateway.checks:check_gateway"),
     columns=late("gateway.columns:COLUMNS"),
-    idle=late("gateway.idle:idle"),
+    idle=late("gateway.checks:idle"),
 )

@@ -1,9 +1,11 @@
-"""What a home router needs."""
+"""What a home router needs, and which of its settings nothing reads."""
 
+from collections.abc import Iterator
 from typing import Final, NoReturn
 
 from simnet.host.release import release
 from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.tree import Path, Table, Tree
 
@@ -38,3 +40,14 @@ def check_gateway(tree: Tree, table: Table) -> None:
         if cpu >= cpus:
             message = f"CPU {cpu}, but the machine has 0 to {cpus - 1}"
             raise table.error(("gateway", "bridge_rps_cpus"), "gateway.bridge_rps_cpus", message)
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    given = effective.gateway
+    if given is None:
+        return
+    if given.flow_offload:
+        yield "gateway.forward_cycles", "connections pass by the flow table"
+    else:
+        yield "gateway.offload_cycles", "there is no flow table"

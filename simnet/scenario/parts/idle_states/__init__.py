@@ -9,6 +9,6 @@ SUBJECT = Subject(
     knobs=late("idle_states.knobs:KNOBS"),
     check_host=late("idle_states.checks:check_idle_states"),
     join=late("idle_states.build:join"),
-    idle=late("idle_states.idle:idle"),
+    idle=late("idle_states.checks:idle"),
     proposals=late("idle_states.proposals:proposals"),
 )

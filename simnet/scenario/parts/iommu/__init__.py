@@ -11,6 +11,6 @@ SUBJECT = Subject(
     join=late("iommu.build:join"),
     equip=late("iommu.columns:equip"),
     columns=late("iommu.columns:COLUMNS"),
-    idle=late("iommu.idle:idle"),
+    idle=late("iommu.checks:idle"),
     proposals=late("iommu.proposals:proposals"),
 )

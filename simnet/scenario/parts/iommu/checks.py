@@ -1,13 +1,15 @@
-"""What mapping costs where buffers are mapped, and where that is not known."""
+"""What mapping costs where buffers are mapped, where that is not known, and what nothing reads."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from simnet.host.release import release
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.tree import DEFAULT, Path, Table, Tree, dotted
 from simnet.scenario.parts.iommu.knobs import FIRST
-from simnet.scenario.parts.iommu.schema import COSTS, SWITCHES, IommuKernel, maps
+from simnet.scenario.parts.iommu.schema import COSTS, SWITCHES, IommuKernel, maps, translates
 from simnet.scenario.parts.nic.schema import Nic
 
 _MAP: Final = (
@@ -67,3 +69,22 @@ def _assume(tree: Tree, path: Path, spec: Any, value: int, **known: Any) -> None
     if tree.provenance[dotted(path)].source == DEFAULT:
         text = {"unit": spec.unit, "text": spec.text(value)}
         tree.put(path, Parameter(value=value, state="assumed", **text, **known))
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    for place, host in effective.places.items():
+        vendor = host.cpu.vendor
+        switch = SWITCHES.get(vendor, "")
+        for maker, name in SWITCHES.items():
+            if maker != vendor:
+                yield f"{place}.kernel.{name}", f"{host.name} has no processor of this maker"
+        if not translates(host):
+            off = f"{switch} is off on {host.name}" if switch else f"{host.name} has none of x86"
+            unread = ["iommu_strict", *COSTS]
+            if getattr(host.kernel, switch, "off") == "off":
+                unread.append("iommu_passthrough")
+            else:
+                off = f"iommu.passthrough is 1 on {host.name}"
+            for name in unread:
+                yield f"{place}.kernel.{name}", f"no buffer is mapped: {off}"

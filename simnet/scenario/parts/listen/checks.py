@@ -1,11 +1,13 @@
-"""What short connections need."""
+"""What short connections need, and which settings they alone read."""
 
 import itertools
+from collections.abc import Iterator
 from typing import Final
 
 from simnet.host.release import release
 from simnet.net.listen.rules import FIRST
 from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.tree import Path, Table, Tree
 
@@ -19,6 +21,14 @@ _NOT_THERE: Final = {
     "gemodel_p_ppb": "gemodel_p",
     "rate_bps": "rate",
 }
+_ACCEPTS: Final = (
+    "somaxconn",
+    "tcp_max_syn_backlog",
+    "tcp_syncookies",
+    "tcp_abort_on_overflow",
+    "tcp_synack_retries",
+)
+_CONNECTS: Final = ("tcp_syn_retries",)
 
 
 def check_listen(tree: Tree, table: Table) -> None:
@@ -53,3 +63,15 @@ def check_host(tree: Tree, host: Path, table: Table) -> None:
     if kernel["system"] != "linux" or release(kernel["version"]) < FIRST:
         said = f"connection set-up of {kernel['system']} {kernel['version']} is not modelled"
         raise table.error(path, "workload.test", f"{said}: Linux 4.10 on", (*host, "kernel"))
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    peers = [f"peers[{number}]" for number in range(len(effective.peers))]
+    listens = effective.listen is not None
+    for host in peers if listens else [*peers, "host"]:
+        for field in _ACCEPTS:
+            yield f"{host}.kernel.{field}", "no connection is accepted there"
+    for host in ["host"] if listens else [*peers, "host"]:
+        for field in _CONNECTS:
+            yield f"{host}.kernel.{field}", "no connection begins there"

@@ -33,7 +33,7 @@ SUBJECT = Subject(
         ),
     ),
     check=late("netem.checks:check_bottleneck"),
-    idle=late("netem.idle:idle"),
+    idle=late("netem.checks:idle"),
     delayed_actions=late("netem.build:delayed_actions"),
     columns=late("netem.columns:COLUMNS"),
 )

@@ -43,7 +43,7 @@ SUBJECT = Subject(
             order=30,
         ),
     ),
-    idle=late("scale.idle:idle"),
+    idle=late("scale.checks:idle"),
     listings=late("scale.listings:LISTINGS"),
     columns=late("scale.columns:COLUMNS"),
     lifts=late("scale.lift:LIFTS"),

@@ -1,9 +1,11 @@
-"""What partitions that are clients of a file system have to fulfil together with it."""
+"""What partitions that are clients of a file system need, and which settings nothing reads."""
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from simnet.errors import InputError
 from simnet.scenario.core.checks import check_message
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.tree import Path, Table, Tree, dotted
 from simnet.scenario.parts.storage.checks import check_disk_model
 
@@ -12,6 +14,7 @@ _PERMILLE: Final = 1000
 _GRAIN_BYTES: Final = 4096
 _DISKS: Final = ("disk", "log_disk")
 _TESTS: Final = {"sas": ("20-test", "30-test"), "gpfsperf": ("create-seq", "read-seq", "mixrw-seq")}
+_LINKS: Final = ("storage.miimon_ps", "storage.retransmit_ps", "lpars.failover_ps")
 
 
 def check_clients(tree: Tree, table: Table) -> None:
@@ -148,3 +151,39 @@ def _check_workload(tree: Tree, table: Table) -> None:
     if tree.get(("run", "precision_permille")):
         message = "a run of jobs ends when they have ended: no precision"
         raise table.error(("run", "precision_permille"), "run.precision", message)
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    storage, scale = effective.storage, effective.scale
+    if effective.lpars is None or storage is None or scale is None:
+        return
+    if storage.mode != "802.3ad":
+        yield "storage.xmit_hash_policy", f"the servers' ports are in {storage.mode}, no hash"
+    yield "switch.load_balance", "the switch hashes all addresses and ports of a connection"
+    yield "switch.buffer_per_port_bytes", "no frame is dropped where flows are simulated"
+    if not effective.lan.pause:
+        yield "switch.pause_xoff_bytes", "the switch sends no pause"
+    for place in _LINKS:
+        yield place, "no link fails"
+    if not effective.workload.failed_disks:
+        yield "filesystem.nsd_raid_reconstruct_aggressiveness", "no disk fails"
+    block = scale.block_bytes // _MIB
+    yield "scale.maxblocksize_bytes", f"it only permits larger blocks: those here are of {block}M"
+    yield from _of_workload(effective, scale)
+
+
+def _of_workload(effective: Effective, scale: Any) -> Iterator[tuple[str, str]]:
+    """What the jobs do not need: the other workload's values, and prefetch where none is."""
+    if effective.workload.type == "sas":
+        yield "gpfsperf", "SAS jobs run, not gpfsperf"
+        return
+    yield "sas", "gpfsperf runs, not SAS jobs"
+    yield "workload.length_permille", "gpfsperf runs, not SAS jobs"
+    gpfsperf, test = effective.gpfsperf, effective.workload.test
+    if gpfsperf is None:
+        return
+    if test != "mixrw-seq":
+        yield "gpfsperf.readratio", f"{test} does not mix"
+    if gpfsperf.file_bytes <= scale.seq_discard_threshold_bytes:
+        yield "scale.seq_discard_threshold_bytes", "no file is larger"

@@ -17,9 +17,8 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     if not asks:
         for name in ("writes_bytes", "request_bytes", "response_bytes", "answers"):
             yield f"workload.{name}", f"test is {workload.test}, and requests are of test=tcp_rr"
-    yield from _polling("host", effective.host, effective)
-    for number, peer in enumerate(effective.peers):
-        yield from _polling(f"peers[{number}]", peer, effective)
+    for place, host in effective.places.items():
+        yield from _polling(place, host, effective)
 
 
 def _polling(place: str, host: Host, effective: Effective) -> Iterator[tuple[str, str]]:

@@ -1,10 +1,11 @@
-"""What steering of packets needs."""
+"""What steering of packets needs, and which settings of RFS nothing reads."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from simnet.errors import InputError
 from simnet.net.steering.version import steering_rules
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.core.tree import Path, Table, Tree
@@ -40,3 +41,15 @@ def check_steering(tree: Tree, place: Path, table: Table) -> None:
     if kernel["rps"] and not rules.hash_bits:
         message = f"Linux {kernel['version']} has no hash of its own: RPS needs 1 to 32 bits"
         raise table.error(bits, "system", message, (*path, "rps"))
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    for place, host in effective.places.items():
+        if not any(any(port.rps_flow_cnt) for port in host.ports):
+            why = "rps_flow_cnt is 0 for all queues, so RFS is off"
+            yield f"{place}.kernel.rps_sock_flow_entries", why
+        if not host.kernel.rps_sock_flow_entries:
+            for number in range(len(host.ports)):
+                why = "net.core.rps_sock_flow_entries is 0, so RFS is off"
+                yield f"{place}.ports[{number}].rps_flow_cnt", why

@@ -56,5 +56,5 @@ SUBJECT = Subject(
     check_host=late("udp.checks:check_host"),
     needs=late("udp.checks:needs"),
     columns=late("udp.columns:COLUMNS"),
-    idle=late("udp.idle:idle"),
+    idle=late("udp.checks:idle"),
 )

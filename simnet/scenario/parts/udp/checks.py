@@ -1,4 +1,4 @@
-"""What receiving datagrams needs."""
+"""What receiving datagrams needs, and which settings sockets of UDP alone read."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from simnet.host.release import release
 from simnet.net.udp.rules import FIRST
 from simnet.scenario.core.checks import asks_for
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need, ways
 from simnet.scenario.core.tree import Path, Table, Tree
@@ -17,6 +18,11 @@ _FLOW_PS: Final = 30 * 10**6
 SERVE: Final = "udp_serve"
 """The test whose workers answer."""
 _SENT: Final = {"udp_rr": ("request_bytes", "response_bytes"), "udp_send": ("message_bytes",)}
+_OF_SOCKETS: Final = {
+    "rmem_default_bytes": "it is for sockets of UDP: TCP's begin with the second of tcp_rmem",
+    "udp_mem_pages": "it is for sockets of UDP",
+}
+_SENDS: Final = "it is for sockets of UDP that send: TCP's begin with the second of tcp_wmem"
 
 
 def check_udp(tree: Tree, table: Table) -> None:
@@ -115,3 +121,22 @@ def needs(tree: Tree) -> Iterator[Need]:
     if "udp" in tree.values:
         place, count = ("udp", "flows"), tree.get(("udp", "flows"))
         yield Need(place, count, count, "flows", _FLOW_BYTES, _FLOW_PS)
+
+
+def idle(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing reads in a configuration, and why."""
+    hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
+    if effective.workload.test in {"udp_rr", "udp_send"}:
+        return
+    serves = effective.workload.test == SERVE
+    for host in hosts if serves else (*hosts, "host"):
+        yield f"{host}.kernel.wmem_default_bytes", _SENDS
+    if effective.udp is not None and not serves:
+        for field in ("answer_bytes", "batch", "sendmsg_cycles", "lock_cycles"):
+            yield f"udp.{field}", "nobody answers"
+    if effective.udp is None:
+        hosts.append("host")
+        yield "host.machine.memory_per_node_bytes", "it limits what sockets of UDP may have"
+    for host in hosts:
+        for field, why in _OF_SOCKETS.items():
+            yield f"{host}.kernel.{field}", why

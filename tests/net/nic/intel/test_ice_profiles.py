@@ -16,8 +16,7 @@ LIMITED = (
 
 
 @pytest.mark.parametrize(
-    ("version", "expected"),
-    [("5.13", FIRST), ("5.15", FIRST), ("5.16", LIMITED), ("6.6", LIMITED)],
+    ("version", "expected"), [("5.13", FIRST), ("5.15", FIRST), ("5.16", LIMITED), ("6.6", LIMITED)]
 )
 def test_profiles(version: str, expected: tuple[list[tuple[int, int]], ...]) -> None:
     found = profiles(version)

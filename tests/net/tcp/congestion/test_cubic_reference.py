@@ -230,11 +230,7 @@ def test_each_window_is_the_kernels(
             if kernel.snd_cwnd > 30_000:
                 break
         now += 700 if what == "rest" else 0
-        assert (window.count, window.k, window.origin) == (
-            kernel.cnt,
-            kernel.bic_k,
-            kernel.origin,
-        )
+        assert (window.count, window.k, window.origin) == (kernel.cnt, kernel.bic_k, kernel.origin)
         assert (window.last_max_cwnd, window.ack_ratio) == (
             kernel.last_max_cwnd,
             kernel.delayed_ack,

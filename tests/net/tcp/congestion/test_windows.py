@@ -123,10 +123,7 @@ def reduce(window: Congestion, cwnd: int | None = None) -> None:
     delayed_ack=st.booleans(),
 )
 @example(
-    name="bic",
-    cwnd=3,
-    steps=[("ack", 200, 2), ("loss", 1, 1), ("ack", 2000, 1)],
-    delayed_ack=True,
+    name="bic", cwnd=3, steps=[("ack", 200, 2), ("loss", 1, 1), ("ack", 2000, 1)], delayed_ack=True
 )
 @example(
     name="bic",

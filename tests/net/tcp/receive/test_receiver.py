@@ -67,10 +67,7 @@ class TestQuickAck:
         # the window keeps room for one segment back
         buffer += 4 * MSS // 3
         receiver = make(
-            rmem_default=buffer,
-            window_scaling=False,
-            moderate_rcvbuf=False,
-            rcvbuf_locked=True,
+            rmem_default=buffer, window_scaling=False, moderate_rcvbuf=False, rcvbuf_locked=True
         )
         settle(receiver)
         assert receiver.seq.rcv_wnd == window_bytes

@@ -80,14 +80,7 @@ class TestFirstOffer:
 
     @pytest.mark.parametrize(
         ("rcvbuf", "clamp"),
-        [
-            (1332, 999),
-            (2666, 2000),
-            (2668, 2000),
-            (4000, 2000),
-            (4001, 2001),
-            (5336, 3002),
-        ],
+        [(1332, 999), (2666, 2000), (2668, 2000), (4000, 2000), (4001, 2001), (5336, 3002)],
     )
     def test_room_for_a_segment_is_kept_back_where_two_are_left(
         self, rcvbuf: int, clamp: int

@@ -185,14 +185,7 @@ class Kernel:
     # -- an ACK
 
     def ack(
-        self,
-        ack: int,
-        blocks: list[Block],
-        *,
-        jiffy: int,
-        echo: int,
-        news: bool,
-        may_send: bool,
+        self, ack: int, blocks: list[Block], *, jiffy: int, echo: int, news: bool, may_send: bool
     ) -> None:
         """`tcp_ack`, without what grows the window."""
         prior = self.una
@@ -303,14 +296,7 @@ class Kernel:
         return self.now - self.queue[0].sent > self.rto
 
     def alert(  # noqa: C901, PLR0912, PLR0915 - one function in the kernel, too
-        self,
-        *,
-        duplicate: bool,
-        told: bool,
-        acked: int,
-        data_lost: bool,
-        echo: int,
-        may_send: bool,
+        self, *, duplicate: bool, told: bool, acked: int, data_lost: bool, echo: int, may_send: bool
     ) -> None:
         """`tcp_fastretrans_alert`."""
         self.echo = echo

@@ -63,10 +63,7 @@ acks = st.lists(
 @example(30, 9, [(0, 2, 0)] * 8 + [(1, 0, 1)] * 12)
 @settings(max_examples=examples(150))
 def test_each_window_in_recovery_is_the_kernels(
-    version: str,
-    segments: int,
-    hole: int,
-    found: list[tuple[int, int, int]],
+    version: str, segments: int, hole: int, found: list[tuple[int, int, int]]
 ) -> None:
     sender = make(cwnd=segments, sack=True, rules=sender_rules(version))
     sender.seq.write(400 * MSS, end_of_send=True)

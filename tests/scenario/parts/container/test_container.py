@@ -6,7 +6,7 @@ import pytest
 
 import simnet
 from simnet.scenario.core.load import load
-from simnet.scenario.parts.container.idle import idle
+from simnet.scenario.parts.container.checks import idle
 from simnet.study.run.result import Result
 
 NETWORK = "container network"
