@@ -550,6 +550,16 @@ RULES: Final[dict[str, Pair]] = {
         "pci/0000:17:00.0:\n  reporter tx\n    state error error 412 recover 411 last_dump\n",
         "pci/0000:17:00.0:\n  reporter tx\n    state healthy error 0 recover 0\n",
     ),
+    "hot-copies-for-all": perf("macvlan_broadcast", 28.21, 3.21),
+    "hot-entry": perf("entry_SYSCALL_64", 18.21, 3.21),
+    "mac-fifo": Pair(
+        "NIC statistics:\n     rx_packets: 1000000\n     IEEE_rx_macerr: 20000\n",
+        "NIC statistics:\n     rx_packets: 1000000\n     IEEE_rx_macerr: 2\n",
+    ),
+    "small-bucket": Pair(
+        "qdisc tbf 8001: dev eth0 root refcnt 2 rate 100Mbit burst 1600b lat 50ms\n",
+        "qdisc tbf 8001: dev eth0 root refcnt 2 rate 100Mbit burst 64Kb lat 50ms\n",
+    ),
     "ready": log("ESXTOP %RDY 18", "ESXTOP %RDY 1.8"),
     "throttled": Pair("nr_periods 1000\nnr_throttled 400\n", "nr_periods 1000\nnr_throttled 4\n"),
     "one-cpu-full": Pair(

@@ -21,6 +21,12 @@ _SENT: Final = re.compile(
 )
 _WAITING: Final = re.compile(r"\s*backlog \d+[KMG]?b (?P<packets>\d+)p\b")
 _NETEM: Final = re.compile(r"\b(?P<what>loss|delay|corrupt) (?P<value>[\d.]+\S*)")
+_BUCKET: Final = re.compile(
+    r".*\brate (?P<rate>[\d.]{1,12})(?P<unit>[KMG]?)bit"
+    r" burst (?P<burst>[\d.]{1,12})(?P<size>[KM]?)b\b.*"
+)
+_TIMES: Final = {"": 1, "K": 1e3, "M": 1e6, "G": 1e9}
+_SIZES: Final = {"": 1, "K": 1 << 10, "M": 1 << 20}
 _CGROUP: Final = re.compile(
     r"\s*(?:cpu\.stat:)?(nr_periods|nr_throttled|throttled_(?:usec|time)) (\d+)"
 )
@@ -40,6 +46,8 @@ def read(page: Page) -> Iterator[Fact]:
         elif head := (_QDISC.match(line) or _NO_DEV.match(line)):
             dev = head.groupdict().get("dev") or typed
             subject = f"{dev} {head['kind']} {head['handle']}".strip()
+            if head["kind"] == "tbf" and (bucket := _BUCKET.match(line)):
+                yield from _bucket(page, at, subject, bucket)
             if head["kind"] == "netem":
                 yield from _netem(page, at, dev, line)
         elif sent := _SENT.match(line):
@@ -56,6 +64,15 @@ def read(page: Page) -> Iterator[Fact]:
             yield Fact(
                 "cgroup", page.name.rpartition("/")[0], group[1], number(group[2]), page.name, at
             )
+
+
+def _bucket(page: Page, at: int, subject: str, found: re.Match[str]) -> Iterator[Fact]:
+    """Yield for how long the bucket lasts at its rate, in ms."""
+    rate = number(found["rate"]) * _TIMES[found["unit"]]
+    size = number(found["burst"]) * _SIZES[found["size"]]
+    if rate:
+        text = f"rate {found['rate']}{found['unit']}bit burst {found['burst']}{found['size']}b"
+        yield Fact("qdisc", subject, "bucket", 8e3 * size / rate, page.name, at, text)
 
 
 def _netem(page: Page, at: int, dev: str, line: str) -> Iterator[Fact]:

@@ -18,7 +18,7 @@ _MLX5: Final = "Linux Documentation/networking/device_drivers/ethernet/mellanox/
 _CURED_EL5: Final = (194, 3)
 _OWN_WORDS: Final = (
     r"(?:\b(?P<subject>[A-Za-z][\w.-]*): )?(?:[Tt]ransmit (?:queue )?timed out\b"
-    r"|TX timeout detected|[Tt]x timeout\b.*[Rr]eset|tx_timeout\b.*recovery level)"
+    r"|TX timeout (?:detected|on queue)|[Tt]x timeout\b.*[Rr]eset|tx_timeout\b.*recovery level)"
 )
 _EMULATED: Final = frozenset({"e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci"})
 _REUSED: Final = 0.3

@@ -142,6 +142,36 @@ RULES: Final = (
         ),
     ),
     Rule(
+        "hot-copies-for-all",
+        "protocol",
+        "Packets for all are copied for each member",
+        _NEEDS,
+        "20 % of CPU time",
+        "A broadcast or multicast is cloned for every port of a bridge or every macvlan, and each"
+        " copy goes through the stack: the work grows with their number.",
+        "Let only members have it (IGMP snooping, mcast_flood off, macvlan bclim or bc_queue_len);"
+        " keep the stream out of networks of containers.",
+        "Linux drivers/net/macvlan.c, macvlan_broadcast; net/bridge/br_forward.c, br_flood",
+        _hot(r"macvlan_broadcast|br_(multicast_)?flood|deliver_clone|maybe_deliver|skb_clone", 20),
+    ),
+    Rule(
+        "hot-entry",
+        "CPU",
+        "Entering and leaving the kernel takes CPU time",
+        _NEEDS,
+        "15 % of CPU time: without mitigations it is some 2 %",
+        "Each system call and interrupt pays for the mitigations of the processor's faults (PTI,"
+        " IBRS, retpolines), much on processors of 2011 to 2019: programs of small calls pay most.",
+        "Fewer calls (sendmmsg, recvmmsg, io_uring, larger writes), fewer interrupts; a newer"
+        " processor or kernel; mitigations=off only where all code is trusted.",
+        "Linux Documentation/admin-guide/hw-vuln/spectre.rst; arch/x86/entry/entry_64.S",
+        _hot(
+            r"entry_SYSCALL_64\w*|syscall_return_via_sysret|swapgs_restore_regs\w*|(__x86_)?indirect_thunk\w*"
+            r"|__x86_(indirect|return)_thunk\w*|entry_ibpb|srso_\w+|retbleed\w*",
+            15,
+        ),
+    ),
+    Rule(
         "hot-numa",
         "CPU",
         "The kernel moves memory between nodes all the time",

@@ -17,6 +17,7 @@ _POLICE: Final = "police 0x"
 _PFIFO: Final = re.compile(r"\b[pb]fifo")
 _USUAL: Final = 1000
 _ALL: Final = 1.01
+_BUCKET_MS: Final = 0.5
 _SHAPERS: Final = (" htb ", " tbf ", " hfsc ", " cake ")
 # of packets: held back where a rate is set; dropped by that queue to tell senders of it
 _HELD: Final = 0.1
@@ -79,6 +80,17 @@ def _flows_full(evidence: Evidence) -> Iterator[Found]:
             yield Hit(fact.subject, (fact,), said, min(weight_of(share) + 1, 100), "certain")
         else:
             yield Clear(fact, said if fact.value else "flows_plimit 0")
+
+
+def _small_bucket(evidence: Evidence) -> Iterator[Found]:
+    for fact in evidence.of("qdisc", "bucket"):
+        said = f"{fact.text}: the bucket lasts {fact.value:.2g} ms"
+        if fact.value < _BUCKET_MS:
+            dropped = evidence.value("qdisc", "dropped", fact.subject)
+            weight, sure = (90, "likely") if dropped else (38, "possible")
+            yield Hit(fact.subject, (fact,), said, weight, sure)
+        else:
+            yield Clear(fact, said)
 
 
 def _short(evidence: Evidence, port: str) -> Fact | None:
@@ -154,6 +166,19 @@ RULES: Final = (
         "man tc-fq; Linux net/sched/sch_fq.c, fq_enqueue",
         _flows_full,
         hides=("qdisc-drops",),
+    ),
+    Rule(
+        "small-bucket",
+        "qdisc",
+        "The bucket of a shaper is too small for its rate: {subject}",
+        "rate and burst of tc qdisc (tbf)",
+        "0.5 ms of the rate: less than a tick of 1,000 Hz, and a few large packets",
+        "A bucket that empties between two packets or ticks never lets the rate through, and what"
+        " waits is dropped.",
+        "A burst of a millisecond of the rate or more, 10 KiB for 10 Mbit/s at the least.",
+        "man tc-tbf, burst",
+        _small_bucket,
+        hides=("qdisc-drops", "shaped"),
     ),
     Rule(
         "policed",

@@ -105,6 +105,20 @@ RULES: Final = (
         hides=("link-dropped", "port-errors"),
     ),
     Rule(
+        "mac-fifo",
+        "card",
+        "The MAC of {subject} overflows before memory takes its frames",
+        "IEEE_rx_macerr of ethtool -S (driver fec)",
+        "1 packet in 10,000",
+        "The bus between an i.MX processor's MAC and memory carries less than the line: i.MX6 470"
+        " Mbit/s for both ways together. No ring is involved.",
+        "Flow control both ways (ethtool -A rx on tx on), so that the switch waits; a port on PCIe"
+        " or USB where more is needed.",
+        "Linux drivers/net/ethernet/freescale/fec_main.c, fec_stats; i.MX 6 erratum ERR004512",
+        counted(r"IEEE_rx_macerr"),
+        hides=("ring-full", "link-dropped", "port-errors"),
+    ),
+    Rule(
         "card-drops",
         "card",
         "{subject} drops what it received, by a counter of its driver",
