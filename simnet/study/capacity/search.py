@@ -101,17 +101,19 @@ class Plan:
         checks = len(_CHECKS_BELOW) + len(_CHECKS_ABOVE)
         return _BRACKETS + max(halvings, 0) + _BESIDE + checks
 
-    @property
-    def tail(self) -> float:
-        """Probability with which a single bound of long runs may err; all together 4 %."""
-        error = (1 - CONFIDENCE) * (1 - _GLANCING)
-        return error / (_MOST_LONG * len(self.looks) * self.limits.count)
+    def tail(self, place: int, *, short: bool) -> float:
+        """Probability with which a single bound of a load may err.
 
-    @property
-    def glancing_tail(self) -> float:
-        """That of short ones; all together 1 %."""
-        looks = self.most_loads * len(self.glances)
-        return (1 - CONFIDENCE) * _GLANCING / (looks * self.limits.count)
+        Args:
+            place: of the load among those that are judged so, from 1.
+            short: by short runs; all together err in 1 %, long ones in 4 %.
+        """
+        part, most, counts = (1 - _GLANCING, _MOST_LONG, self.looks)
+        if short:
+            part, most, counts = (_GLANCING, self.most_loads, self.glances)
+        shares = math.fsum(1 / number for number in range(1, most + 1))
+        error = (1 - CONFIDENCE) * part / (place * shares)
+        return error / (len(counts) * self.limits.count)
 
 
 @dataclass(frozen=True)
@@ -338,17 +340,20 @@ def _judge(
     """Replicate each load until it can be judged, or the last look."""
     judged = {one.load: known[one.load] for one in wanted if one.load in known}
     unseen = [one.load for one in wanted if one.load not in judged]
-    judged |= _replicated(plan, unseen, measure, short=True)
+    judged |= _replicated(plan, unseen, len(known), measure, short=True)
     near = [one.load for one in wanted if one.long and judged[one.load].is_near]
-    judged |= _replicated(plan, near, measure, short=False)
+    before = sum(not one.short for one in known.values())
+    judged |= _replicated(plan, near, before, measure, short=False)
     return [judged[one.load] for one in wanted]
 
 
 def _replicated(
-    plan: Plan, loads: Sequence[int], measure: Measure, *, short: bool
+    plan: Plan, loads: Sequence[int], before: int, measure: Measure, *, short: bool
 ) -> dict[int, Judged]:
-    """Replicate loads by short or long runs."""
-    counts, tail = (plan.glances, plan.glancing_tail) if short else (plan.looks, plan.tail)
+    """Replicate loads by short or long runs; as many as `before` were judged so already."""
+    counts = plan.glances if short else plan.looks
+    places = enumerate(loads, before + 1)
+    tails = {load: plan.tail(place, short=short) for place, load in places}
     samples: dict[int, list[Sample]] = {load: [] for load in loads}
     judged: dict[int, Judged] = {}
     left = list(loads)
@@ -364,7 +369,7 @@ def _replicated(
         for run in runs:
             samples[run.load].append(measured[run])
         for load in left:
-            quantities = criteria(samples[load], plan.limits, tail)
+            quantities = criteria(samples[load], plan.limits, tails[load])
             judged[load] = Judged(load, count, quantities, short)
         left = [load for load in left if judged[load].verdict == "undecided"]
     return judged

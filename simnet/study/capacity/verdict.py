@@ -27,9 +27,11 @@ level: Berger, Technometrics 24 (1982) 295), and fails when one lies beyond it. 
 replications are run, up to a last look, after which it stays undecided.
 
 Each look at each load is a chance to err, and so is each limit. All of them together err with at
-most 5 % (Boole's inequality; Law, Simulation Modeling and Analysis, on multiple measures): the
-level of a single bound is that divided by their number. The more replications, the less it
-matters: with 32 of them a bound lies 4 standard errors from the mean instead of 2.
+most 5 % (Boole's inequality; Law, Simulation Modeling and Analysis, on multiple measures). Most
+searches end after a few loads, so the second load may err half as often as the first, the third a
+third as often (Lan and DeMets, Biometrika 70 (1983) 659, on spending an error). The more
+replications, the less it matters: with 32 of them a bound lies 4 standard errors from the mean
+instead of 2.
 """
 
 import math
