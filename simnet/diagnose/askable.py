@@ -10,7 +10,7 @@ from typing import Final
 
 from simnet.diagnose.described import Described, Host
 from simnet.diagnose.diagnosis import Diagnosis, Finding
-from simnet.diagnose.prediction import Prediction
+from simnet.diagnose.prediction import WOULD_TELL, Prediction
 from simnet.errors import InputError
 from simnet.study.whatif.tuning import read_tuning
 from simnet.study.work.cases import Member, case_of
@@ -30,11 +30,26 @@ def askable(found: Diagnosis, described: Described) -> Diagnosis:
     asked = [action.whatif for one in found.findings for action in one.hit.actions if action.whatif]
     if not asked:
         return found
+    load = ""
     try:
         refused = _refused(asked, described.host)
+        if _is_assumed(described.host):
+            load = f"the load is not in the files, and an import assumes one; {WOULD_TELL}"
     except InputError as error:
         refused = dict.fromkeys(asked, error.message)
-    return replace(found, findings=tuple(_without(one, refused) for one in found.findings))
+    findings = (_of_load(_without(one, refused), load) for one in found.findings)
+    return replace(found, findings=tuple(findings))
+
+
+def _is_assumed(host: Host) -> bool:
+    return Member(case_of(host.scenario, None, (), ())).effective().workload.assumed
+
+
+def _of_load(one: Finding, load: str) -> Finding:
+    """Return a finding that says of a cure that may be asked for why nobody knows its load."""
+    if not load or one.prediction is not None or not any(a.whatif for a in one.hit.actions):
+        return one
+    return replace(one, prediction=Prediction(whatif="", why=load))
 
 
 def _refused(asked: Iterable[str], host: Host) -> dict[str, str]:

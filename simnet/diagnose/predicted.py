@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simnet.diagnose.described import Described
 from simnet.diagnose.diagnosis import Diagnosis, Finding
-from simnet.diagnose.prediction import Moves, Prediction
+from simnet.diagnose.prediction import WOULD_TELL, Moves, Prediction
 from simnet.errors import InputError
 from simnet.study.run.measures import LOSS
 from simnet.study.whatif.plain import plain
@@ -25,7 +25,6 @@ _MEMBERS: Final = 8
 # places where packets are lost by a queue that is full
 _LOSES: Final = frozenset({"ring", "qdisc"})
 _WORKLOAD: Final = "workload: "
-_WOULD_TELL: Final = "sar -n DEV, two samples of ethtool -S or the output of a test would tell"
 
 
 def predicted(
@@ -67,7 +66,7 @@ def _answers(
         host, scenario = described.host
         if not host.load:
             said = [one for one in host.notes if one.startswith(_WORKLOAD)]
-            why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {_WOULD_TELL}"
+            why = f"{said[0].removeprefix(_WORKLOAD) if said else 'no load'}; {WOULD_TELL}"
             return {cure: Prediction(whatif=cure, why=why) for cure in cures}
         given: dict[str, Any] = {"seeds": _PAIRS, "members": _MEMBERS, "jobs": jobs}
         answer = whatif(scenario, cures, progress=progress, **given)

@@ -1,8 +1,13 @@
 """What a cure would change, as a diagnosis has it."""
 
+from typing import Final
+
 from pydantic import Field
 
 from simnet.rows import Row
+
+WOULD_TELL: Final = "sar -n DEV, two samples of ethtool -S or the output of a test would tell"
+"""What shows the load that a prediction is of."""
 
 
 class Moves(Row):

@@ -69,6 +69,8 @@ def moved_tail(judged: Judged) -> list[Change]:
 
 def next_step(found: WhatIf, judged: Judged) -> str:
     """What would make an open answer a clear one; empty where it is clear, or nobody knows."""
+    if judged.verdict == "cannot tell" and not judged.decided_by:
+        return "what this host carries would tell: sar -n DEV, a test, two samples of ethtool -S"
     decided = next((one for one in judged.changes if one.metric == judged.decided_by), None)
     if judged.verdict != "cannot tell" or decided is None or decided.hull is None:
         return ""

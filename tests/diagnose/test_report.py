@@ -75,7 +75,9 @@ def test_each_verdict_has_a_report(tmp_path: Path, text: str, status: int, said:
 def test_a_saved_document_gives_the_same_report(tmp_path: Path) -> None:
     direct = report(tmp_path, PASTE, 1)
     saved = tmp_path / "found.json"
-    saved.write_text(diagnose([str(tmp_path / "paste.txt")]).to_json(), "utf-8")
+    with pytest.raises(SystemExit) as caught:
+        main(["diagnose", str(tmp_path / "paste.txt"), "--out", str(saved)])
+    assert caught.value.code == 1
     with pytest.raises(SystemExit) as caught:
         main(["report", str(saved), "--out", str(tmp_path / "later.html")])
     assert caught.value.code == 0

@@ -162,7 +162,7 @@ def _assumed(host: ReadHost, place: _Place) -> Load:
             f" {min(count, _MOST_STREAMS)} to the host, as fast as they can, are assumed, as"
             " nothing says what they carry"
         )
-    text = _stream(place, connections=min(max(count, 1), _MOST_STREAMS))
+    text = _stream(place, connections=min(max(count, 1), _MOST_STREAMS)) + "assumed = true\n"
     return Load(text, _TEST_OF["stream"], notes=(Note(note, Rank.LOAD),))
 
 

@@ -348,6 +348,14 @@ class Effective(_WithParts):
         line = "uncalibrated: every cost of the system's processor is an estimate"
         return (f"{line}, so trust comparisons more than numbers",)
 
+    @property
+    def unlike(self) -> tuple[str, ...]:
+        """A line for people if nothing tells what the system really carries."""
+        if not self.workload.assumed:
+            return ()
+        line = "the load is assumed: no file says what this host carries"
+        return (f"{line}; --set assumed=off says that the scenario's [workload] is right",)
+
     def digest(self) -> str:
         """Return 16 hexadecimal digits that depend on every value, and on nothing else.
 

@@ -86,6 +86,9 @@ class Workload(Section):
             ("auto", "ends", "machines"),
         ),
     ] = "auto"
+    assumed: Annotated[
+        bool, Flag("nothing tells what the system really carries: this stands for it")
+    ] = False
 
 
 class Run(Section):

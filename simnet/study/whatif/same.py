@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AS_IT_IS: Final = "that is how the system is already"
 _NOT_READ: Final = "nothing of this system reads it"
-_NOT_USED: Final = "nothing in these runs made use of it"
+NOT_USED: Final = "nothing in these runs made use of it"
 
 
 def same(before: Sequence[Result], after: Sequence[Result]) -> bool:
@@ -46,7 +46,7 @@ def why_same(base: Effective, tuned: Sequence[Effective]) -> str:
     said = [text for one in tuned for text in _of_subjects(base, one)]
     if said:
         return said[0]
-    return _NOT_USED if any(is_read(base, one) for one in tuned) else _NOT_READ
+    return NOT_USED if any(is_read(base, one) for one in tuned) else _NOT_READ
 
 
 def values_read(effective: Effective) -> Any:

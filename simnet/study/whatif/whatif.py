@@ -41,7 +41,7 @@ from simnet.study.whatif.alternative import Alternative, alternatives_to
 from simnet.study.whatif.full import filled
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
-from simnet.study.whatif.same import AS_IT_IS, same, values_read, why_same
+from simnet.study.whatif.same import AS_IT_IS, NOT_USED, is_read, same, values_read, why_same
 from simnet.study.whatif.settled import settled
 from simnet.study.whatif.verdict import (
     Answer,
@@ -295,7 +295,8 @@ def _importing(progress: Progress | None) -> Progress:
 
 def _unclear(base: Effective, alternative: Alternative, judged: Judged) -> bool:
     """Whether more runs could tell what these cannot."""
-    return judged.verdict == "cannot tell" and _differs(base, alternative)
+    told = judged.verdict != "cannot tell" or not judged.decided_by
+    return not told and _differs(base, alternative)
 
 
 def _said(look: Look, judged: Mapping[str, Judged]) -> str:
@@ -351,7 +352,7 @@ def _judged(
     changed = changes(before, after, drawn, model, error=look.error, deciding=deciding)
     decided = verdict(changed, aim, max_p99_us=rule.max_p99_us, last=look.last)
     decided = vetoed(decided, before, after, look.error)
-    answer, reason = decided.answer, decided.sentence
+    answer, reason, decided_by = decided.answer, decided.sentence, decided.metric
     spoilt, why = inconclusive((*before, *after, *found.drawn[base_case], *found.drawn[case]))
     if spoilt:
         answer, reason = "cannot tell", why
@@ -363,6 +364,9 @@ def _judged(
         reason = "nothing of it is modelled" if ignored else AS_IT_IS
     elif answer == "no difference" and same(before, after):
         reason = f"changes nothing here: {why_same(base, [tuned])}"
+        if base.workload.assumed and is_read(base, tuned):
+            answer, decided_by = "cannot tell", ""
+            reason = f"{NOT_USED}, and what this host carries is not known: this load is assumed"
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
     if unknown:
         answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"
@@ -371,7 +375,7 @@ def _judged(
         tuning=alternative.tuning.text,
         description=alternative.tuning.description,
         verdict=answer,
-        decided_by=decided.metric,
+        decided_by=decided_by,
         reason=reason,
         pairs=len(before),
         changes=changed,
