@@ -13,6 +13,7 @@ from simnet.scenario.core.load import load
 from simnet.scenario.scenarios import find_scenario
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
+from tests.house.examples import examples
 
 MS = 10**9
 # one worker that is far slower than anything else, and visitors one by one
@@ -180,7 +181,7 @@ chosen_loads = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(chosen_loads)
 def test_each_connection_is_answered_reset_given_up_or_under_way(chosen: dict[str, Any]) -> None:
     given_ = {name: str(value) for name, value in chosen.items()}
