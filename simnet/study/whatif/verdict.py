@@ -403,7 +403,10 @@ class _Scales:
         if all(map(self._is_little, aim.criteria)) and (last or not self._hoped()):
             return self._verdict("no difference", aim.criteria[-1])
         still_open = [one for one in aim.criteria if self._way(one) is None]
-        return self._verdict("cannot tell", *still_open[:1] or aim.criteria[:1])
+        # what most is at stake of
+        return self._verdict(
+            "cannot tell", max(still_open or aim.criteria, key=lambda one: abs(self._value(one)))
+        )
 
     def _change(self, one: Criterion) -> Change | None:
         return self._found.get(one.metric)

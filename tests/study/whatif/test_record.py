@@ -68,7 +68,7 @@ def test_most_changes_on_real_hosts_go_as_predicted() -> None:
     for some in (found, found.unseen):
         right, wrong = some.count("right"), some.count("wrong")
         assert right > 0.9 * (right + wrong)
-        assert some.count("abstained") < 0.3 * len(some.changes)
+        assert some.count("abstained") < len(some.changes) / 3
         assert some.coverage > 0.9
 
 
