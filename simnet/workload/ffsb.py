@@ -7,19 +7,12 @@ likewise, with an fsync at the end if the group has `fsync_file`. Offsets are mu
 (`alignio`).
 """
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simnet.kernel.random import stream
-from simnet.storage.files.page_cache import OpenFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.storage.files.files import File, FileSystem
-    from simnet.storage.files.page_cache import PageCache, Process, Steps
+from simnet.storage.files.files import File, FileSystem
+from simnet.storage.files.page_cache import OpenFile, PageCache, Process, Steps
 
 _PAGE_BYTES = 4096
 _OPERATIONS = ("read", "readall", "write", "writeall")

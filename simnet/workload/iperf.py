@@ -6,19 +6,11 @@ run at ticks that lasts until the next one. What sends and receives is a `TcpWri
 and a `TcpReader`, as netperf is.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.host.accounting import PROCESS_LEVEL, USER
-from simnet.host.cpu import Occupation
-from simnet.host.scheduler import Task
+from simnet.host.costs import Costs
+from simnet.host.cpu import Cpu, Occupation
+from simnet.host.scheduler import Scheduler, Task
 from simnet.kernel.priority import CPU
-
-if TYPE_CHECKING:
-    from simnet.host.costs import Costs
-    from simnet.host.cpu import Cpu
-    from simnet.host.scheduler import Scheduler
 
 _NONE, _LOOKING = range(2)
 

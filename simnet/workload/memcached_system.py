@@ -4,25 +4,19 @@ A connection goes to the worker of the queue that receives its frames (memcached
 `SO_INCOMING_NAPI_ID`). Connections are established when the simulation begins.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from simnet.host.machine import Machine
+from simnet.host.softirq.napi_instance import NapiInstance
 from simnet.kernel.random import stream
+from simnet.kernel.simulator import Simulator
 from simnet.kernel.watch import counted
 from simnet.net.tcp.epoll import Epoll
+from simnet.workload.far_side import FarSide
 from simnet.workload.memcached import MemcachedConnection, MemcachedWorker
 from simnet.workload.mutilate import Gaps, MutilateConnection, MutilateThread, Requests
 from simnet.workload.netperf import Start
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from simnet.host.machine import Machine
-    from simnet.host.softirq.napi_instance import NapiInstance
-    from simnet.kernel.simulator import Simulator
-    from simnet.workload.far_side import FarSide
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,15 @@ Source: `elevator_switch` in block/elevator.c of Linux 2.6.18: requests bypass b
 the last one that the old scheduler knows is complete, which is looked at every 10 ms.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Protocol, cast
 
 from simnet.spelling import nearest
 from simnet.storage.block.anticipatory import Anticipatory
 from simnet.storage.block.cfq import Cfq
 from simnet.storage.block.deadline import Deadline
-from simnet.storage.block.elevator import Elevator
+from simnet.storage.block.elevator import Elevator, ScheduledQueue
 from simnet.storage.block.noop import Noop
 from simnet.storage.block.request import Request
-
-if TYPE_CHECKING:
-    from simnet.storage.block.elevator import ScheduledQueue
 
 ELEVATORS: dict[str, type[Elevator]] = {
     elevator.name: elevator for elevator in (Noop, Anticipatory, Deadline, Cfq)

@@ -10,14 +10,16 @@ Pages are found by file, each file's states in one array of bytes. When memory i
 clean pages go, as they come from files that are read once (the inactive list).
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simnet.host.cpu import Cpu
+from simnet.host.iowait import IowaitClock
+from simnet.host.machine import Machine
 from simnet.host.thread import Thread
+from simnet.kernel.environment import Environment
 from simnet.storage.block.request import READ, Bio, IoContext
 from simnet.storage.files.files import (
     ABSENT,
@@ -30,12 +32,6 @@ from simnet.storage.files.files import (
     File,
 )
 from simnet.storage.files.readahead import FileReadahead
-
-if TYPE_CHECKING:
-    from simnet.host.cpu import Cpu
-    from simnet.host.iowait import IowaitClock
-    from simnet.host.machine import Machine
-    from simnet.kernel.environment import Environment
 
 Steps = Generator[Any, Any, None]
 

@@ -5,17 +5,11 @@ runs while more than the background limit is dirty, the other at every interval 
 dirty too long. Both leave a congested queue alone for a while.
 """
 
-from __future__ import annotations
+from collections.abc import Generator, Sequence
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-from simnet.storage.files.page_cache import WritebackControl
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from simnet.storage.files.files import FileSystem
-    from simnet.storage.files.page_cache import PageCache, Process, Steps
+from simnet.storage.files.files import FileSystem
+from simnet.storage.files.page_cache import PageCache, Process, Steps, WritebackControl
 
 _CHUNK_PAGES = 1024
 

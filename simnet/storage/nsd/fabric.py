@@ -8,21 +8,14 @@ When a link goes, what was in flight is lost. TCP sends it again when its retran
 expires, which helps once there is another way: the timer doubles until then.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.kernel.component import Component
 from simnet.kernel.priority import NIC
 from simnet.kernel.random import stream
-from simnet.net.fluid.flow import FlowLink
+from simnet.kernel.simulator import Simulator
+from simnet.net.fluid.flow import Flow, FlowLink
 from simnet.net.fluid.flow_fabric import FlowFabric
 from simnet.net.fluid.lag import Address, Lag
-
-if TYPE_CHECKING:
-    from simnet.kernel.simulator import Simulator
-    from simnet.net.fluid.flow import Flow
-    from simnet.storage.nsd.model import FabricModel, PortModel
+from simnet.storage.nsd.model import FabricModel, PortModel
 
 _TO_SERVER, _TO_CLIENT = 0, 1
 _LOOK, _TICK, _OVER = 0, 1, 2

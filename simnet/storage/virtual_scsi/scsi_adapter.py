@@ -6,13 +6,9 @@ Source: drivers/scsi/ipr.h of Linux 2.6 (`IPR_MAX_CMD_PER_LUN`: "outstanding ops
 devices not running tagged command queuing").
 """
 
-from __future__ import annotations
-
 from collections import deque
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simnet.storage.disk.command import Command, Target
+from simnet.storage.disk.command import Command, Target
 
 
 class UntaggedAdapter:
