@@ -1,7 +1,5 @@
 """A slip in what is typed is told before what takes long is imported or started."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
