@@ -11,7 +11,7 @@ from simnet.errors import InputError
 from simnet.scenario.scenarios import find_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from simnet.scenario.core.effective import Effective
     from simnet.study.work.cases import Case
@@ -127,18 +127,48 @@ def case_to_simulate(
     assignments: tuple[str, ...],
     tunings: tuple[str, ...],
     apply: tuple[str, ...],
+    *,
+    jobs: int | None,
+    asked: Sequence[str] = (),
+    scheduler: str | None = None,
     **_more: Any,
 ) -> Case:
-    """Return the case that the options choose, which can be simulated.
+    """Return the case that the options choose, which can be simulated, with workers for it.
 
-    A command asks for it before workers are started, and before what simulates is imported: one
-    slip in a name would cost a second of two processors.
+    They start while it is read if all that is named stands in the scenario's file, and else only
+    when it has been: one slip in a name would cost a second of two processors. What simulates is
+    imported afterwards. `asked` are tunings that the case is to be compared with; a scheduler of
+    Dask has workers of its own.
     """
+    named = (part for one in (*tunings, *asked) for part in one.split("+"))
+    known = not assignments and not apply and _defined(scenario).issuperset(named)
+    if known and scheduler is None:
+        _expect(jobs)
     from simnet.study.work.cases import Member, case_of
 
     case = case_of(scenario, settings_of(assignments), tunings, apply)
     Member(case).effective()
+    if asked:
+        from simnet.study.whatif.alternative import alternatives_to
+
+        alternatives_to(case, asked)
+    if scheduler is None:
+        _expect(jobs)
     return case
+
+
+def _defined(scenario: str) -> set[str]:
+    """Return the names of the tunings in a scenario's file."""
+    from simnet.scenario.core.toml import read
+
+    tunings = read(find_scenario(scenario)).data.get("tunings", {})
+    return set(tunings) if isinstance(tunings, dict) else set()
+
+
+def _expect(jobs: int | None) -> None:
+    from simnet.study.work.workers import expected
+
+    expected(jobs)
 
 
 def effective(

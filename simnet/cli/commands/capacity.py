@@ -76,9 +76,6 @@ def capacity_command(
     cannot determine it as precisely as was asked for.
     """
     case_to_simulate(scenario, assignments, **options)
-    from simnet.study.work.workers import expected
-
-    expected(options["jobs"])
     from simnet.report.capacity import capacity as text
     from simnet.report.capacity import judged
     from simnet.report.progress import progress, said, terminal

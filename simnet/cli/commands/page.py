@@ -45,7 +45,7 @@ def page_command(
 
         serve(None, port=port, opened=_opened)
         return
-    base = case_to_simulate(scenario, assignments, tunings, apply)
+    base = case_to_simulate(scenario, assignments, tunings, apply, jobs=1)
     from simnet.page.offer import offer_of
     from simnet.page.serve import serve
     from simnet.study.work.cases import Member

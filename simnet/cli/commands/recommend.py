@@ -72,9 +72,6 @@ def recommend_command(
     are too wide to tell.
     """
     base = case_to_simulate(scenario, assignments, **options)
-    from simnet.study.work.workers import expected
-
-    expected(options["jobs"])
     from simnet.report.progress import progress
     from simnet.report.search.recommend import recommendation
     from simnet.study.recommend.recommend import recommend

@@ -53,9 +53,6 @@ def screen_command(
     --sobol, up to five of those that matter are then varied together (Sobol's indices).
     """
     case_to_simulate(scenario, assignments, **options)
-    from simnet.study.work.workers import expected
-
-    expected(options["jobs"])
     from simnet.report.progress import progress
     from simnet.report.search.screen import screen as text
     from simnet.study.screen.screen import screen

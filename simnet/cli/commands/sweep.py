@@ -115,10 +115,6 @@ def sweep_command(
 
         measure(best)
     case_to_simulate(scenario, assignments, **options, tunings=())
-    from simnet.study.work.workers import expected
-
-    if options["scheduler"] is None:
-        expected(options["jobs"])
     options |= {"tunings": tunings, "settings": settings_of(assignments)}
     options["confirm"] = _confirm(yes=options.pop("yes"))
     folder = options.pop("into")

@@ -117,13 +117,7 @@ def whatif_command(
             raise InputError(sentence, key="TUNING")
         answer(folded(f"cannot tell: {sentence}"))
         context.exit(Status.NO_ANSWER)
-    from simnet.study.whatif.alternative import alternatives_to
-
-    base = case_to_simulate(scenario, assignments, **options)
-    alternatives_to(base, asked)
-    from simnet.study.work.workers import expected
-
-    expected(options["jobs"])
+    base = case_to_simulate(scenario, assignments, **options, asked=asked)
     from simnet.report.progress import progress, said, terminal
     from simnet.study.whatif.whatif import whatif
 
