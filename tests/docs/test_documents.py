@@ -59,4 +59,6 @@ def test_a_command_that_is_only_shown_has_legal_options() -> None:
     for name, *words in asked:
         command = _simnet.get_command(click.Context(_simnet), name)
         assert command is not None, name
-        command.make_context(name, words).close()
+        # a reader's own host has another name
+        own = ["web-25g" if word.endswith("/scenario.toml") else word for word in words]
+        command.make_context(name, own).close()
