@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from simnet.cli.options import case_to_simulate
+from simnet.study.work import workers
+from simnet.study.work.cases import Member
+
 SCENARIO = "web-25g"
 LOADED = """
 import sys
@@ -55,6 +59,10 @@ def test_a_file_that_breaks_off_is_not_taken_for_a_scenario(tmp_path: Path) -> N
             "irqbalanc: unknown knob; did you mean irqbalance?",
         ),
         (
+            ("whatif", SCENARIO, "fixed-50us+rps-al"),
+            "rps-al: unknown tuning; did you mean rps-all?",
+        ),
+        (
             ("recommend", SCENARIO, "--tuning", "rps-al"),
             "--tuning: rps-al: unknown tuning; did you mean rps-all?",
         ),
@@ -74,3 +82,17 @@ def test_what_simulates_is_not_imported_for_a_slip(
     said, loaded = _loaded(*arguments)
     assert said == f"simnet: {expected}\n"
     assert loaded.isdisjoint(SIMULATES)
+
+
+@pytest.mark.parametrize(
+    ("tuning", "expected"),
+    [("rps-all", ["workers", "read", "workers"]), ("affinity", ["read", "workers"])],
+)
+def test_workers_start_at_once_for_names_of_the_scenario_s_file(
+    tuning: str, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    monkeypatch.setattr(workers, "expected", lambda _jobs: order.append("workers"))
+    monkeypatch.setattr(Member, "effective", lambda _member: order.append("read"))
+    case_to_simulate(SCENARIO, (), (tuning,), (), jobs=2)
+    assert order == expected
