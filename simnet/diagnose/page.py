@@ -18,7 +18,7 @@ _TROUBLE: Final = re.compile(
     r"|smartspeed|carrier|mdd event|i/o|flooding|driver issue|adapter|controller|not responding"
     r"|timeout|conn error|clocksource|allocation failure|suspect gro|module|insufficient power|tsc"
     r"|bad_offload|caps=\(0x|detached|removed|health|isn.t alive|power state|unrecoverable|heated"
-    r"|temperature|data path switched|voltage|%rdy|\b4[0-4] ?m(?:s|illi)"
+    r"|temperature|data path switched|voltage|%rdy|\b40 ?m(?:s|illi)"
 )
 _PORT: Final = r"(?!-)[A-Za-z][\w.@-]{0,14}"
 _IN_NAME: Final = re.compile(

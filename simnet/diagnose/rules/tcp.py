@@ -16,6 +16,8 @@ _WINDOW: Final = 1 << 20
 # busy for less tells nothing
 _LONG_MS: Final = 1000
 _MOSTLY: Final = 0.8
+# of ip_local_port_range, as it comes
+_LOCAL_PORTS: Final = "32768 60999"
 
 
 def _somaxconn(evidence: Evidence, _subject: str) -> tuple[Action, ...]:
@@ -105,10 +107,10 @@ def _used_up(evidence: Evidence) -> Iterator[Found]:
     """Ports for connections that this host opens, against those that wait for their time to end."""
     waiting = evidence.last("sockets", "timewait")
     may = evidence.last("sysctl", r"net\.ipv4\.ip_local_port_range")
-    first, *last = [number(word) for word in (may.text.split() if may else ["32768", "60999"])]
-    if waiting is None or len(last) != 1:
+    ends = [number(word) for word in (may.text if may else _LOCAL_PORTS).split()]
+    if waiting is None or len(ends) != 2:  # noqa: PLR2004 - first and last
         return
-    ports = last[0] - first + 1
+    ports = ends[1] - ends[0] + 1
     said = f"timewait {waiting.shown}; {ports:,.0f} ports to open connections from"
     if waiting.value < _MOSTLY * ports:
         yield Clear(waiting, said)
@@ -168,7 +170,7 @@ RULES: Final = (
         "protocol",
         "Something waits for an acknowledgement that is delayed",
         "words of a description: a time of 40 ms",
-        "40 to 44 ms, said of a latency or a wait: a receiver acknowledges that late at the least",
+        "40 ms, said of a latency or a wait: a receiver acknowledges that late at the least",
         "A program writes twice and then reads: Nagle's algorithm holds the second part until the"
         " first is acknowledged, and the other end, which has nothing to answer yet, does that"
         " after 40 ms.",
@@ -177,7 +179,7 @@ RULES: Final = (
         "RFC 896; RFC 1122, 4.2.3.2 and 4.2.3.4; Linux include/net/tcp.h, TCP_DELACK_MIN",
         logged(
             r"(?i)\b(?:p9\d\w*|latenc\w+|delay\w*|stall\w*|hang\w*|pauses?|takes?|took|waits?|slow\w*)\b"
-            r"[^.\n]{0,60}?\b4[0-4] ?(?:ms\b|millisec)",
+            r"[^.\n]{0,60}?\b40 ?(?:ms\b|millisec)",
             weight=34,
             sure="possible",
         ),
