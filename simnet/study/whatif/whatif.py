@@ -41,7 +41,7 @@ from simnet.study.whatif.alternative import Alternative, alternatives_to
 from simnet.study.whatif.full import filled
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
-from simnet.study.whatif.same import AS_IT_IS, NOT_USED, is_read, same, values_read, why_same
+from simnet.study.whatif.same import AS_IT_IS, NOT_USED, same, values_read, why_same
 from simnet.study.whatif.settled import settled
 from simnet.study.whatif.verdict import (
     Answer,
@@ -363,10 +363,11 @@ def _judged(
         answer = "cannot tell" if ignored else "no difference"
         reason = "nothing of it is modelled" if ignored else AS_IT_IS
     elif answer == "no difference" and same(before, after):
-        reason = f"changes nothing here: {why_same(base, [tuned])}"
-        if base.workload.assumed and is_read(base, tuned):
+        idle = why_same(base, [tuned])
+        reason = f"changes nothing here: {idle}"
+        if idle == NOT_USED and base.workload.assumed:
             answer, decided_by = "cannot tell", ""
-            reason = f"{NOT_USED}, and what this host carries is not known: this load is assumed"
+            reason = f"{idle}, and what this host carries is not known: this load is assumed"
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
     if unknown:
         answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"

@@ -686,3 +686,14 @@ def test_what_nothing_made_use_of_is_open_where_the_load_is_assumed() -> None:
         assert (one.verdict, one.pairs) == (answer, 2)
         assert one.reason.endswith(told)
         assert any("load is assumed" in remark for remark in found.remarks) == (assumed == "on")
+
+
+def test_a_reason_that_holds_for_any_load_is_told_also_where_it_is_assumed() -> None:
+    settings = {"nodes": "1", "assumed": "on"}
+    found = whatif(
+        SCENARIO, "irqbalance=off", seeds=2, members=0, duration="2 ms", warm_up="2 ms", jobs=1,
+        settings=settings, store=NOWHERE,
+    )  # fmt: skip
+    (one,) = found.tunings
+    assert one.verdict == "no difference"
+    assert "irqbalance is not simulated here" in one.reason
