@@ -9,6 +9,7 @@ from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import percent
 from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
+from simnet.diagnose.rules.paths.reordering import COUNTERS, MANY
 from simnet.printable import typed
 
 _BONDING: Final = "Linux Documentation/networking/bonding.rst"
@@ -20,7 +21,6 @@ _ENOUGH_A_SECOND: Final = 1000
 _TIMES_EVEN: Final = 1.6
 _NEARLY_ALL: Final = 0.9
 _TURNS: Final = re.compile(r"round-robin|balance-rr")
-_REORDERED: Final = 10_000
 _NOBODY: Final = "00:00:00:00:00:00"
 
 
@@ -97,12 +97,12 @@ def _in_turn(evidence: Evidence) -> Iterator[Found]:
     modes = [
         one for one in evidence.of("bond", "Bonding Mode") if _TURNS.search(one.text)
     ] or evidence.of("bonding", "mode")
-    counts = evidence.of("snmp", "TcpExtTCP(?:SACK|TS|Reno|FACK)Reorder")
+    counts = evidence.of("snmp", COUNTERS)
     reordered = max(counts, key=lambda one: one.value, default=None)
     for mode in modes[:1]:
         facts = (mode,) if reordered is None else (mode, reordered)
         said = f"mode {mode.text}"
-        many = reordered is not None and reordered.value >= _REORDERED
+        many = reordered is not None and reordered.value >= MANY
         if many and reordered is not None:
             said += f", {reordered.name} {reordered.shown}"
         yield Hit(mode.subject, facts, said, 66 if many else 34, "likely" if many else "possible")
@@ -131,6 +131,7 @@ RULES: Final = (
         "Take 802.3ad or active-backup, as the switch has it; one stream then has one port.",
         f"{_BONDING}, balance-rr; Linux Documentation/networking/ip-sysctl.rst, tcp_reordering",
         _in_turn,
+        hides=("reordered",),
     ),
     Rule(
         "bond-uneven",

@@ -7,20 +7,22 @@ from simnet.diagnose.actions import tool
 from simnet.diagnose.evidence import Evidence
 from simnet.diagnose.rule import Clear, Found, Hit, Rule
 
-_COUNTERS: Final = "TcpExtTCP(?:SACK|TS|Reno|FACK)Reorder"
-_MANY: Final = 10_000
+COUNTERS: Final = "TcpExtTCP(?:SACK|TS|Reno|FACK)Reorder"
+"""What counts how often segments came in another order than they were sent."""
+MANY: Final = 10_000
+"""From when on that matters."""
 
 
 def _reordered(evidence: Evidence) -> Iterator[Found]:
-    counts = evidence.series("snmp", _COUNTERS)
+    counts = evidence.series("snmp", COUNTERS)
     if not counts:
         return
     most = max(counts, key=lambda one: one.value)
     said = f"{most.last.name} {most.last.shown}"
-    if most.value < _MANY or not most.growing:
+    if most.value < MANY or not most.growing:
         yield Clear(most.last, said)
         return
-    matches = [one.last for one in evidence.series("stat", "fdir_match") if one.value >= _MANY]
+    matches = [one.last for one in evidence.series("stat", "fdir_match") if one.value >= MANY]
     for match in matches[:1]:
         # without ntuple ixgbe's own filters (ATR) send a flow after the CPU that it was sent by
         said += f", and the card moves flows: fdir_match {match.shown}"
