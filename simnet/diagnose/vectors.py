@@ -14,8 +14,10 @@ from simnet.printable import typed
 _WORD: Final = 32
 # percent of its time
 _FULL: Final = 90.0
-_MANY: Final = 100_000
-_MOSTLY: Final = 0.9
+MANY: Final = 100_000
+"""Interrupts, or softirqs, from which on their places say something."""
+MOSTLY: Final = 0.9
+"""Share of them from which on one place has nearly all."""
 _QUEUE: Final = re.compile(
     r"(?P<port>[A-Za-z][\w.@]*?)"
     r"(?:[-_:](?:rxtx|txrx|tx-?rx|input|output|rx|tx|fp|ch|q|queue|ring|Tx-Rx|TxRx)[-_.]?\d*|-\d+)+",
@@ -45,7 +47,7 @@ def receives_alone(evidence: Evidence) -> Fact | None:
     counts = {fact.name: fact for fact in evidence.of("softirq", subject="NET_RX")}
     most = max(counts.values(), key=lambda fact: fact.value, default=None)
     whole = sum(fact.value for fact in counts.values())
-    if most is None or len(counts) == 1 or whole < _MANY or most.value < _MOSTLY * whole:
+    if most is None or len(counts) == 1 or whole < MANY or most.value < MOSTLY * whole:
         return None
     return most
 

@@ -11,6 +11,8 @@ from simnet.diagnose.fact import Fact
 from simnet.diagnose.families import logged, percent
 from simnet.diagnose.rule import Action, Clear, Found, Hit, Rule
 from simnet.diagnose.vectors import (
+    MANY,
+    MOSTLY,
     alone,
     busiest,
     cpus,
@@ -24,8 +26,6 @@ from simnet.printable import typed
 
 _SCALING: Final = "Linux Documentation/networking/scaling.rst"
 _SENDS: Final = re.compile(r"(?i)(?<!rx)[-_.](?:tx|output)(?![-_]?rx)")
-_MANY: Final = 100_000
-_MOSTLY: Final = 0.9
 _WAITS_US: Final = 400
 # commands for as many interrupts
 _SHOWN: Final = 4
@@ -41,7 +41,7 @@ def _one_cpu(evidence: Evidence) -> Iterator[Found]:
             for name, facts in vectors.items()
             if sum(f.value for f in facts) > whole / 1000
         }
-        if len(busy) < 2 or count < 2 or whole < _MANY:  # noqa: PLR2004 - nothing to spread
+        if len(busy) < 2 or count < 2 or whole < MANY:  # noqa: PLR2004 - nothing to spread
             continue
         cpu, most = max(by_cpu.items(), key=lambda item: item[1])
         best = max(sum(f.value for f in facts) for facts in busy.values())
@@ -54,13 +54,13 @@ def _one_cpu(evidence: Evidence) -> Iterator[Found]:
             one for one, facts in busy.items() if max(facts, key=lambda f: f.value).name == cpu
         ]
         actions = spread(busy, count)
-        if share >= _MOSTLY and could < 0.8:  # noqa: PLR2004 - spreading would change much
+        if share >= MOSTLY and could < 0.8:  # noqa: PLR2004 - spreading would change much
             yield Hit(port, (fact,), f"{said}; there are {count} CPUs", 66, "likely", actions)
         elif share >= 1.3 * could and share > 1.5 / count and len(shared) > 1:
             said += f", {len(shared)} vectors; one CPU each would be {percent(could)}"
             said += f" (at most {share / could:.2f} times as much, if that CPU is the limit)"
             yield Hit(port, (fact,), said, 42, "possible", actions)
-        elif share < _MOSTLY:
+        elif share < MOSTLY:
             yield Clear(fact, f"{cpu} took {percent(share)} of the interrupts")
 
 
@@ -74,8 +74,8 @@ def _one_vector(evidence: Evidence) -> Iterator[Found]:
         pasted = not most.file.startswith(("/", "proc/", "sos_commands/"))
         if (
             pasted
-            and most.value >= 10 * _MANY
-            and most.value >= _MOSTLY * sum(fact.value for fact in facts)
+            and most.value >= 10 * MANY
+            and most.value >= MOSTLY * sum(fact.value for fact in facts)
         ):
             said = f"one vector, {most.shown} interrupts on {most.name} of {count} CPUs"
             actions = handed_on(port, port, most.name, count)
@@ -96,12 +96,12 @@ def _one_busy_vector(evidence: Evidence) -> Iterator[Found]:
         hot = max(sums, key=lambda name: sums[name])
         whole = sum(sums.values())
         most = busiest(vectors[hot])
-        if sums[hot] < 10 * _MANY or most.file.startswith(("/", "proc/", "sos_commands/")):
+        if sums[hot] < 10 * MANY or most.file.startswith(("/", "proc/", "sos_commands/")):
             continue
         share = sums[hot] / whole
         said = f"{hot.partition(' ')[2]} took {percent(share)} of {whole:,.0f} interrupts"
         said += f" of {len(vectors)} vectors"
-        if share >= _MOSTLY:
+        if share >= MOSTLY:
             actions = handed_on(port, hot, most.name, count)
             yield Hit(port, (most,), said, 48, "likely", actions)
         else:
@@ -192,7 +192,7 @@ def _remote(evidence: Evidence) -> Iterator[Found]:
         whole = sum(by_cpu.values())
         own = {f"CPU{cpu}" for cpu in nodes[int(device.value)]}
         away = sum(load for cpu, load in by_cpu.items() if cpu not in own)
-        if whole >= _MANY and away / whole >= 0.5:  # noqa: PLR2004 - most
+        if whole >= MANY and away / whole >= 0.5:  # noqa: PLR2004 - most
             said = f"the card is on node {device.value:.0f}, {percent(away / whole)} of its"
             said += " interrupts are served by other nodes"
             yield Hit(port, (device,), said, 35, "possible")
@@ -212,7 +212,7 @@ def _allowed(evidence: Evidence) -> dict[str, list[Fact]]:
     """Return the CPUs that may serve each interrupt of a port, where no counts say which do."""
     found = {port: evidence.of("mask", ".*", port) for port in evidence.subjects("mask")}
     for port, vectors in ports(evidence).items():
-        if sum(loads(vectors).values()) >= _MANY:
+        if sum(loads(vectors).values()) >= MANY:
             continue
         lists = [
             replace(fact, name=irq)
