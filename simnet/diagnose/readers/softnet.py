@@ -15,12 +15,13 @@ _MEANT: Final = {"total": "processed", "drop": "dropped", "squeeze": "squeezed"}
 _NAMES: Final = {0: "processed", 1: "dropped", 2: "squeezed", 9: "rps", 10: "flow_limit"}
 _CPU: Final = 12
 
-# columns that somebody picked: awk '{print $1,$2,$3}' /proc/net/softnet_stat
-_PICKED: Final = re.compile(r".*\bawk\b.*\bprint (?P<columns>\$\d{1,2}(?:,? ?\$\d{1,2}){0,9})\}.*")
+# columns that somebody picked: awk '{print NR-1,$1,$2,$3}' /proc/net/softnet_stat
+_PICKED: Final = re.compile(
+    r".*\bawk\b.*\bprint (?:NR(?:-1)?, ?)?(?P<columns>\$\d{1,2}(?:,? ?\$\d{1,2}){0,9})\}.*"
+)
 _COLUMN: Final = re.compile(r"\$(\d{1,2})")
-# what awk '{print NR-1, $1, $2, $3}' leaves of them: a number of the CPU, and the first three
-_COUNTED: Final = re.compile(r"\s*(?P<cpu>\d{1,4})[ :,]+(?P<words>(?:[0-9a-f]{8}[\s,]*){3})\s*")
-_WORDS: Final = re.compile(r"\s*[0-9a-f]{8}(?:[\s,;]+[0-9a-f]{8})*\s*")
+_WORD: Final = re.compile(r"\b[0-9a-f]{8}\b")
+_WORDS: Final = re.compile(r"\s*(?:\d{1,5}[\s,;]+)?[0-9a-f]{8}(?:[\s,;]+[0-9a-f]{8})*\s*")
 
 OUTPUTS: Final = {"softnet": "softnet_stat"}
 SIGN: Final = re.compile(
@@ -39,15 +40,12 @@ def read(page: Page) -> Iterator[Fact]:
             continue
         if picked and row is None and _WORDS.fullmatch(line):
             cpu += 1
-            for place, word in zip(picked, re.split(r"[\s,;]+", line.strip()), strict=False):
+            for place, word in zip(picked, _WORD.findall(line), strict=False):
                 if name := _NAMES.get(place):
                     value = float(int(word, 16))
                     yield Fact("softnet", f"CPU {cpu}", name, value, page.name, at)
             continue
         picked = [] if line.strip() else picked
-        if (counted := _COUNTED.fullmatch(line)) is not None:
-            yield from _first(page, at, counted)
-            continue
         if (named := _NAMED.fullmatch(line)) is not None:
             for pair in _PAIR.finditer(named["rest"]):
                 name = _MEANT.get(pair["name"], pair["name"])
@@ -61,10 +59,3 @@ def read(page: Page) -> Iterator[Fact]:
         for place, name in _NAMES.items():
             if place < len(words):
                 yield Fact("softnet", f"CPU {cpu}", name, float(words[place]), page.name, at)
-
-
-def _first(page: Page, at: int, row: re.Match[str]) -> Iterator[Fact]:
-    """Yield the first three numbers of a CPU that is named by its number."""
-    for place, word in enumerate(re.findall(r"[0-9a-f]{8}", row["words"])):
-        subject, value = f"CPU {int(row['cpu'])}", float(int(word, 16))
-        yield Fact("softnet", subject, _NAMES[place], value, page.name, at)
