@@ -33,16 +33,12 @@ def askable(found: Diagnosis, described: Described) -> Diagnosis:
     load = ""
     try:
         refused = _refused(asked, described.host)
-        if _is_assumed(described.host):
+        if not described.host.imported.load:
             load = f"the load is not in the files, and an import assumes one; {WOULD_TELL}"
     except InputError as error:
         refused = dict.fromkeys(asked, error.message)
     findings = (_of_load(_without(one, refused), load) for one in found.findings)
     return replace(found, findings=tuple(findings))
-
-
-def _is_assumed(host: Host) -> bool:
-    return Member(case_of(host.scenario, None, (), ())).effective().workload.assumed
 
 
 def _of_load(one: Finding, load: str) -> Finding:

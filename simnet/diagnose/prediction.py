@@ -6,8 +6,10 @@ from pydantic import Field
 
 from simnet.rows import Row
 
-WOULD_TELL: Final = "sar -n DEV, two samples of ethtool -S or the output of a test would tell"
+TELLS_LOAD: Final = "sar -n DEV, two samples of ethtool -S or the output of a test"
 """What shows the load that a prediction is of."""
+WOULD_TELL: Final = f"{TELLS_LOAD} would tell"
+"""What to say where nothing does."""
 
 
 class Moves(Row):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from simnet.diagnose.prediction import TELLS_LOAD
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.study.run.duration_text import in_unit
@@ -70,7 +71,7 @@ def moved_tail(judged: Judged) -> list[Change]:
 def next_step(found: WhatIf, judged: Judged) -> str:
     """What would make an open answer a clear one; empty where it is clear, or nobody knows."""
     if judged.verdict == "cannot tell" and not judged.decided_by:
-        return "what this host carries would tell: sar -n DEV, a test, two samples of ethtool -S"
+        return f"what this host carries would tell: {TELLS_LOAD}"
     decided = next((one for one in judged.changes if one.metric == judged.decided_by), None)
     if judged.verdict != "cannot tell" or decided is None or decided.hull is None:
         return ""
