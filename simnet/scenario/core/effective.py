@@ -349,7 +349,7 @@ class Effective(_WithParts):
         return (f"{line}, so trust comparisons more than numbers",)
 
     @property
-    def unlike(self) -> tuple[str, ...]:
+    def assumed(self) -> tuple[str, ...]:
         """A line for people if nothing tells what the system really carries."""
         if not self.workload.assumed:
             return ()

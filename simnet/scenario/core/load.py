@@ -415,5 +415,5 @@ class _Assembly:
             tunings=tunings,
         )
         idle = idle_settings(effective, table.origins)
-        remarks = (*table.remarks, *idle, *effective.unlike, *effective.uncalibrated)
+        remarks = (*table.remarks, *idle, *effective.assumed, *effective.uncalibrated)
         return effective.model_copy(update={"remarks": remarks})
