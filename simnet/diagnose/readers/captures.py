@@ -15,9 +15,7 @@ _SURICATA: Final = re.compile(
     r"\s*capture\.kernel_(?P<what>packets|drops)\s*\|\s*[\w#-]+\s*\|\s*(?P<n>\d{1,18})\s*"
 )
 # what xdpsock says of an AF_XDP socket
-_XSK: Final = re.compile(
-    r"\b(?P<what>rx queue full|fill ring empty|rx dropped):? +(?P<n>\d{1,18})\b"
-)
+_XSK: Final = re.compile(r"\b(?P<what>rx queue full|fill ring empty):? +(?P<n>\d{1,18})\b")
 _PORT: Final = re.compile(r"\s*#+ *NIC statistics for port (?P<port>\d{1,4}) *#+")
 _DPDK: Final = re.compile(r"\bRX-(?P<what>packets|missed|nombuf): *(?P<n>\d{1,18})")
 # a segment as tcpdump prints it; the window of one that resets a connection means nothing

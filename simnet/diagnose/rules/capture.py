@@ -23,7 +23,7 @@ def _worker(evidence: Evidence) -> Iterator[Found]:
 
 
 def _xsk(evidence: Evidence) -> Iterator[Found]:
-    for series in evidence.series("xsk", "rx queue full|fill ring empty"):
+    for series in evidence.series("xsk"):
         said = f"{series.last.name} {series.last.shown}"
         if series.value >= _MANY and series.growing:
             yield Hit("", (series.last,), said, 66, "certain")

@@ -13,7 +13,7 @@ from simnet.diagnose.page import Page, number
 _DEVICE: Final = re.compile(r"(?P<device>(?:pci|auxiliary|netdevsim)/[\w:./]{1,40}):")
 _REPORTER: Final = re.compile(r"\s+reporter (?P<name>\w{1,30})")
 _STATE: Final = re.compile(
-    r"\s+state (?P<state>\w{1,20}) error (?P<errors>\d{1,12}) recover (?P<cured>\d{1,12})\b.*"
+    r"\s+state (?P<state>\w{1,20}) error (?P<errors>\d{1,12}) recover \d{1,12}\b.*"
 )
 
 OUTPUTS: Final = {"devlink": "devlink health"}

@@ -15,7 +15,7 @@ _OLD: Final = re.compile(r"(?P<port>[A-Za-z][\w.-]{0,14}) +IEEE 802\.11.*")
 _SIGNAL: Final = re.compile(r".*\b[Ss]ignal(?: level)?[:=] ?(?P<dbm>-\d{1,3}) dBm.*")
 _RATE: Final = re.compile(r".*\b(?P<way>rx|tx) bitrate: (?P<rate>[\d.]{1,8}) MBit/s.*")
 _SLEEPS: Final = re.compile(r"\s*Power (?:save|Management): ?(?P<sleeps>on|off)\s*", re.IGNORECASE)
-_ASKED: Final = re.compile(r".*\biw(?:config)? (?:dev )?(?P<port>[A-Za-z][\w.-]{0,14})\b.*")
+_ASKED: Final = re.compile(r".*\b(?:iw dev|iwconfig) (?P<port>[A-Za-z][\w.-]{0,14})\b.*")
 
 OUTPUTS: Final = {"wifi": "iw dev PORT link"}
 SIGN: Final = re.compile(
