@@ -92,8 +92,8 @@ class _Counted(Printed):
     )
     second_half: dict[str, float | None] = Field(
         default={},
-        description="what was delivered and worked in the second half of the measured time, as a"
-        " multiple of the first; null: only in the second",
+        description="what was delivered and worked in the second half of the measured time, and the"
+        " median latency there, as multiples of the first; null: only in the second",
     )
     throughput_bps: Rate
     cpu_busy_percent: Percent

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
@@ -18,6 +19,7 @@ from simnet.study.run.activity import SecondSampler
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of, text_of
 from simnet.study.run.flows import FlowTracer
 from simnet.study.run.follow import Followers
+from simnet.study.run.loss import latency_of_all
 from simnet.study.run.machine import machine
 from simnet.study.run.pcap import PcapFile
 from simnet.study.run.peers import full_peer
@@ -29,6 +31,8 @@ from simnet.study.work.memory import EnoughMemory
 
 # the results that `System.progress` counts, in its order
 _PROGRESS: Final = ("throughput_bps", "cpu_busy_percent")
+LATENCY: Final = "latency_us_p50"
+"""The median latency, among what is compared between halves of a run."""
 
 
 class Watch(Protocol):
@@ -211,31 +215,38 @@ def _measure(system: System, effective: Effective, watch: Watch | None) -> _Meas
     if timing.warm_up_ps:
         system.run(timing.warm_up_ps)
     start, used = system.snapshot(), system.resources()
-    halves: dict[str, float | None] = {}
-    if watch is None:
-        halves = _in_halves(system, timing.duration_ps)
-    else:
+    if watch is not None:
         watch.run(system, timing.duration_ps)
-    return _Measured(start, system.snapshot(), {}, halves, used)
+        return _Measured(start, system.snapshot(), {}, {}, used)
+    snapshots, progress = [start], [system.progress()]
+    for part_ps in (timing.duration_ps // 2, timing.duration_ps - timing.duration_ps // 2):
+        if part_ps:
+            system.run(part_ps)
+        snapshots.append(system.snapshot())
+        progress.append(system.progress())
+    halves = _in_halves(progress) | _latency_in_halves(snapshots)
+    return _Measured(start, snapshots[-1], {}, halves, used)
 
 
-def _in_halves(system: System, duration_ps: int) -> dict[str, float | None]:
-    """Simulate, and say how much of each progress the second half had, if the first had 1.
+def _in_halves(progress: Sequence[tuple[int, ...]]) -> dict[str, float | None]:
+    """How much of each progress the second half had, if the first had 1.
 
     None where only the second had any.
     """
-    seen = [system.progress()]
-    for part_ps in (duration_ps // 2, duration_ps - duration_ps // 2):
-        if part_ps:
-            system.run(part_ps)
-        seen.append(system.progress())
     return {
         name: _ratio(last - middle, middle - first)
-        for name, first, middle, last in zip(_PROGRESS, *seen, strict=True)
+        for name, first, middle, last in zip(_PROGRESS, *progress, strict=True)
     }
 
 
-def _ratio(late: int, early: int) -> float | None:
+def _latency_in_halves(snapshots: Sequence[Snapshot]) -> dict[str, float | None]:
+    """The same of the median latency; nothing where no half has one."""
+    found = [latency_of_all(*half) for half in pairwise(snapshots)]
+    early, late = (half.p50 or 0.0 if half else 0.0 for half in found)
+    return {LATENCY: _ratio(late, early)} if early or late else {}
+
+
+def _ratio(late: float, early: float) -> float | None:
     if early:
         return late / early
     return None if late else 1.0

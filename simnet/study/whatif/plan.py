@@ -193,6 +193,7 @@ class Plan:
         duration: of runs, and so `warm_up` and `precision`, where that was said.
         effectives: all configurations.
         quick: runs as short as the load needs may do.
+        later: these begin to measure where those before ended, which had not settled.
         per_s: messages a second that came in a first run; 0: none was made.
     """
 
@@ -205,7 +206,12 @@ class Plan:
     precision: str | None
     effectives: tuple[Effective, ...] = ()
     quick: bool = True
+    later: bool = False
     per_s: float = 0
+
+    def after_unsettled(self) -> Plan:
+        """The plan where short runs had not settled: warm-ups as long as those; then long runs."""
+        return replace(self, quick=False) if self.later else replace(self, later=True)
 
     def tried(
         self,
@@ -354,11 +360,12 @@ class Plan:
             # a first pair of nearly enough is worth more than one of just enough
             longer = enough_ps > _NEARLY * shortest_ps
             measured_ps = min(measured_ps, enough_ps if longer else shortest_ps)
+        settles_ps = own_ps + measured_ps if self.later else own_ps
         return Times(
             no_longer(SHORT_TIMES.duration, measured_ps),
-            no_longer(SHORT_TIMES.warm_up, own_ps),
+            no_longer(SHORT_TIMES.warm_up, settles_ps),
             no_longer(SHORT_TIMES.drawn_duration, measured_ps),
-            no_longer(SHORT_TIMES.drawn_warm_up, own_ps),
+            no_longer(SHORT_TIMES.drawn_warm_up, settles_ps),
         )
 
     @property

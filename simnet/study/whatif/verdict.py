@@ -28,7 +28,8 @@ own is stronger: a yes above it is a no, and so is what is open but above it for
 fairness can veto, too (`vetoes`). What does not count is shown and does not decide.
 
 More runs may decide by what comes first. So as long as there will be more, a price does not make a
-no where a gain that counts more is expected.
+no where a gain that counts more is expected. Where no more runs can tell, there are none
+(`more_may_tell`).
 
 Means are geometric: a queue that fills in one run and not in the next makes latencies differ by
 orders of magnitude, and what a change makes of one mean is then the other.
@@ -39,7 +40,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
@@ -69,6 +70,7 @@ MARGIN_PERCENT = 1.0
 # where the whole interval lies within it, nobody touches a host for the change
 LITTLE_PERCENT = 10.0
 _ERROR = 0.05
+_OPEN: Final = "cannot tell"
 # from a factor of ten on, a number of percent says nothing
 _FACTOR_PERCENT = 900.0
 # what is left of something that is gone, for its logarithm
@@ -374,6 +376,49 @@ def verdict(
     if tail is None or max_p99_us is None:
         return decided
     return _limited(decided, tail, max_p99_us, last=last)
+
+
+def more_may_tell(
+    found: Sequence[Change],
+    aim: Aim,
+    model: Callable[[str], Discrepancy] | None,
+    *,
+    max_p99_us: float | None = None,
+) -> bool:
+    """Whether a verdict that is open may become clear with more runs.
+
+    It cannot where it stays open though every number that counts turns out as good as chance
+    allows, or as bad, and nothing is unknown of the machine: the model's own error alone is too
+    large then (stopping for futility: Jennison and Turnbull, as in `plan.Look`, chapter 10).
+    """
+    if model is None:
+        return True
+    better = {one.metric: one.better for one in aim.criteria}
+    for side in (1, -1):
+        ends = [
+            _at_end(one, side * better[one.metric], model) if one.metric in better else one
+            for one in found
+        ]
+        known = [one for one in ends if one is not None]
+        if len(known) < len(ends) or verdict(known, aim, max_p99_us=max_p99_us).answer != _OPEN:
+            return True
+    return False
+
+
+def _at_end(change: Change, side: int, model: Callable[[str], Discrepancy]) -> Change | None:
+    """A change at the upper or lower end of what chance allows, for certain; None: not known."""
+    if change.seeds is None:
+        return None
+    percent = change.seeds.high if side > 0 else change.seeds.low
+    return change.model_copy(
+        update={
+            "percent": percent,
+            "after": None if change.before is None else change.before * (1 + percent / 100),
+            "seeds": Interval(low=percent, high=percent),
+            "parameters": None,
+            "model": modelled(percent, model(METRICS[change.metric].kind)),
+        }
+    )
 
 
 class _Scales:

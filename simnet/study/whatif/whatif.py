@@ -8,7 +8,7 @@ decides, `plan.Look` for when.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -35,7 +35,7 @@ from simnet.study.run.machine import machine
 from simnet.study.run.measures import MEDIAN, TAIL
 from simnet.study.run.run import recorded
 from simnet.study.run.validity import inconclusive
-from simnet.study.validate.changes import discrepancy_of_changes, known_changes
+from simnet.study.validate.changes import Discrepancy, discrepancy_of_changes, known_changes
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
 from simnet.study.whatif.alternative import Alternative, alternatives_to
 from simnet.study.whatif.full import filled
@@ -50,6 +50,7 @@ from simnet.study.whatif.verdict import (
     change_text,
     changes,
     exit_status,
+    more_may_tell,
     rank,
     verdict,
 )
@@ -213,6 +214,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
     plain = Member(base).effective()
     alternatives, refused = alternatives_to(base, given)
     aim = aim_of(load_of(plain.workload.test), goal)
+    waits = not {MEDIAN, TAIL}.isdisjoint(aim.metrics)
     plan = Plan(
         base,
         seed_of(seed),
@@ -238,16 +240,21 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         look, cases = next(all_looks), asked()
         found = plan.simulate(cases, look, known, jobs=jobs, progress=reported, store=store)
         if plan.is_quick and not all(
-            settled(found.paired[base], found.paired[case]) for case in cases[1:]
+            settled(found.paired[base], found.paired[case], latency=waits) for case in cases[1:]
         ):
-            plan = replace(plan, quick=False)
+            plan = plan.after_unsettled()
             all_looks = iter(plan.looks)
             continue
         rule = _Rule(aim, look, limit)
         judged |= {one.tuning.text: _judged(plain, one, found, base, rule) for one in left}
         if looked:
             looked(_said(look, judged))
-        left = [one for one in left if _unclear(plain, one, judged[one.tuning.text])]
+        left = [
+            one
+            for one in left
+            if _unclear(plain, one, judged[one.tuning.text])
+            and more_may_tell(judged[one.tuning.text].changes, aim, _model(one), max_p99_us=limit)
+        ]
         if look.last or not left:
             break
     first = found.paired[base][0]
@@ -337,15 +344,20 @@ class _Rule:
     max_p99_us: float | None
 
 
+def _model(alternative: Alternative) -> Callable[[str], Discrepancy] | None:
+    """How far off the model may be for what differs, by the kind of quantity; None: not known."""
+    sort: Sort | Literal[""] = "" if alternative.beyond_settings else "setting"
+    known = known_changes()
+    return partial(discrepancy_of_changes, known, sort=sort) if known else None
+
+
 def _judged(
     base: Effective, alternative: Alternative, found: Found, base_case: Case, rule: _Rule
 ) -> Judged:
     tuned = alternative.effective
     case = alternative.case if alternative.case in found.paired else base_case
     before, after = found.paired[base_case], found.paired[case]
-    sort: Sort | Literal[""] = "" if alternative.beyond_settings else "setting"
-    known = known_changes()
-    model = partial(discrepancy_of_changes, known, sort=sort) if known else None
+    model = _model(alternative)
     drawn = found.moved(base_case, case)
     aim, look = rule.aim, rule.look
     deciding = len(aim.criteria)

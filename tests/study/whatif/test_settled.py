@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from simnet.study.run.run import LATENCY, run
 from simnet.study.whatif import whatif as study
 from simnet.study.whatif.plan import Plan
 from simnet.study.whatif.settled import settled
@@ -42,6 +43,15 @@ def test_a_change_that_goes_on_in_every_pair_has_not_settled(later: float) -> No
     assert settled(_runs([1.0, 1.01, 0.99, 1.0]), _runs([later, 1.0, 1.01, 1.0]))
 
 
+def test_a_latency_that_moves_on_counts_where_somebody_waits_for_it() -> None:
+    steady = [1.01, 0.99, 1.0, 1.0]
+    before, after = _runs(steady), _runs(steady)
+    for one, late in zip((*before, *after), (1.0,) * 4 + (1.3, 1.31, 1.29, 1.3), strict=True):
+        one.second_half[LATENCY] = late
+    assert not settled(before, after)
+    assert settled(before, after, latency=False)
+
+
 @pytest.mark.parametrize("halves", [[None] * 4, [0.0] * 4])
 def test_what_had_nothing_in_a_half_has_not_settled(halves: list[float | None]) -> None:
     assert not settled(_runs([1.0] * 4), _runs(halves))
@@ -49,16 +59,29 @@ def test_what_had_nothing_in_a_half_has_not_settled(halves: list[float | None]) 
     assert not settled(_runs([1.0] * 4), [unknown] * 4)
 
 
+def test_halves_of_a_run_tell_what_was_delivered_worked_and_waited() -> None:
+    """A queue that grows: in its second half as much is delivered, and waits longer."""
+    found = run("k8s-node", duration="40 ms", warm_up="10 ms").second_half
+    assert found["throughput_bps"] == pytest.approx(1.0, abs=0.05)
+    assert (found[LATENCY] or 0.0) > 1.3
+
+
+@pytest.fixture(params=[100, 50])
+def settles_ms(request: pytest.FixtureRequest) -> int:
+    """When the made-up system no longer grows."""
+    return int(request.param)
+
+
 @pytest.fixture
-def moved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Replace the simulation by one of 1 s of growth; the list has durations and warm-ups, ms."""
+def moved(monkeypatch: pytest.MonkeyPatch, settles_ms: int) -> list[tuple[int, int]]:
+    """Replace the simulation by one that grows; the list has durations and warm-ups, ms."""
     asked: list[tuple[int, int]] = []
 
     def simulate(effective: Any, **_options: Any) -> Any:
         run = effective.run
         asked.append((run.duration_ps // 10**9, run.warm_up_ps // 10**9))
         quicker = bool(effective.tunings)
-        grows = run.warm_up_ps < 100 * 10**9 and quicker
+        grows = run.warm_up_ps < settles_ms * 10**9 and quicker
         halves = dict.fromkeys(BOTH, 1.3 if grows else 1.0)
         made = result(1.1e9 if quicker else 1e9, seed=run.seed, second_half=halves)
         configuration = effective.model_dump(mode="json")
@@ -69,13 +92,14 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return asked
 
 
-def test_runs_that_have_not_settled_are_followed_by_longer_ones(
-    moved: list[tuple[int, int]],
+def test_runs_that_have_not_settled_are_followed_by_later_and_by_longer_ones(
+    moved: list[tuple[int, int]], settles_ms: int
 ) -> None:
     found = whatif(SHORT, "fixed-100us", members=4, jobs=1, store=Store(None))
-    # a first pair, which says how much comes; short runs; longer ones
+    # a first pair, which says how much comes; short runs; such that begin where these ended
     assert moved[:2] == [(20, 20)] * 2
-    assert set(moved[2:]) == {(40, 20), (160, 160), (80, 80)}
+    later = {(40, 20), (40, 60)}
+    assert set(moved[2:]) == (later if settles_ms == 50 else later | {(160, 160), (80, 80)})
     assert found.simulated_s == 0.5  # of the made-up results
     assert found.tunings[0].pairs == 4
 

@@ -17,6 +17,7 @@ from simnet.study.whatif.verdict import (
     Interval,
     changes,
     exit_status,
+    more_may_tell,
     rank,
     ratios,
     student,
@@ -401,6 +402,34 @@ def test_each_quantity_has_its_own_error() -> None:
 
 def test_a_model_that_misses_the_direction_of_changes_recommends_none() -> None:
     assert verdict(made(1.5, off_by(0.0, 1.1)), BULK).answer == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("cpu", "least", "may"),
+    [
+        # a saving of 20 to 28 % that the model may be off by 15 %, and by 40 %
+        ((-28, -20), 0.15, True),
+        ((-28, -20), 0.4, False),
+        # chance alone leaves it open
+        ((-28, 4), 0.15, True),
+        ((-9, 4), 0.15, False),
+        # as bad as chance allows it is a price for certain
+        ((-4, 30), 0.2, True),
+        ((-4, 12), 0.2, False),
+    ],
+)
+def test_more_runs_are_made_only_where_they_may_tell(
+    cpu: tuple[float, float], least: float, *, may: bool
+) -> None:
+    found = _changes((-0.5, 0.5), cpu)
+    assert more_may_tell(found, BULK, off_by(least, 0.0)) == may
+
+
+def test_where_nothing_is_known_of_chance_or_of_the_model_more_runs_may_tell() -> None:
+    found = _changes((-0.5, 0.5), (-9, 4))
+    assert more_may_tell(found, BULK, None)
+    unknown = [one.model_copy(update={"seeds": None}) for one in found]
+    assert more_may_tell(unknown, BULK, off_by(0.4, 0.0))
 
 
 def test_the_model_alone_decides_nothing() -> None:
