@@ -179,6 +179,8 @@ def _remarks(judged: Judged) -> Iterator[str]:
         yield f"{'moved most: ' if number == 0 else '            '}{moved}"
     for warning in judged.warnings:
         yield f"warning: {warning}"
+    if judged.checked:
+        yield f"checked: {judged.checked}"
 
 
 def commands_text(judged: Judged, *, every: bool) -> str:
