@@ -42,7 +42,7 @@ from simnet.study.whatif.checked import how_checked
 from simnet.study.whatif.full import filled
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
-from simnet.study.whatif.same import AS_IT_IS, NOT_USED, same, values_read, why_same
+from simnet.study.whatif.same import AS_IT_IS, NOT_USED, same, unexplained, values_read, why_same
 from simnet.study.whatif.settled import settled
 from simnet.study.whatif.verdict import (
     Answer,
@@ -381,6 +381,9 @@ def _judged(
         if idle == NOT_USED and base.workload.assumed:
             answer, decided_by = "cannot tell", ""
             reason = f"{idle}, and what this host carries is not known: this load is assumed"
+        elif idle == NOT_USED and (shown := unexplained(base, [tuned])):
+            answer, decided_by = "cannot tell", ""
+            reason = f"{idle}, and {shown}"
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
     if unknown:
         answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"
