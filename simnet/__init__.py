@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from simnet import _engine
 
 if TYPE_CHECKING:
+    from simnet.diagnose.imported import import_host
     from simnet.errors import (
         EngineError,
         InputError,
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
         SimnetError,
         SimulationError,
     )
-    from simnet.importing.import_host import import_host
     from simnet.kernel.component import Component
     from simnet.kernel.environment import Environment
     from simnet.page.sliders import sliders
@@ -83,7 +83,7 @@ _HOMES = {
     "SimnetError": "simnet.errors",
     "SimulationError": "simnet.errors",
     "calibrate_host": "simnet.study.calibrate.host",
-    "import_host": "simnet.importing.import_host",
+    "import_host": "simnet.diagnose.imported",
     "read_capture": "simnet.study.sequence.capture",
     "sliders": "simnet.page.sliders",
     "sweep_into": "simnet.study.sweep.into",

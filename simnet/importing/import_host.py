@@ -1,4 +1,4 @@
-"""A host of one's own, from its files: `simnet.import_host`."""
+"""A host of one's own, from its files; `simnet.import_host` adds what hurts it."""
 
 from collections.abc import Sequence
 from pathlib import Path, PurePath

@@ -105,7 +105,7 @@ def live(_desk: Desk, _told: Any, asker: Asker) -> None:
 
 def host(desk: Desk, told: Any, asker: Asker) -> None:
     """The place of a page with the knobs of the host that was pasted, or of this one."""
-    from simnet.importing.import_host import import_host
+    from simnet.diagnose.imported import import_host
 
     here = told.get("here") is True
     file = desk.pasted("" if here else _text(told))

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 from simnet.report.columns import columns
 from simnet.study.whatif.record import OUTCOMES
 from simnet.study.whatif.verdict import end_text
+from simnet.terminal import folded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from simnet.study.validate.compared import Register
     from simnet.study.validate.predictions import FrozenRow
     from simnet.study.validate.record import Record, Score
     from simnet.study.validate.validate import Row, Validation
     from simnet.study.whatif.record import ChangeRecord, ScoredChange
 
 _LARGE = 10.0
+_NEVER = "part of the path (measured numbers with it): its settings of which no change was compared"
 _HEADING = ("id", "key", "measured", "predicted", "error", "low", "high", "in 95 %", "was")
 
 
@@ -115,6 +118,24 @@ def scored_changes(found: ChangeRecord) -> str:
     if 0 < len(found.unseen.changes) < len(found.changes):
         rows += [_counted("not seen before", found.unseen)]
     return table + columns(heads, rows)
+
+
+def registered(found: Register) -> str:
+    """One line a setting that was compared, and one a part of the path with what never was."""
+    rows = [
+        (one.setting, *map(str, (one.changes, one.alone)), *map(_factor, (one.usual, one.worst)))
+        for one in found.settings
+    ]
+    table = columns(("setting", "changes", "alone", "usually off by", "at most"), rows)
+    lines = [
+        f"{one.part} ({one.numbers} numbers): {', '.join(one.never_compared) or 'none'}\n"
+        for one in found.parts
+    ]
+    return f"{table}\n{_NEVER}\n{folded(''.join(lines))}"
+
+
+def _factor(number: float) -> str:
+    return f"{number:.2f}"
 
 
 def _change(one: ScoredChange) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from simnet.study.run.measures import METRICS, TAIL
 from simnet.study.whatif.aim import aim_of
 from simnet.study.whatif.mechanism import moved_text
 from simnet.study.whatif.plan import MEMBERS, SEEDS
+from simnet.study.whatif.same import OTHER_LOAD
 from simnet.study.whatif.verdict import called, change_text, interval_text, percent_text
 from simnet.terminal import answer_last
 
@@ -70,6 +71,8 @@ def moved_tail(judged: Judged) -> list[Change]:
 
 def next_step(found: WhatIf, judged: Judged) -> str:
     """What would make an open answer a clear one; empty where it is clear, or nobody knows."""
+    if OTHER_LOAD in judged.reason:
+        return "where it happens would tell: try it there, and see whether the counter still grows"
     if judged.verdict == "cannot tell" and not judged.decided_by:
         return f"what this host carries would tell: {TELLS_LOAD}"
     decided = next((one for one in judged.changes if one.metric == judged.decided_by), None)
@@ -179,6 +182,8 @@ def _remarks(judged: Judged) -> Iterator[str]:
         yield f"{'moved most: ' if number == 0 else '            '}{moved}"
     for warning in judged.warnings:
         yield f"warning: {warning}"
+    if judged.checked:
+        yield f"checked: {judged.checked}"
 
 
 def commands_text(judged: Judged, *, every: bool) -> str:

@@ -145,6 +145,21 @@ def test_changes_are_scored_without_simulating(simnet: Simnet, tmp_path: Path) -
     assert {row["outcome"] for row in rows} <= {"right", "abstained", "wrong"}
 
 
+def test_settings_are_listed_with_what_never_was_compared(simnet: Simnet, tmp_path: Path) -> None:
+    status, out, err = simnet("validate", "--changes", "--by", "knob")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[1].split()[:3] == ["memcached.qps", "100", "100"]
+    assert "kvm (0 numbers): virsh vcpupin, " in out
+    kept = tmp_path / "knobs.json"
+    status, out, _ = simnet("validate", "--changes", "--by", "knob", "--json", "--out", str(kept))
+    found = json.loads(out)
+    assert (status, json.loads(kept.read_text("utf-8"))) == (0, found)
+    assert found["settings"][0].keys() == {"setting", "changes", "alone", "usual", "worst"}
+    assert "rx-usecs" in str(next(row for row in found["parts"] if row["part"] == "nic"))
+    by_system = simnet("validate", "--changes", "x460", "--by", "system").out
+    assert by_system == simnet("validate", "--changes", "x460").out
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
@@ -153,6 +168,10 @@ def test_changes_are_scored_without_simulating(simnet: Simnet, tmp_path: Path) -
         (["--changes", "--members", "3"], "--members: --changes simulates nothing"),
         (["--frozen", "--changes"], "--changes: --frozen simulates nothing"),
         (["--changes", "x461"], "x461: no change of it was measured; did you mean x460?"),
+        (["--changes", "udp"], "udp: no change of it was measured: expected one of ess, ipoib, "),
+        (["--by", "knob"], "--by: expected with --changes"),
+        (["--changes", "--by", "knob", "x460"], "x460: expected no ID: --by knob counts the"),
+        (["--changes", "--by", "knob", "--out", "x.svg"], "--out: not drawn with --by knob: "),
         (["--out", "x.png"], "--out: drawn only with --frozen or --changes"),
         (["--frozen", "--out", "x.txt"], "--out: x.txt"),
     ],

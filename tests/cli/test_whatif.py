@@ -32,6 +32,7 @@ def test_the_answer_has_ranking_numbers_and_commands(simnet: Simnet) -> None:
     assert "# affinity on ibm-x460" in lines
     assert "/etc/init.d/irq_balancer stop" in lines
     assert "killall netserver" not in lines
+    assert "checked: of /proc/irq/{irq}/smp_affinity 5 measured changes were compared, " in out
     assert (
         "warning: numactl --preferred: accepted, but not modelled: it changes nothing here" in lines
     )

@@ -3,6 +3,7 @@
 import pytest
 
 from simnet.report.whatif import moved_tail, next_step, reason, whatif
+from simnet.study.whatif.same import OTHER_LOAD
 from simnet.study.whatif.verdict import Change, Interval
 from simnet.study.whatif.whatif import Judged, WhatIf
 
@@ -66,3 +67,8 @@ def test_an_open_answer_names_the_next_step(
     assert said in step
     assert f"\n{step}\n" in whatif(found(one))
     assert next_step(found(one), judged(change("throughput", **parts), verdict="yes")) == ""
+
+
+def test_what_a_load_does_not_do_is_tried_where_it_happens() -> None:
+    one = judged(change("throughput", seeds=(-1.0, 1.0)), why=f"{OTHER_LOAD}: a ring is full")
+    assert next_step(found(one), one).startswith("where it happens would tell: try it there")

@@ -80,7 +80,7 @@ def import_command(
         return
     if bool(source) == live:
         raise click.UsageError("expected a SOURCE, or --live, or --script")
-    from simnet.importing.import_host import import_host
+    from simnet.diagnose.imported import import_host
 
     try:
         found = import_host(list(source) or None, workload=workload, cpus=cpus, peer=peer)

@@ -40,6 +40,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Simulate nothing: score what changes were said to be by fits that had not seen them.",
 )
+@click.option(
+    "--by",
+    type=click.Choice(("system", "knob")),
+    help="With --changes: a line for each system, or for each setting, and which never were.",
+)
 @out_option("with --frozen or --changes the scores")
 @jobs_option
 @click.pass_context
@@ -68,13 +73,19 @@ def validate_command(
     from simnet.study.validate import predictions
     from simnet.study.validate.validate import by_name_only, validate
 
+    by = options.pop("by")
     given = {name: value for name, value in options.items() if value is not None}
+    if by is not None and not changes:
+        raise InputError("expected with --changes", key="--by")
     if frozen or changes:
         asked = "--frozen" if frozen else "--changes"
         unused = ["--freeze"] if freeze else [f"--{name}" for name in given]
         unused += ["--changes"] if frozen and changes else []
         if unused:
             raise InputError(f"{asked} simulates nothing: expected without it", key=unused[0])
+        if by == "knob":
+            _settings(ids, out, as_json=as_json)
+            return
         _score(ids, out, as_json=as_json, changes=changes)
         return
     if out is not None and out.suffix != ".json":
@@ -116,3 +127,20 @@ def _score(ids: tuple[str, ...], out: Path | None, *, as_json: bool, changes: bo
     write_out(out, document, found.plot)
     text = scored_changes(found) if isinstance(found, ChangeRecord) else scored(found)
     print_result(text, document, as_json=as_json)
+
+
+def _settings(ids: tuple[str, ...], out: Path | None, *, as_json: bool) -> None:
+    from simnet.report.validation import registered
+    from simnet.study.validate.compared import register
+
+    if ids:
+        raise InputError("expected no ID: --by knob counts the changes of all", key=ids[0])
+    if out is not None and out.suffix != ".json":
+        raise InputError("not drawn with --by knob: expected a name ending in .json", key="--out")
+    found = register()
+
+    def document() -> str:
+        return json.dumps(found.to_json(), indent=2)
+
+    write_out(out, document)
+    print_result(registered(found), document, as_json=as_json)

@@ -1,7 +1,7 @@
 """A worker that spins on each datagram, between two namespaces of a running kernel."""
 
 from simnet.documents.live.answers import ANSWERS
-from simnet.documents.live.recorded import recorded
+from simnet.documents.live.recorded import configurations, recorded
 from simnet.study.validate.document import Document
 
 DOCUMENT = Document(
@@ -11,4 +11,5 @@ DOCUMENT = Document(
     kinds={"*_percent": "ratio"},
     differing={"live.listen.*": ("setting", "load", "setting")},
     recorded=recorded,
+    others=dict(configurations()),
 )

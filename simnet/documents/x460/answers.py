@@ -94,6 +94,7 @@ def _table(test: str, tunings: tuple[str, ...]) -> Answer:
         times=_TIMES,
         anchors=(ANCHOR,),
         few=tuple(f"{nodes} {size}" for nodes in (1, 2, 4) for size in _FEW),
+        compares="nodes",
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final
+
+import tomlkit
 
 from simnet.errors import InputError
 from simnet.files import write_text
@@ -83,6 +85,7 @@ class Imported:
             can be simulated.
         role: what the host is, where it is no end of streams: `a router`; empty elsewhere.
         leftover: what was understood and has no part in the scenario.
+        unexplained: what hurts the host and its load may not do, by the knob that would help.
     """
 
     host: ReadHost
@@ -93,6 +96,7 @@ class Imported:
     load: str = ""
     role: str = ""
     leftover: tuple[Unused, ...] = ()
+    unexplained: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -131,7 +135,9 @@ class Imported:
 
     def _models(self) -> dict[str, str]:
         texts = {f"models/{name}": draft.text() for name, draft in self.drafts.items()}
-        return {**texts, SCENARIO_FILE: f"{self.scenario}\n{self.tuning.text()}"}
+        shown = tomlkit.dumps({"unexplained": dict(self.unexplained)}) if self.unexplained else ""
+        text = "\n".join(filter(None, (self.scenario, self.tuning.text(), shown)))
+        return {**texts, SCENARIO_FILE: text}
 
     def values(self) -> list[dict[str, str]]:
         """Return every value of the models: file, name, value, state, source."""
@@ -248,6 +254,7 @@ class Imported:
             "unused": self.unused(),
             "files": self.files(),
             "parts": self.parts(),
+            "unexplained": dict(self.unexplained),
             "assumed_of_cpus": dict(topology.guessed),
             "observed": {
                 "ports": [asdict(one) for one in self.host.rates],

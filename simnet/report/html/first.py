@@ -63,6 +63,7 @@ def reason_of(found: WhatIf, best: Judged) -> str:
 def rests_on(found: WhatIf, before: Effective | None) -> Notes:
     """The rule that decided, and what is assumed of the system that the answer rests on."""
     lines = [f"Judged by {judged_by(found)}"] if found.load else []
+    lines += [f"{capital(best.checked)}." for best in found.tunings[:1] if best.checked]
     return Notes((*lines, *_assumed(before), *found.remarks), caption=_RESTS)
 
 

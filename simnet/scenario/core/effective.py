@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, SerializeAsAny, create_model
@@ -287,6 +288,7 @@ class Effective(_WithParts):
         remarks: one line each: settings that are accepted but have no effect, and the like.
         tunings: names of the scenario's tunings that the caller chose, in order.
         captured: what listings of a real machine's attributes set.
+        unexplained: what the host's files show and a load may not do, by the knob that would help.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -299,6 +301,7 @@ class Effective(_WithParts):
     remarks: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
     tunings: Annotated[tuple[str, ...], Field(exclude=True, repr=False)] = ()
     captured: Annotated[Captured, Field(exclude=True, repr=False)] = Captured((), (), ())
+    unexplained: Annotated[Mapping[str, str], Field(exclude=True, repr=False, default_factory=dict)]
 
     @property
     def places(self) -> dict[str, Host]:
@@ -355,6 +358,15 @@ class Effective(_WithParts):
             return ()
         line = "the load is assumed: no file says what this host carries"
         return (f"{line}; --set assumed=off says that the scenario's [workload] is right",)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """A line for people if the host's files show what a load may not do."""
+        found = list(dict.fromkeys(self.unexplained.values()))
+        if not found:
+            return ()
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        return (f"this host's files show what this load may not do: {found[0]}{more}",)
 
     def digest(self) -> str:
         """Return 16 hexadecimal digits that depend on every value, and on nothing else.

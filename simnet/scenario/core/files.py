@@ -285,4 +285,11 @@ class ScenarioFile(_Tables):
         dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], TuningTable],
         Field(description="tunings that are tried on demand, by name: a description and knobs"),
     ] = Field(default={})
+    unexplained: Annotated[
+        dict[str, str],
+        Field(
+            description="what the host's files show and a load may not do, such as packets lost in"
+            " bursts, by the knob that would help: a knob that a run makes no use of may help there"
+        ),
+    ] = Field(default={})
     run: RunTable

@@ -64,6 +64,7 @@ class Answer:
             that is not there.
         hours: whether its simulations take hours, so that it is answered only when it is named.
         fitted: whether the draws of `ensemble` were chosen by all its numbers.
+        compares: the setting or tuning that differs between the two sides of its ratios or gains.
     """
 
     cases: Mapping[str, Case]
@@ -76,6 +77,7 @@ class Answer:
     search: Callable[[Results, Results], Iterable[str]] | None = None
     hours: bool = False
     fitted: bool = False
+    compares: str = ""
 
     @property
     def shortened(self) -> Answer:
@@ -148,6 +150,7 @@ class Document:
             finds the draws that are consistent with all others. They take hours.
         recorded: numbers that were measured after they had been predicted and frozen, and that are
             neither measurements nor answered.
+        others: the configurations that were compared with a kernel beside those of answers, by id.
     """
 
     name: str
@@ -161,6 +164,7 @@ class Document:
     kept: Callable[[Case], Sequence[Draw]] = _none
     searches: Mapping[str, Search] = field(default_factory=dict)
     recorded: Callable[[], Iterable[Residual]] = tuple
+    others: Mapping[str, Case] = field(default_factory=dict)
 
 
 @cache
@@ -191,6 +195,13 @@ def answer(name: str, others: Iterable[str] = ()) -> Answer:
     raise InputError(
         f"expected the id of a measurement{nearest(name, [*known, *others])}", key=name
     )
+
+
+def cases_of(name: str) -> Mapping[str, Case]:
+    """The configurations behind a number, by label: those of its answer, or the one recorded."""
+    if name in answers():
+        return answers()[name].cases
+    return {"run": next(one.others[name] for one in documents() if name in one.others)}
 
 
 def system_of(name: str) -> str:

@@ -138,7 +138,7 @@ def record_of_changes(ids: str | Sequence[str] = ()) -> ChangeRecord:
     wanted = names_of(ids, "ids")
     for name in wanted:
         if name not in found.systems:
-            hint = nearest(name, found.systems)
+            hint = nearest(name, found.systems) or f": expected one of {', '.join(found.systems)}"
             raise InputError(f"no change of it was measured{hint}", key=name)
     if not wanted:
         return found

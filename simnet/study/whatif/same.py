@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 AS_IT_IS: Final = "that is how the system is already"
 _NOT_READ: Final = "nothing of this system reads it"
+OTHER_LOAD: Final = "this load does not do what this host's files show"
 NOT_USED: Final = "nothing in these runs made use of it"
 
 
@@ -58,6 +59,13 @@ def values_read(effective: Effective) -> Any:
         return [without(item) for item in value] if isinstance(value, list) else value
 
     return without(effective.model_dump(mode="json", exclude={"run"}))
+
+
+def unexplained(base: Effective, tuned: Sequence[Effective]) -> str:
+    """What of it the host's files show though a load made no use of a knob; empty if nothing."""
+    names = {one.name for side in tuned for one in changed_knobs(base, side)}
+    shown = [text for name, text in base.unexplained.items() if name in names]
+    return f"{OTHER_LOAD}: {shown[0]}" if shown else ""
 
 
 def _of_subjects(base: Effective, tuned: Effective) -> Iterator[str]:

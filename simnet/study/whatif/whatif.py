@@ -38,10 +38,11 @@ from simnet.study.run.validity import inconclusive
 from simnet.study.validate.changes import Discrepancy, discrepancy_of_changes, known_changes
 from simnet.study.whatif.aim import Aim, aim_of, load_of, said
 from simnet.study.whatif.alternative import Alternative, alternatives_to
+from simnet.study.whatif.checked import how_checked
 from simnet.study.whatif.full import filled
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
-from simnet.study.whatif.same import AS_IT_IS, NOT_USED, same, values_read, why_same
+from simnet.study.whatif.same import AS_IT_IS, NOT_USED, same, unexplained, values_read, why_same
 from simnet.study.whatif.settled import settled
 from simnet.study.whatif.verdict import (
     Answer,
@@ -98,6 +99,9 @@ class Judged(Row):
     settings: dict[str, str] = Field(description="knobs with the values that the tuning sets")
     commands: tuple[Commands, ...]
     warnings: tuple[str, ...]
+    checked: str = Field(
+        default="", description="how changes of what it sets were ever compared with a measurement"
+    )
 
     def change(self, metric: str) -> Change:
         """What the tuning does to a metric."""
@@ -259,6 +263,9 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
             break
     first = found.paired[base][0]
     ranked = sorted(judged.values(), key=lambda one: rank(one.verdict, one.changes, aim))
+    told = {
+        one.tuning.text: how_checked(base, one.case, (plain, one.effective)) for one in alternatives
+    }
     return WhatIf(
         scenario=plain.scenario,
         version=simnet.__version__,
@@ -280,7 +287,13 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         refused=refused,
         exit_status=exit_status([one.verdict for one in ranked]),
         tunings=tuple(
-            one.model_copy(update={"rank": number, "reason": _reason(one, ranked)})
+            one.model_copy(
+                update={
+                    "rank": number,
+                    "reason": _reason(one, ranked),
+                    "checked": told[one.tuning],
+                }
+            )
             for number, one in enumerate(ranked, start=1)
         ),
     )
@@ -380,6 +393,9 @@ def _judged(
         if idle == NOT_USED and base.workload.assumed:
             answer, decided_by = "cannot tell", ""
             reason = f"{idle}, and what this host carries is not known: this load is assumed"
+        elif idle == NOT_USED and (shown := unexplained(base, [tuned])):
+            answer, decided_by = "cannot tell", ""
+            reason = f"{idle}, and {shown}"
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
     if unknown:
         answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"

@@ -1,0 +1,69 @@
+"""A host of one's own with what hurts it: `simnet.import_host`.
+
+What the files show and no rate in them explains, such as packets that were lost in bursts, stands
+in the scenario by the knobs that would help, as the rules have them. So a what-if of such a knob,
+of which the simulated load makes no use, does not say that it makes no difference.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from typing import Final
+
+from simnet.diagnose.diagnosis import Finding, diagnose
+from simnet.errors import InputError
+from simnet.importing import import_host as importing
+from simnet.importing.writing.folder_out import HEALTHY, Imported
+from simnet.importing.writing.models import plain
+from simnet.scenario.core.knobs import knob_of
+
+_LONGEST: Final = 300
+# can be read once
+_STDIN: Final = "-"
+
+
+def import_host(
+    source: str | Path | Sequence[str | Path] | None = None,
+    *,
+    workload: str | None = None,
+    cpus: int | None = None,
+    peer: str = HEALTHY,
+) -> Imported:
+    """Return models and a scenario of a real host; `write` puts them into a folder.
+
+    Args:
+        source: a sosreport, a snapshot of /proc and /sys, or outputs of commands, as a folder or
+            a tar archive, one file, or several of these; None for this machine.
+        workload: `stream`, `rr` or `memcached`; None for one that resembles what the files show.
+        cpus: how many the host has, where no file says it.
+        peer: `healthy` for a machine like the host with its interrupts spread; `same` for its twin.
+
+    Raises:
+        InputError: the files cannot be read or say nothing, take more processor time than an
+            import may, or there is no such workload.
+    """
+    found = importing.import_host(source, workload=workload, cpus=cpus, peer=peer)
+    names = [source] if isinstance(source, str | PurePath) else source or ()
+    if not names or _STDIN in map(str, names):
+        return found
+    try:
+        findings = diagnose(tuple(map(str, names))).findings
+    except InputError:  # more of it was read than a diagnosis may read
+        return found
+    return replace(found, unexplained=unexplained(findings))
+
+
+def unexplained(findings: Iterable[Finding]) -> dict[str, str]:
+    """Return what hurts a host by the knobs that would help, the heaviest finding of each."""
+    found: dict[str, str] = {}
+    for one in findings:
+        for knob in () if one.rule.outside else _knobs(one):
+            found.setdefault(knob, plain(f"{one.title}: {one.hit.said}", _LONGEST))
+    return found
+
+
+def _knobs(one: Finding) -> Iterator[str]:
+    for action in one.hit.actions:
+        name = action.whatif.rpartition("=")[0]
+        if knob_of(name) is not None:
+            yield name
