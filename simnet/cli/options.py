@@ -131,17 +131,20 @@ def case_to_simulate(
     jobs: int | None,
     asked: Sequence[str] = (),
     scheduler: str | None = None,
+    checked: Callable[[], object] | None = None,
     **_more: Any,
 ) -> Case:
     """Return the case that the options choose, which can be simulated, with workers for it.
 
     They start while it is read if all that is named stands in the scenario's file, and else only
     when it has been: one slip in a name would cost a second of two processors. What simulates is
-    imported afterwards. `asked` are tunings that the case is to be compared with; a scheduler of
-    Dask has workers of its own.
+    imported afterwards. `asked` are tunings that the case is to be compared with, `checked` refuses
+    what else was asked; a scheduler of Dask has workers of its own.
     """
     named = (part for one in (*tunings, *asked) for part in one.split("+"))
-    known = not assignments and not apply and _defined(scenario).issuperset(named)
+    known = (
+        checked is None and not assignments and not apply and _defined(scenario).issuperset(named)
+    )
     if known and scheduler is None:
         _expect(jobs)
     from simnet.study.work.cases import Member, case_of
@@ -152,6 +155,8 @@ def case_to_simulate(
         from simnet.study.whatif.alternative import alternatives_to
 
         alternatives_to(case, asked)
+    if checked is not None:
+        checked()
     if scheduler is None:
         _expect(jobs)
     return case
@@ -159,9 +164,10 @@ def case_to_simulate(
 
 def _defined(scenario: str) -> set[str]:
     """Return the names of the tunings in a scenario's file."""
-    from simnet.scenario.core.toml import read
+    from simnet.scenario.core.toml import as_typed, read
 
-    tunings = read(find_scenario(scenario)).data.get("tunings", {})
+    path = find_scenario(scenario)
+    tunings = read(path, as_typed(path)).data.get("tunings", {})
     return set(tunings) if isinstance(tunings, dict) else set()
 
 

@@ -114,7 +114,22 @@ def sweep_command(
         from simnet.study.run.measures import measure
 
         measure(best)
-    case_to_simulate(scenario, assignments, **options, tunings=())
+
+    def checked() -> None:
+        from simnet.study.sweep.asked import asked
+
+        asked(
+            scenario,
+            over,
+            tunings=tunings,
+            settings=settings_of(assignments),
+            apply=options["apply"],
+            replications=options["replications"],
+            seed=options["seed"],
+            times={name: options[name] for name in ("duration", "warm_up", "precision")},
+        )
+
+    case_to_simulate(scenario, assignments, **options, tunings=(), checked=checked)
     options |= {"tunings": tunings, "settings": settings_of(assignments)}
     options["confirm"] = _confirm(yes=options.pop("yes"))
     folder = options.pop("into")
