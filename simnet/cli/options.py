@@ -142,8 +142,8 @@ def case_to_simulate(
     """
     named = (part for one in (*tunings, *asked) for part in one.split("+"))
     known = not assignments and not apply and _defined(scenario).issuperset(named)
-    if known and scheduler is None:
-        _expect(jobs)
+    if known:
+        expect_workers(jobs, scheduler)
     from simnet.study.work.cases import Member, case_of
 
     case = case_of(scenario, settings_of(assignments), tunings, apply)
@@ -152,23 +152,25 @@ def case_to_simulate(
         from simnet.study.whatif.alternative import alternatives_to
 
         alternatives_to(case, asked)
-    if scheduler is None:
-        _expect(jobs)
+    expect_workers(jobs, scheduler)
     return case
 
 
 def _defined(scenario: str) -> set[str]:
     """Return the names of the tunings in a scenario's file."""
-    from simnet.scenario.core.toml import read
+    from simnet.scenario.core.toml import as_typed, read
 
-    tunings = read(find_scenario(scenario)).data.get("tunings", {})
+    path = find_scenario(scenario)
+    tunings = read(path, as_typed(path)).data.get("tunings", {})
     return set(tunings) if isinstance(tunings, dict) else set()
 
 
-def _expect(jobs: int | None) -> None:
-    from simnet.study.work.workers import expected
+def expect_workers(jobs: int | None, scheduler: str | None) -> None:
+    """Have workers start that are needed soon; a scheduler of Dask has its own."""
+    if scheduler is None:
+        from simnet.study.work.workers import expected
 
-    expected(jobs)
+        expected(jobs)
 
 
 def effective(

@@ -2,11 +2,14 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import click
 import pytest
 
-from simnet.cli.options import case_to_simulate
+from simnet.cli.options import case_to_simulate, scenario_argument
+from simnet.scenario.scenarios import find_scenario
 from simnet.study.work import workers
 from simnet.study.work.cases import Member
 
@@ -67,8 +70,16 @@ def test_a_file_that_breaks_off_is_not_taken_for_a_scenario(tmp_path: Path) -> N
             "--tuning: rps-al: unknown tuning; did you mean rps-all?",
         ),
         (
-            ("sweep", SCENARIO, "--set", "irqbalanc=off"),
+            ("sweep", SCENARIO, "--over", "nodes=1", "--set", "irqbalanc=off"),
             "--set: irqbalanc: unknown knob; did you mean irqbalance?",
+        ),
+        (
+            ("sweep", SCENARIO, "--over", "nods=1,2"),
+            "--over: nods: unknown knob; did you mean nodes?",
+        ),
+        (
+            ("sweep", SCENARIO, "--over", "nodes=1", "--tuning", "rps-al"),
+            "--tuning: rps-al: unknown tuning; did you mean rps-all?",
         ),
         (
             ("run", SCENARIO, "--set", "nodes=0"),
@@ -96,3 +107,23 @@ def test_workers_start_at_once_for_names_of_the_scenario_s_file(
     monkeypatch.setattr(Member, "effective", lambda _member: order.append("read"))
     case_to_simulate(SCENARIO, (), (tuning,), (), jobs=2)
     assert order == expected
+
+
+def test_a_scenario_s_file_is_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "own.toml"
+    text = find_scenario(SCENARIO).read_text("utf-8") + f"# {tmp_path}\n"
+    file.write_text(text, "utf-8")
+    parsed: list[str] = []
+    loads = tomllib.loads
+
+    def noted(given: str) -> dict[str, object]:
+        parsed.append(given)
+        return loads(given)
+
+    monkeypatch.setattr(tomllib, "loads", noted)
+    monkeypatch.setattr(workers, "expected", lambda _jobs: None)
+    context = click.Context(click.Command("whatif"))
+    assert scenario_argument(lambda: None).__click_params__[0].process_value(context, str(file))  # type: ignore[attr-defined]
+    case = case_to_simulate(str(file), (), ("rps-all",), (), jobs=1, asked=("fixed-50us",))
+    assert Member(case).effective().scenario == "own"
+    assert parsed.count(text) == 1

@@ -11,7 +11,7 @@ import click
 from simnet.cli.completion import measures, settings, tunings
 from simnet.cli.options import (
     WholeNumber,
-    case_to_simulate,
+    expect_workers,
     jobs_option,
     run_options,
     scenario_argument,
@@ -21,6 +21,7 @@ from simnet.cli.output import message, out_path, print_result
 from simnet.errors import InputError
 from simnet.extras import require
 from simnet.files import write_bytes, write_figure, write_text
+from simnet.scenario.scenarios import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,8 +115,18 @@ def sweep_command(
         from simnet.study.run.measures import measure
 
         measure(best)
-    case_to_simulate(scenario, assignments, **options, tunings=())
+
     options |= {"tunings": tunings, "settings": settings_of(assignments)}
+    find_scenario(scenario)
+    from simnet.study.sweep.asked import asked
+
+    asked(
+        scenario,
+        over,
+        times={name: options[name] for name in ("duration", "warm_up", "precision")},
+        **{n: options[n] for n in ("tunings", "settings", "apply", "replications", "seed")},
+    )
+    expect_workers(options["jobs"], options["scheduler"])
     options["confirm"] = _confirm(yes=options.pop("yes"))
     folder = options.pop("into")
     if folder is not None:

@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -23,6 +24,8 @@ _DOTTED: Final = re.compile(rf"\s*({_KEY}(?:\s*\.\s*{_KEY})*)\s*")
 _PART: Final = re.compile(_KEY)
 _POSITION: Final = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 _MOST_PARTS: Final = 32
+# a command asks for a scenario's text thrice: whether it is TOML, what it names, what it says
+_MOST_KEPT: Final = 2
 _LARGEST: Final = 1 << 63
 _TOO_LARGE: Final = "expected an integer of at most 64 bits"
 # What keys consist of, where dots may stand; what else is in a line ends a key.
@@ -97,8 +100,9 @@ def read(path: Path, shown: str | None = None) -> Document:
     return parse(read_text(path, shown=shown), shown or str(path))
 
 
+@lru_cache(maxsize=_MOST_KEPT)
 def parse(text: str, file: str) -> Document:
-    """Return a text's content with the line of every key.
+    """Return a text's content with the line of every key; nobody changes it.
 
     Args:
         text: the text of a TOML file.

@@ -15,7 +15,7 @@ from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
 from simnet.study.run.measures import MEASURES, P50, P99
 from simnet.study.statistics.optimum import Estimate
-from simnet.study.sweep.sweep import AS_IT_IS
+from simnet.study.sweep.asked import AS_IT_IS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,8 +25,8 @@ from simnet.scenario.scenarios import scenario_names
 from simnet.study.run.arguments import Given, Names, Settings, options_of
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import LATENCY_KIND, THROUGHPUT, TRANSACTIONS, measure, named
+from simnet.study.sweep.asked import Grid, asked, naming_the_axis
 from simnet.study.sweep.effort import ask, at_a_time, seconds_of
-from simnet.study.sweep.sweep import Grid, asked, naming_the_axis
 from simnet.study.work.batch import OPTION, Batch, Cell, done, is_whole
 from simnet.study.work.store import sources_digest
 from simnet.study.work.workers import done_by_workers
