@@ -15,9 +15,8 @@ from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.version import SoftirqRules
 
 if TYPE_CHECKING:
-    from simnet.host.costs import Costs
+    from simnet.host.costs import Costs, Memory
     from simnet.host.dma.iommu import DmaDomain
-    from simnet.host.memory import Memory
     from simnet.kernel.simulator import Simulator
 
 

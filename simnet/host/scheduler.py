@@ -17,9 +17,8 @@ from typing import Any
 import cython
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
-from simnet.host.costs import Costs
+from simnet.host.costs import Costs, Memory
 from simnet.host.cpu import Context, Cpu, Dispatcher, Occupation
-from simnet.host.memory import Memory
 from simnet.kernel.compiled import Array, Public
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator

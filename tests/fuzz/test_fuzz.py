@@ -61,7 +61,7 @@ def test_a_case_is_made_again_from_its_seed(kind: str) -> None:
 
 def test_ends_of_one_cause_have_one_signature() -> None:
     ends = [
-        End(70, f"net/link/wire.py send: IndexError: {n} is beyond 0x{n:x}", "", n) for n in (3, 44)
+        End(70, f"net/link/skb.py send: IndexError: {n} is beyond 0x{n:x}", "", n) for n in (3, 44)
     ]
     assert ends[0].signature == ends[1].signature != End(-signal.SIGSEGV, "x", "", 0).signature
 

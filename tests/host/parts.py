@@ -5,10 +5,9 @@ from functools import partial
 from typing import Any
 
 from simnet.host.accounting import PROCESS_LEVEL, USER
-from simnet.host.costs import COST_NAMES, Costs
+from simnet.host.costs import COST_NAMES, Costs, Memory, distances
 from simnet.host.cpu import Context, Cpu
 from simnet.host.machine import Layout, Machine
-from simnet.host.memory import Memory, distances
 from simnet.host.scheduler import Task
 from simnet.host.softirq.version import SoftirqRules
 from simnet.kernel.component import Component

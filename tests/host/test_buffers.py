@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simnet.host.costs import Buffers
 from simnet.host.machine import Machine
-from simnet.host.memory import Buffers
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import NS, make_machine, make_memory
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from simnet.errors import SimulationError
 from simnet.host.cache import CacheWays
+from simnet.host.costs import Memory, SharedLines, distances
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Machine
-from simnet.host.memory import Memory, SharedLines, distances
 from simnet.kernel.simulator import Simulator
 from tests.host.parts import LINE_BYTES, NS, make_costs, make_machine, make_memory
 

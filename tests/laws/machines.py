@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from simnet.host.costs import COST_NAMES
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import SwitchedPath
 from simnet.net.tcp.process import TcpWriter
 from simnet.scenario.core.effective import Effective, Flow, Host, Port
 from simnet.scenario.core.load import load

@@ -3,13 +3,12 @@
 from dataclasses import fields
 from typing import Any
 
+from simnet.host.costs import Buffers
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
-from simnet.host.memory import Buffers
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Skb, new_skb
-from simnet.net.link.wire import Port, SwitchedPath
+from simnet.net.link.skb import Endpoint, Port, Skb, SwitchedPath, new_skb
 from simnet.net.nic.bnx2 import Bnx2
 from simnet.net.nic.e1000 import E1000
 from simnet.net.nic.e1000e import E1000e

@@ -8,8 +8,7 @@ from simnet.host.interrupt import IrqLine
 from simnet.host.machine import Machine
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station, SwitchedPath
 from simnet.net.nic.tg3 import Tg3
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.workload.far_side import FarSide

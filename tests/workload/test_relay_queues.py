@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station, SwitchedPath
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.steering.tx_queue_rules import tx_queue_rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering.version import SteeringRules

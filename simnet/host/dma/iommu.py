@@ -25,9 +25,9 @@ from array import array
 
 import cython
 
+from simnet.host.costs import Memory
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Memory
 from simnet.kernel.compiled import Array, Public
 from simnet.kernel.simulator import Simulator
 

@@ -31,8 +31,8 @@ class Napi(Context):
 
     A poll is a sequence of pieces of work on the CPU: `poll_begin` and `poll_step` either ask
     the CPU for more work and return POLL_CONTINUES, or return POLL_DONE (nothing left, the
-    device has left the list through `SoftirqNetRx.complete`), POLL_MORE (others have their turn
-    first) or POLL_STAYS (it stays at the head of the list).
+    device has left the list through `SoftirqNetRx.complete`) or POLL_MORE (others have their turn
+    first).
 
     Attributes:
         next_polled: the next on the poll list.

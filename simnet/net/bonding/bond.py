@@ -16,18 +16,16 @@ from typing import Any
 
 import cython
 
-from simnet.host.costs import Costs
+from simnet.host.costs import Costs, Memory, SharedLines
 from simnet.host.cpu import Cpu
-from simnet.host.memory import Memory, SharedLines
 from simnet.kernel.compiled import Public
 from simnet.kernel.component import Component
 from simnet.kernel.priority import CPU
 from simnet.kernel.simulator import Simulator
 from simnet.net.bonding.hash import simple_hash
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES, UNCOUNTED_BYTES
-from simnet.net.link.skb import Header, Skb, SkbQueue, Station, copy_skb, new_skb
+from simnet.net.link.skb import Header, Port, Skb, SkbQueue, Station, copy_skb, new_skb
 from simnet.net.link.switch import Egress, Ingress
-from simnet.net.link.wire import Port
 
 MODES = (
     "balance-rr",

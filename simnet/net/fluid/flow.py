@@ -86,7 +86,6 @@ class FlowLink:
         busy_ps: time with a flow.
         saturated_ps: time with flows that used all of it.
         active: flows on it.
-        up: there is a link.
         saturated: its flows use all of it.
     """
 
@@ -97,7 +96,6 @@ class FlowLink:
     busy_ps: cython.longlong = 0
     saturated_ps: cython.longlong = 0
     active: Public[cython.int] = 0
-    up: Public[cython.bint] = False
     saturated: cython.bint = False
     left: cython.longlong = 0
     open: cython.int = 0
@@ -109,7 +107,6 @@ class FlowLink:
         self.name = name
         self.bytes_s = bytes_s
         self.capacity = rate_units(bytes_s)
-        self.up = True
         self.left = self.capacity
 
     def account(self, now: cython.longlong) -> cython.int:
@@ -198,7 +195,6 @@ class Flow:
         credit: what may be sent before the thread reads on; -1 for no limit.
         shut: nothing may be sent before that.
         messages, bytes: delivered.
-        retransmitted_bytes: lost with a link and sent again.
     """
 
     finish: FinishTimes = None
@@ -220,9 +216,6 @@ class Flow:
     full: cython.bint = False
     remaining: Public[cython.longlong] = 0
     updated_ps: Public[cython.longlong] = 0
-    stalled: Public[cython.bint] = False
-    stalls: Public[cython.longlong] = 0
-    timer_ps: Public[cython.longlong] = 0
     threaded: Public[cython.bint] = False
     reading: Public[cython.bint] = False
     arrived: Public[cython.int] = 0
@@ -234,7 +227,6 @@ class Flow:
     last_coming: Public[Message] = None
     messages: Public[cython.longlong] = 0
     bytes: Public[cython.longlong] = 0
-    retransmitted_bytes: Public[cython.longlong] = 0
 
     def __init__(
         self,
@@ -263,11 +255,6 @@ class Flow:
     def rate_bytes_s(self) -> int:
         """Its rate now."""
         return self.rate * 1_000_000 >> _UNIT_BITS
-
-    @property
-    def finish_ps(self) -> int:
-        """When the message at its head is through, or its window closed."""
-        return self.finish.times[self.index]
 
     def advance(self, now: cython.longlong) -> cython.int:
         """Count what has been sent since the rate changed last."""

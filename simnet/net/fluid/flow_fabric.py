@@ -35,11 +35,9 @@ from simnet.net.fluid.flow_group import FlowGroup
 _UNIT_BITS: cython.int = 16
 _LONGEST_BYTES: cython.longlong = 64 << 20
 _NO_LIMIT: cython.longlong = -1
-_LOW_BITS: cython.longlong = 0xFFFFFFFF
 
 _FINISH: cython.int = 0
 _DELIVER: cython.int = 1
-_RESUME: cython.int = 2
 
 
 @cython.final
@@ -88,11 +86,12 @@ class FlowFabric(Component):
         self.event_ps = NEVER
 
     def counters(self) -> dict[str, int]:
-        """Messages and bytes delivered, bytes sent again, computations of rates."""
+        """Messages and bytes delivered, bytes sent again, computations of rates, senders paused."""
         return {
             "messages": sum(flow.messages for flow in self.flows),
             "bytes": sum(flow.bytes for flow in self.flows),
-            "retransmitted_bytes": sum(flow.retransmitted_bytes for flow in self.flows),
+            # a switch that pauses its senders drops nothing, and no link fails
+            "retransmitted_bytes": 0,
             "shares": self.shares,
             "paused": sum(group.paused for group in self.groups),
         }
@@ -145,32 +144,6 @@ class FlowFabric(Component):
             self._join(flow)
             self._reallocate()
 
-    def stall(self, flow: Flow, timer_ps: int) -> None:
-        """The link is gone: what was in flight is lost, and sent again when the timer expires.
-
-        If a link of its way is still down then, the timer doubles.
-        """
-        flow.advance(self.sim.now)
-        if flow.head is not None and not flow.stalled:
-            sent = (flow.head.size_bytes << _UNIT_BITS) - flow.remaining
-            lost = min(sent, flow.window_bytes << _UNIT_BITS)
-            flow.remaining += lost
-            flow.retransmitted_bytes += lost >> _UNIT_BITS
-            if flow.credit >= 0:
-                flow.credit += lost
-        self._leave(flow)
-        flow.stalled = True
-        flow.stalls += 1
-        flow.timer_ps = timer_ps
-        self._reallocate()
-        self._wait(flow)
-
-    def _wait(self, flow: Flow) -> cython.int:
-        """Start the retransmission timer; a later stall outdates it."""
-        which: cython.longlong = flow.index
-        self.sim.after(flow.timer_ps, self, _RESUME, which << 32 | flow.stalls, NIC)
-        return 0
-
     def send(self, flow: Flow, message: Message) -> cython.int:
         """Queue a message.
 
@@ -182,7 +155,7 @@ class FlowFabric(Component):
         if flow.head is not None:
             flow.tail.next = message
             flow.tail = message
-        elif message.size_bytes <= self.small_bytes and not flow.stalled:
+        elif message.size_bytes <= self.small_bytes:
             self._through(flow, message)
             return message.receiver.message_sent(message)
         else:
@@ -190,29 +163,24 @@ class FlowFabric(Component):
             flow.tail = message
             flow.remaining = message.size_bytes << _UNIT_BITS
             flow.updated_ps = self.sim.now
-            if not flow.stalled and not flow.shut:
+            if not flow.shut:
                 self._join(flow)
                 self._reallocate()
         return 0
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
-        """Messages are through, or one has come, or a stalled flow goes on."""
+        """Messages are through, or one has come."""
         flow: Flow
         if kind == _FINISH:
             self.event = 0
             self.event_ps = NEVER
             self._finish()
             return
-        if kind == _DELIVER:
-            flow = self.flows[arg]
-            if flow.reading:
-                flow.arrived += 1
-            else:
-                self._hand_over(flow)
-            return
-        flow = self.flows[arg >> 32]
-        if flow.stalls == arg & _LOW_BITS:
-            self._resume(flow)
+        flow = self.flows[arg]
+        if flow.reading:
+            flow.arrived += 1
+        else:
+            self._hand_over(flow)
 
     def _hand_over(self, flow: Flow) -> cython.int:
         """The receiver gets the message that came first."""
@@ -248,26 +216,11 @@ class FlowFabric(Component):
             flow.predict()
         elif flow.credit != 0:
             flow.shut = False
-            if flow.head is not None and not flow.stalled:
+            if flow.head is not None:
                 self._join(flow)
         if self.finish.times[flow.index] == before_ps and not self.dirty:
             return 0
         return self._reallocate()
-
-    def _resume(self, flow: Flow) -> cython.int:
-        """The retransmission timer has expired."""
-        link: FlowLink
-        for link in flow.links:
-            if not link.up:
-                flow.timer_ps *= 2
-                return self._wait(flow)
-        flow.stalled = False
-        flow.updated_ps = self.sim.now
-        flow.shut = flow.shut and flow.credit == 0
-        if flow.head is not None and not flow.shut:
-            self._join(flow)
-            self._reallocate()
-        return 0
 
     def _finish(self) -> cython.int:
         """Messages are through, and the next ones of their flows begin; or windows close."""

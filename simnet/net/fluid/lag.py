@@ -4,7 +4,7 @@ The rules are those of Linux bonding, as in `bonding`, `bonding_hash` and `bondi
 flows instead of frames:
 
 - 802.3ad: the server hashes each connection (`xmit_hash_policy`), and the switch hashes it on its
-  own; both deal the values out to the ports that they take for present;
+  own; both deal the values out to the ports;
 - balance-alb: what the server sends to a client leaves by the port that was least loaded when the
   client was assigned one (`tlb_choose_channel`), all anew at each rebalancing; what clients send
   comes by the port whose address their ARP reply carried, dealt out in turn (`Rlb`);
@@ -51,21 +51,17 @@ class LagPort:
     """One of the ports.
 
     Attributes:
-        carrier: there is a link; the switch knows at once.
-        up: the server takes it for present.
         load: bytes a second that the balancing has assigned.
     """
 
     def __init__(self, index: int, mac: int) -> None:
         self.index = index
         self.station = Station(mac)
-        self.carrier = True
-        self.up = True
         self.load = 0
 
     def ok(self) -> bool:
-        """As bonding takes it."""
-        return self.up
+        """As bonding takes it: it always has a link."""
+        return True
 
 
 class Lag:
@@ -122,29 +118,23 @@ class Lag:
     # -- where bytes go -------------------------------------------------------------------
 
     def transmit_port(self, client: int) -> int:
-        """The port by which bytes to a client leave; -1 for none."""
-        present = [port.index for port in self.slaves if port.up]
-        if not present:
-            return -1
+        """The port by which bytes to a client leave."""
         if self.mode == "802.3ad":
-            return present[self.hashes[client] % len(present)]
+            return self.hashes[client] % len(self.slaves)
         if self.mode == "active-backup":
             return self.current
         entry = self.tlb_index[client]
         if entry not in self.tlb_port:
-            chosen = min((self.slaves[index] for index in present), key=lambda port: port.load)
+            chosen = min(self.slaves, key=lambda port: port.load)
             self.tlb_port[entry] = chosen.index
             # nothing is known of it: as bonding, so that the next one goes elsewhere
             chosen.load += self.tlb_load.get(entry, 1)
         return self.tlb_port[entry]
 
     def receive_port(self, client: int) -> int:
-        """The port by which a client's bytes come; -1 for none."""
-        present = [port.index for port in self.slaves if port.carrier]
-        if not present:
-            return -1
+        """The port by which a client's bytes come."""
         if self.mode == "802.3ad":
-            return present[self.switch_hashes[client] % len(present)]
+            return self.switch_hashes[client] % len(self.slaves)
         if self.mode == "active-backup":
             return self.current
         destination = self.received[client].destination
@@ -158,52 +148,9 @@ class Lag:
         for client, entry in enumerate(self.tlb_index):
             self.tlb_load[entry] = 1 + sent_bytes[client] // _REBALANCE_SECONDS
 
-    # -- how ports come and go ------------------------------------------------------------
-
-    def look(self) -> bool:
-        """The MII monitor looks at the links; whether anything has changed."""
-        changed = False
-        for port in self.slaves:
-            if port.carrier != port.up:
-                changed = True
-                port.up = port.carrier
-                self._changed(port)
-        return changed
-
-    def _changed(self, port: LagPort) -> None:
-        if port.up:
-            if self.current < 0:
-                self.current = port.index
-            self.rlb.rebalance_ordered = self.mode == "balance-alb"
-            return
-        if self.current == port.index:
-            others = [other.index for other in self.slaves if other.up]
-            self.current = others[0] if others else -1
-        self.tlb_port = {k: index for k, index in self.tlb_port.items() if index != port.index}
-        port.load = 0
-        if self.mode == "balance-alb":
-            self.rlb.clear(cast("Any", port))
-
-    def tick(self) -> bool:
-        """The timer of balance-alb, ten a second; whether it has to tick again."""
-        if self.mode != "balance-alb":
-            return False
-        self.rlb.tick()
-        return self.rlb.ntt or self.rlb.rebalance_ordered
-
     def send_control(self, slave: Any, skb: Skb) -> None:
-        """An ARP reply of the bond's own, by a port that has a link."""
-        if slave.carrier:
-            cast("Neighbour", skb.endpoint).resolve(skb.header.source)
-
-    def announce(self, slave: Any, source: Station, destination: Station) -> None:
-        """The switch learns that the address of a port that is gone is at another one.
-
-        So frames to it come by that one, until the clients know.
-        """
-        for header in self.received:
-            if header.destination is destination and source is destination:
-                header.destination = slave.station
+        """An ARP reply of the bond's own."""
+        cast("Neighbour", skb.endpoint).resolve(skb.header.source)
 
 
 def _switch_hash(header: Header) -> int:

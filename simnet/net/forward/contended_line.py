@@ -6,8 +6,8 @@ wait behind it, so that all CPUs together change it no more often than it can tr
 
 import cython
 
+from simnet.host.costs import Memory
 from simnet.host.cpu import Cpu
-from simnet.host.memory import Memory
 
 
 @cython.final

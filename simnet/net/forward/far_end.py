@@ -4,8 +4,7 @@ import cython
 
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb
-from simnet.net.link.wire import Path
+from simnet.net.link.skb import Path, Skb
 
 
 @cython.final

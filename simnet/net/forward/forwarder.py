@@ -37,11 +37,10 @@ from typing import Any
 import cython
 
 from simnet.host.cache import CacheWays
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Costs, Memory, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.idle import IdleStates
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Memory
 from simnet.kernel.priority import NIC
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.conntrack import FOUND, TABLE_FULL, Conntrack

@@ -37,8 +37,7 @@ from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
 from simnet.kernel.compiled import Array, Public
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Header, Skb
-from simnet.net.link.wire import Path, SwitchedPath
+from simnet.net.link.skb import Endpoint, Header, Path, Skb, SwitchedPath
 from simnet.net.nic.broadcom.bgmac import Bgmac
 from simnet.net.nic.port import Nic
 from simnet.net.steering.steering import Steering

@@ -45,8 +45,7 @@ from simnet.kernel.random import RandomStream
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.infiniband.fabric_link import Link
-from simnet.net.link.skb import Skb
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Path, Port, Skb
 
 if TYPE_CHECKING:
     import networkx as nx

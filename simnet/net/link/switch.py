@@ -22,8 +22,7 @@ import cython
 from simnet.kernel.compiled import Public
 from simnet.kernel.sentinel import NEVER
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import EgressPort, Header, Skb, SkbQueue
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import EgressPort, Header, Path, Port, Skb, SkbQueue
 
 LOAD_BALANCE = ("src-mac", "dst-mac", "src-dst-mac", "src-ip", "dst-ip", "src-dst-ip")
 

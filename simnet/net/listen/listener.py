@@ -14,9 +14,9 @@ from typing import Any
 
 import cython
 
+from simnet.host.costs import SharedLines
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
-from simnet.host.memory import SharedLines
 from simnet.host.scheduler import Task, Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.contended_line import ContendedLine

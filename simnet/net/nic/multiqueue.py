@@ -22,8 +22,7 @@ from simnet.host.interrupt import IrqLine
 from simnet.kernel.compiled import Array, Public
 from simnet.kernel.queue import lowest_bit
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Skb
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Header, Path, Port, Skb
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import Rss
 from simnet.net.steering.flow_rules import FlowRules

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simnet.host.costs import Costs
-    from simnet.host.memory import Buffers, Memory
+    from simnet.host.costs import Buffers, Costs, Memory
     from simnet.kernel.simulator import Simulator
 
 

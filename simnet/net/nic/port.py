@@ -17,20 +17,18 @@ from typing import Any
 import cython
 
 from simnet.host.accounting import SOFT_LEVEL
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Buffers, Costs, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.dma.iommu import DmaDomain
 from simnet.host.interrupt import IrqLine
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Buffers
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.compiled import Public
 from simnet.kernel.priority import NIC
 from simnet.kernel.sentinel import NEVER
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Endpoint, Path, Port, Skb, SkbQueue
 from simnet.net.nic.net_device import NetDevice
 from simnet.net.nic.transmit_ring import DeviceAccess, TransmitRing
 from simnet.net.qdisc.egress import Egress

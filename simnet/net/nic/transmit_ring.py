@@ -15,14 +15,12 @@ from array import array
 
 import cython
 
-from simnet.host.costs import Costs
+from simnet.host.costs import Buffers, Costs, Memory, SharedLines
 from simnet.host.cpu import Cpu
 from simnet.host.dma.iommu import DmaDomain
 from simnet.host.interconnect import Interconnect
-from simnet.host.memory import Buffers, Memory, SharedLines
 from simnet.kernel.compiled import Array, Public
-from simnet.net.link.skb import Endpoint, Skb
-from simnet.net.link.wire import Serializer
+from simnet.net.link.skb import Endpoint, Serializer, Skb
 from simnet.net.nic.net_device import NetDevice
 
 

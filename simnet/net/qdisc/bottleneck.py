@@ -16,8 +16,7 @@ from simnet.kernel.component import Component
 from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
-from simnet.net.link.skb import Skb
-from simnet.net.link.wire import SwitchedPath, WayQueue
+from simnet.net.link.skb import Skb, SwitchedPath, WayQueue
 from simnet.net.qdisc.qdisc import Packet, Qdisc
 
 # what an event means

@@ -11,8 +11,7 @@ from simnet.kernel.component import Component
 from simnet.kernel.priority import WIRE
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Header, Skb, new_skb
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Endpoint, Header, Path, Port, Skb, new_skb
 
 _S_PS: cython.longlong = 10**12
 _TRAIN_PS: cython.longlong = 10_000_000

@@ -10,8 +10,7 @@ import cython
 
 from simnet.kernel.priority import WIRE
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb, Uplink
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Path, Port, Skb, Uplink
 from simnet.net.remote.link import RemoteLink
 
 

@@ -4,8 +4,7 @@ import cython
 
 from simnet.kernel.compiled import Public
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Path, Port, Skb
 
 
 @cython.final

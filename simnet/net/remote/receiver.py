@@ -17,8 +17,7 @@ from simnet.kernel.priority import CPU
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue, new_skb
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Endpoint, Path, Port, Skb, SkbQueue, new_skb
 from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.connection import JiffyTimer
 from simnet.net.tcp.receive.receiver import TcpReceiver

@@ -15,8 +15,7 @@ from simnet.kernel.compiled import Public
 from simnet.kernel.priority import CPU
 from simnet.kernel.sentinel import NONE
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Skb, SkbQueue
-from simnet.net.link.wire import Path, Port
+from simnet.net.link.skb import Endpoint, Path, Port, Skb, SkbQueue
 from simnet.net.remote.link import RemoteLink
 from simnet.net.tcp.connection import JiffyTimer
 from simnet.net.tcp.send.sender import TcpSender

@@ -8,10 +8,9 @@ Source: net/core/dev.c `enqueue_to_backlog`, `process_backlog` and `trigger_soft
 import cython
 
 from simnet.host.accounting import SOFT_LEVEL, SOFTIRQ
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Buffers, Costs, SharedLines, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Buffers, SharedLines
 from simnet.host.softirq.softirq import Napi, SoftirqNetRx
 from simnet.host.softirq.verdict import POLL_CONTINUES, POLL_DONE, POLL_MORE
 from simnet.kernel.compiled import Public

@@ -10,13 +10,11 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cache import CacheWays
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Buffers, Costs, Memory, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.dma.iommu import DmaDomain
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Buffers, Memory
-from simnet.net.link.skb import Skb, SkbQueue
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Port, Skb, SkbQueue
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sequence import SendSequence
 

@@ -21,9 +21,8 @@ from typing import Any
 
 import cython
 
-from simnet.host.costs import Costs
+from simnet.host.costs import Costs, Memory, SharedLines
 from simnet.host.cpu import Cpu
-from simnet.host.memory import Memory, SharedLines
 from simnet.host.scheduler import Task, Wakeups
 from simnet.host.softirq.busy_read import busy_loop_over
 from simnet.host.softirq.napi_instance import NapiInstance

@@ -13,10 +13,9 @@ from typing import Any
 
 import cython
 
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Buffers, Costs, Memory, SharedLines, Spread
 from simnet.host.cpu import Cpu, Occupation
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Buffers, Memory, SharedLines
 from simnet.host.scheduler import Task, Wakeups
 from simnet.host.softirq.busy_read import BusyRead
 from simnet.host.softirq.softirq import SoftirqNetRx
@@ -27,8 +26,7 @@ from simnet.kernel.priority import CPU
 from simnet.kernel.release import release
 from simnet.kernel.sentinel import NONE
 from simnet.net.link.ethernet import LEAST_WIRE_BYTES
-from simnet.net.link.skb import Endpoint, Header, Skb, SkbQueue, new_skb
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Endpoint, Header, Port, Skb, SkbQueue, new_skb
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.connection import COMPRESSED, PACED, RTO, TcpConnection
 from simnet.net.tcp.costs import ReceiveCosts, SendCosts

@@ -10,8 +10,7 @@ from __future__ import annotations
 import cython
 
 from simnet.host.cpu import Cpu
-from simnet.net.link.skb import Header, Skb
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Header, Port, Skb
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.nic.port import Nic
 from simnet.net.steering.flow_hash import jhash2_3words

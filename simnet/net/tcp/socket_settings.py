@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import cython
 
-from simnet.host.costs import Costs
-from simnet.host.memory import Buffers, Memory
+from simnet.host.costs import Buffers, Costs, Memory
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Port
 from simnet.net.steering.steering import SocketFlowTable
 
 

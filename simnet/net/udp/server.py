@@ -10,8 +10,8 @@ from typing import Any
 
 import cython
 
+from simnet.host.costs import SharedLines
 from simnet.host.cpu import Cpu
-from simnet.host.memory import SharedLines
 from simnet.host.scheduler import Scheduler
 from simnet.net.link.skb import Skb, SkbQueue
 from simnet.net.udp.clients import Client

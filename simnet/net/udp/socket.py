@@ -16,10 +16,9 @@ from typing import Any
 import cython
 
 from simnet.host.cache import CacheWays
-from simnet.host.costs import Costs, Spread
+from simnet.host.costs import Buffers, Costs, Memory, SharedLines, Spread
 from simnet.host.cpu import Cpu
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Buffers, Memory, SharedLines
 from simnet.host.scheduler import Task, Wakeups
 from simnet.host.softirq.busy_read import BusyRead
 from simnet.kernel.compiled import Public

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import cython
 
+from simnet.host.costs import Memory
 from simnet.host.cpu import Context, Cpu
 from simnet.host.dma.iommu import DmaDomain
 from simnet.host.interrupt import IrqLine
 from simnet.host.ledger import Ledger
-from simnet.host.memory import Memory
 from simnet.kernel.compiled import Public
 from simnet.storage.block.merging import MergingQueue
 from simnet.storage.block.request import Bio

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import cython
 
+from simnet.host.costs import SharedLines
 from simnet.host.cpu import Cpu
 from simnet.host.interrupt import IrqLine
-from simnet.host.memory import SharedLines
 from simnet.kernel.compiled import Public
 from simnet.kernel.histogram import LogHistogram
 from simnet.storage.block.request import Bio, Request

@@ -3,13 +3,9 @@
 Each client has one connection to each server: two flows. A client uses one port, and has another in
 reserve; a server's ports are a `Lag`. The bus of an adapter is a link of its own if several of its
 ports are in use, else the narrower of both bounds the port.
-
-When a link goes, what was in flight is lost. TCP sends it again when its retransmission timer
-expires, which helps once there is another way: the timer doubles until then.
 """
 
 from simnet.kernel.component import Component
-from simnet.kernel.priority import NIC
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
 from simnet.net.fluid.flow import Flow, FlowLink
@@ -18,8 +14,6 @@ from simnet.net.fluid.lag import Address, Lag
 from simnet.storage.nsd.model import FabricModel, PortModel
 
 _TO_SERVER, _TO_CLIENT = 0, 1
-_LOOK, _TICK, _OVER = 0, 1, 2
-_TICK_PS = 10**11
 _GPFS_PORT = 1191
 # AIX: tcp_ephemeral_low, tcp_ephemeral_high
 _EPHEMERAL_LOW, _EPHEMERAL = 32768, 32768
@@ -67,12 +61,10 @@ class NsdFabric(Component):
         ]
         self.lags = [self._lag(seed, server) for server in servers]
         self.sent_before = [[0] * model.clients for _ in servers]
-        self.standby = [1] * model.clients
         self.pairs = [
             [[self._connect(way) for _ in servers] for _ in clients]
             for way in (_TO_SERVER, _TO_CLIENT)
         ]
-        self.looking = [False] * model.servers
         for client in clients:
             for server in servers:
                 self._lead(client, server)
@@ -128,8 +120,6 @@ class NsdFabric(Component):
         lag, model = self.lags[server], self.model
         for way in (_TO_SERVER, _TO_CLIENT):
             port = lag.receive_port(client) if way == _TO_SERVER else lag.transmit_port(client)
-            if port < 0:
-                continue
             ends = [self.server_links[way][server][port]]
             if self.bus_links[way][server]:
                 bus = self.bus_links[way][server][port // model.adapter_ports]
@@ -154,67 +144,6 @@ class NsdFabric(Component):
             self.sent_before[server] = sent
             for client in clients:
                 self._lead(client, server)
-
-    # -- failures -------------------------------------------------------------------------
-
-    def fail_port(self, server: int, port: int) -> None:
-        """Pull the cable of a server's port."""
-        self._cable(server, port, up=False)
-        gone = {self.server_links[way][server][port] for way in (_TO_SERVER, _TO_CLIENT)}
-        for client in range(self.model.clients):
-            for way in (_TO_SERVER, _TO_CLIENT):
-                flow = self.pairs[way][client][server]
-                if gone.intersection(flow.links):
-                    self.flows.stall(flow, self.model.retransmit_ps)
-            # the switch knows at once, the server when it looks
-            self._lead(client, server)
-
-    def restore_port(self, server: int, port: int) -> None:
-        """Plug the cable in again."""
-        self._cable(server, port, up=True)
-
-    def _cable(self, server: int, port: int, *, up: bool) -> None:
-        lag = self.lags[server]
-        if not 0 <= port < len(lag.slaves) or lag.slaves[port].carrier == up:
-            raise ValueError(f"{self.path}: server {server} has no such port {port}")
-        if not up and sum(other.carrier for other in lag.slaves) == 1:
-            raise ValueError(f"{self.path}: port {port} is the last of server {server}")
-        lag.slaves[port].carrier = up
-        for way in (_TO_SERVER, _TO_CLIENT):
-            self.server_links[way][server][port].up = up
-        look_ps = (self.sim.now // self.model.miimon_ps + 1) * self.model.miimon_ps
-        self.sim.at(look_ps, self, _LOOK, server, NIC)
-
-    def fail_client_port(self, client: int) -> None:
-        """Pull the cable of a client's port: the one in reserve takes over.
-
-        Raises:
-            ValueError: there is none.
-        """
-        if not self.standby[client]:
-            raise ValueError(f"{self.path}: client {client} has no port in reserve")
-        self.standby[client] = 0
-        for way in (_TO_SERVER, _TO_CLIENT):
-            self.client_links[way][client].up = False
-            for flow in self.pairs[way][client]:
-                self.flows.stall(flow, self.model.retransmit_ps)
-        self.sim.after(self.model.failover_ps, self, _OVER, client, NIC)
-
-    def on_event(self, kind: int, arg: int) -> None:
-        """The MII monitor looks, balance-alb's timer ticks, or a reserve port takes over."""
-        if kind == _OVER:
-            for way in (_TO_SERVER, _TO_CLIENT):
-                self.client_links[way][arg].up = True
-            return
-        lag = self.lags[arg]
-        again = lag.tick() if kind == _TICK else lag.look() and lag.mode == "balance-alb"
-        if again and not (kind == _LOOK and self.looking[arg]):
-            self.looking[arg] = True
-            self.sim.at((self.sim.now // _TICK_PS + 1) * _TICK_PS, self, _TICK, arg, NIC)
-        elif kind == _TICK:
-            self.looking[arg] = False
-        for client in range(self.model.clients):
-            self._lead(client, arg)
 
 
 def _port(name: str, port: PortModel, ports: int = 1) -> FlowLink:

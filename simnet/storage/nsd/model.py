@@ -56,9 +56,7 @@ class FabricModel:
         server_adapters, adapter_ports: of a server, and ports in use of each.
         lag_mode: one of `simnet.net.fluid.lag.LAG_MODES`, of the servers' ports.
         xmit_hash_policy: of the servers, with 802.3ad.
-        miimon_ps: interval at which a server looks for links that are gone.
         rebalance_ps: interval at which balance-alb assigns clients anew.
-        failover_ps: after which a client's standby port takes over.
         switch_latency_ps: from port to port.
         cable_delay_ps: of each cable.
         pause: global pause (802.3x) is on at switch and hosts.
@@ -68,7 +66,6 @@ class FabricModel:
             interrupt moderation included.
         connection_bytes_s: what one connection's threads carry; 0 for no limit.
         message_bytes: a request without data, or an answer without.
-        retransmit_ps: least retransmission timeout.
     """
 
     clients: int
@@ -79,9 +76,7 @@ class FabricModel:
     adapter_ports: int
     lag_mode: str
     xmit_hash_policy: str
-    miimon_ps: int
     rebalance_ps: int
-    failover_ps: int
     switch_latency_ps: int
     cable_delay_ps: int
     pause: bool
@@ -91,7 +86,6 @@ class FabricModel:
     server_stack_ps: int
     connection_bytes_s: int
     message_bytes: int
-    retransmit_ps: int
 
     @property
     def server_ports(self) -> int:

@@ -8,8 +8,7 @@ import numpy as np
 from simnet.kernel.simulator import Simulator
 from simnet.net.infiniband.fabric import Fabric, fat_tree
 from simnet.net.infiniband.reorder_window import ReorderWindow
-from simnet.net.link.skb import Endpoint, new_skb
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Endpoint, Port, new_skb
 
 _SECOND: Final = 10**12
 _RATE_BPS: Final = 40 * 10**9

@@ -60,17 +60,6 @@ class Messages(Row):
         return sum(count for upper_us, count in self.histogram if upper_us > limit_us)
 
 
-def quantile_us(
-    start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]], share: Fraction
-) -> float | None:
-    """Upper edge in microseconds of the bucket that holds the given share of the samples.
-
-    Both arguments are cumulative `(upper_ps, count)` buckets of one histogram; the samples are
-    those that came between. None without samples.
-    """
-    return _of_ranks(between(start, end), (share,))[0]
-
-
 def between(
     start: Sequence[tuple[int, int]], end: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:

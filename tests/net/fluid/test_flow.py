@@ -128,7 +128,7 @@ class TestTimes:
         assert net.sim.pending == 1
         net.sim.run_until(MS * 10)
         assert net.sink.got == [(through_ps + 5 * US, "it")]
-        assert (flow.messages, flow.bytes, flow.retransmitted_bytes) == (1, size, 0)
+        assert (flow.messages, flow.bytes) == (1, size)
         assert [link.bytes for link in net.links] == [size, size]
         assert net.rates() == [0.0]
         # through, and there
@@ -156,9 +156,9 @@ class TestTimes:
         # 2 us for the second; 1950 - 100 bytes are left at 12.5 us
         assert net.sink.got == [(12_500_000, "second"), (31 * US, "first")]
         assert net.fabric.counters() == {
+            "retransmitted_bytes": 0,
             "messages": 2,
             "bytes": 3100,
-            "retransmitted_bytes": 0,
             "shares": 4,
             "paused": 0,
         }
@@ -332,88 +332,3 @@ class TestPause:
             net.send(net.flow(0, target), 10**6)
         assert net.rates() == [50.0, 50.0]
         assert net.fabric.counters()["paused"] == 0
-
-
-class TestStall:
-    def cut(self, at_ps: int, *, window: int = WIDE, size: int = 1000) -> tuple[Net, Flow]:
-        """A flow of a byte a microsecond whose link goes."""
-        net = Net()
-        flow = net.flow(0, 1, window=window, trip_ps=1, most=MB)
-        net.send(flow, size, "it")
-        net.sim.run_until(at_ps)
-        net.links[0].up = False
-        net.fabric.stall(flow, 200 * US)
-        return net, flow
-
-    @pytest.mark.parametrize(
-        ("at_ps", "window", "lost", "end_ps"),
-        [
-            # the timer, and 1000 bytes less what was through
-            (300 * US, WIDE, 300, (300 + 200 + 1000) * US),
-            (300 * US + 500_000, WIDE, 300, (300 + 200 + 1000) * US + 500_000),
-            (300 * US, 100, 100, (300 + 200 + 800) * US),
-            (300 * US, 300, 300, (300 + 200 + 1000) * US),
-            (0, WIDE, 0, (200 + 1000) * US),
-        ],
-    )
-    def test_what_was_in_flight_is_sent_again(
-        self, at_ps: int, window: int, lost: int, end_ps: int
-    ) -> None:
-        net, flow = self.cut(at_ps, window=window)
-        assert (flow.stalled, flow.retransmitted_bytes) == (True, lost)
-        assert [link.active for link in net.links] == [0, 0]
-        assert net.rates() == [0.0]
-        net.links[0].up = True
-        net.sim.run_until(10 * MS)
-        assert net.sink.got == [(end_ps, "it")]
-        assert not flow.stalled
-        assert net.fabric.counters()["retransmitted_bytes"] == lost
-
-    @pytest.mark.parametrize(
-        ("back_us", "resumed_us"), [(199, 200), (200, 600), (599, 600), (600, 1400), (1399, 1400)]
-    )
-    def test_the_timer_doubles_until_the_link_is_back(self, back_us: int, resumed_us: int) -> None:
-        net, _ = self.cut(0)
-        net.sim.run_until(back_us * US)
-        net.links[0].up = True
-        net.sim.run_until(10 * MS)
-        assert net.sink.got == [((resumed_us + 1000) * US, "it")]
-
-    def test_any_link_of_the_way_counts(self) -> None:
-        net, _ = self.cut(0)
-        net.links[0].up = True
-        net.links[1].up = False
-        net.sim.run_until(300 * US)
-        net.links[1].up = True
-        net.sim.run_until(10 * MS)
-        assert net.sink.got == [(1600 * US, "it")]
-
-    def test_a_later_stall_outdates_the_timer_of_the_first(self) -> None:
-        net, flow = self.cut(0)
-        net.sim.run_until(150 * US)
-        net.fabric.stall(flow, 200 * US)
-        net.links[0].up = True
-        net.sim.run_until(10 * MS)
-        assert net.sink.got == [(1350 * US, "it")]
-        assert (flow.stalls, flow.retransmitted_bytes) == (2, 0)
-
-    def test_what_is_sent_meanwhile_waits(self) -> None:
-        net = Net(small=512)
-        flow = net.flow(0, 1)
-        net.fabric.stall(flow, 200 * US)
-        for tag in ("small", "next"):
-            net.send(flow, 500, tag)
-        net.sim.run_until(MS)
-        assert net.sink.got == [(205 * US, "small"), (210 * US, "next")]
-
-    def test_others_take_what_it_leaves(self) -> None:
-        net = Net(3)
-        flow, other = net.flow(0, 2), net.flow(1, 2)
-        for each in (flow, other):
-            net.send(each, 10_000)
-        assert net.rates() == [50.0, 50.0]
-        net.sim.run_until(10 * US)
-        net.fabric.stall(flow, 50 * US)
-        assert net.rates() == [0.0, 100.0]
-        net.sim.run_until(60 * US)
-        assert net.rates() == [50.0, 50.0]

@@ -63,39 +63,6 @@ def test_rebalancing_goes_by_what_was_sent() -> None:
     assert ports.count(ports[0]) == 1
 
 
-@pytest.mark.parametrize("mode", ["802.3ad", "balance-alb", "active-backup"])
-def test_nothing_is_left_on_a_port_without_link(mode: str) -> None:
-    bond = lag(mode)
-    for client in range(CLIENTS):
-        bond.transmit_port(client)
-    gone = 0
-    bond.slaves[gone].carrier = False
-    if mode == "802.3ad":
-        assert all(bond.receive_port(client) != gone for client in range(CLIENTS))
-    assert bond.look()
-    while bond.tick():
-        pass
-    for client in range(CLIENTS):
-        assert bond.transmit_port(client) != gone
-        assert bond.receive_port(client) != gone
-    assert not bond.look()
-
-
-def test_a_port_that_comes_back_is_used_again() -> None:
-    bond = lag("balance-alb")
-    bond.slaves[1].carrier = False
-    bond.look()
-    while bond.tick():
-        pass
-    bond.slaves[1].carrier = True
-    bond.look()
-    while bond.tick():
-        pass
-    bond.rebalance([0] * CLIENTS)
-    assert loads([bond.transmit_port(client) for client in range(CLIENTS)]) == [2, 1, 1]
-    assert 1 in [bond.receive_port(client) for client in range(CLIENTS)]
-
-
 def test_one_port_carries_all_in_active_backup() -> None:
     bond = lag("active-backup")
     assert {bond.transmit_port(client) for client in range(CLIENTS)} == {0}

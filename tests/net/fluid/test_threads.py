@@ -122,21 +122,6 @@ def test_a_closed_window_leaves_the_link_to_others() -> None:
     assert net.thread.got[1] == (68, 1)
 
 
-def test_what_is_lost_with_the_link_has_room_in_the_window() -> None:
-    net = Net(window=200)
-    for number in range(2):
-        net.fabric.send(net.flow, new_message(1000, net.thread, 0, number))
-    net.sim.run_until(15 * US)
-    net.fabric.stall(net.flow, 5 * US)
-    assert net.flow.shut
-    net.sim.run_until(21 * US)
-    assert net.flow.rate > 0
-    net.sim.run_until(30 * US)
-    assert net.flow.rate == 0
-    net.sim.run_until(10**10)
-    assert net.thread.got[1] == (68, 1)
-
-
 def test_its_sender_hears_when_a_message_has_left() -> None:
     net = Net(window=200, small=50)
     net.send(1000, 1000, 10)

@@ -8,8 +8,7 @@ from simnet.host.costs import Spread
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.gateway import ComesIn, Enters, Gateway, GoesOut, Sides
-from simnet.net.link.skb import Header, Skb, Station
-from simnet.net.link.wire import Path
+from simnet.net.link.skb import Header, Path, Skb, Station
 from simnet.net.nic.broadcom.bgmac import Bgmac
 from simnet.net.steering.steering import Steering
 from tests.host.parts import NS, US, make_costs, make_machine, make_memory

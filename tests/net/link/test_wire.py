@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb, SkbQueue
-from simnet.net.link.wire import Serializer, SwitchedPath
+from simnet.net.link.skb import Serializer, Skb, SkbQueue, SwitchedPath
 from tests.host.parts import NS, US
 from tests.net.parts import GIGABIT, Far, Sink, frame
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.forward.contended_line import ContendedLine

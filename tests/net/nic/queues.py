@@ -4,8 +4,7 @@ from typing import Any
 
 from simnet.host.machine import Machine
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station, SwitchedPath
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, equal_table

@@ -2,10 +2,13 @@
 
 import pytest
 
+from simnet.host.dma.iommu import DmaDomain, RemappingUnit
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.kernel.simulator import Simulator
+from simnet.net.link.skb import new_skb
+from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.host.parts import MS, make_costs, make_machine, make_memory
-from tests.net.parts import US, Sink, feed, frame, make_tg3, on_wire
+from tests.net.parts import US, Sink, feed, frame, make_socket, make_tg3, on_wire
 
 
 class TestReceiveRing:
@@ -88,6 +91,50 @@ class TestTransmitRing:
         nic.flush()
         sim.run_until(MS)
         assert [skb.seq for skb in on_wire(nic)] == list(range(5))
+
+
+class TestMapping:
+    """A socket keeps what it sends in fragments of 32 KiB; headers have a buffer of their own."""
+
+    FRAGMENT = 32 << 10
+
+    def maps(self, *parts: int) -> tuple[int, int]:
+        """Buffers mapped, and unmapped in the end, of a frame that is cut into such parts."""
+        sim = Simulator()
+        machine = make_machine(sim)
+        nic = make_tg3(sim, machine, tx_frames=1)
+        unit = RemappingUnit(sim, machine.memory, 0)
+        ledger = machine.costs.ledger
+        domain = DmaDomain(unit, ledger, map_ps=0, unmap_ps=0, strict=True, cpus=1)
+        nic.map_in(domain, 0)
+        socket = make_socket(sim, machine, nic, sender={"rules": sender_rules("5.4")})
+        seq = 0
+        for length in parts:
+            skb = new_skb(Sink(sim, f"sink{seq}"), seq, seq + length, 0, 0, 1000, push=False)
+            skb.owner = socket
+            nic.tx.part = seq > 0
+            nic.transmit(skb)
+            seq += length
+        nic.flush()
+        sim.run_until(MS)
+        return domain.maps, unit.invalidations
+
+    @pytest.mark.parametrize(
+        ("parts", "buffers"),
+        [
+            ((1,), 2),
+            ((FRAGMENT,), 2),
+            ((FRAGMENT + 1,), 3),
+            # the parts lie in the fragments one behind the other
+            ((FRAGMENT - 1, 1), 2),
+            ((FRAGMENT - 1, 1, 1), 3),
+            ((FRAGMENT, FRAGMENT), 3),
+        ],
+    )
+    def test_a_frame_has_the_fragments_that_all_its_parts_fill(
+        self, parts: tuple[int, ...], buffers: int
+    ) -> None:
+        assert self.maps(*parts) == (buffers, buffers)
 
 
 class TestDistance:

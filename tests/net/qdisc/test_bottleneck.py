@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.link.netem import Netem
-from simnet.net.link.skb import CE, ECT
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import CE, ECT, SwitchedPath
 from simnet.net.qdisc.bottleneck import Bottleneck
 from simnet.net.qdisc.codel import CodelLimits, CodelQueue
 from simnet.net.qdisc.qdisc import PfifoFast, Qdisc

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb, new_skb
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Skb, SwitchedPath, new_skb
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver
 from tests.host.parts import MS, NS, US, make_costs

@@ -3,8 +3,7 @@
 from typing import Any
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import new_skb
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import SwitchedPath, new_skb
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.sender import RemoteSender
 from tests.host.parts import MS, US, make_costs

@@ -7,8 +7,7 @@ import pytest
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Station, new_skb
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station, SwitchedPath, new_skb
 from simnet.net.remote.generator import FrameCounter, PacketGenerator
 from simnet.net.udp.no_ports import NoPorts
 from tests.host.parts import MS

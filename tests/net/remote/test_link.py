@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb, new_skb
-from simnet.net.link.wire import Port, SwitchedPath
+from simnet.net.link.skb import Port, Skb, SwitchedPath, new_skb
 from simnet.net.remote.link import RemoteLink, RemotePort
 from tests.host.parts import NS, US
 from tests.net.parts import GIGABIT, US_BYTES, Far, Sink, frame

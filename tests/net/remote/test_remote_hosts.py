@@ -2,8 +2,7 @@
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Skb, new_skb
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Skb, SwitchedPath, new_skb
 from simnet.net.remote.hosts import RemoteHosts
 from tests.host.parts import US
 from tests.net.parts import GIGABIT, US_BYTES, Far, Sink, frame

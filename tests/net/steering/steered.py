@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from simnet.host.costs import SharedLines
 from simnet.host.cpu import Cpu
-from simnet.host.memory import SharedLines
 from simnet.host.softirq.softirq import SoftirqNetRx
 from simnet.host.softirq.version import softirq_rules
 from simnet.kernel.simulator import Simulator

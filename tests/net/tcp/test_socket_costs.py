@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from simnet.host.costs import Spread
+from simnet.host.costs import Buffers, Spread
 from simnet.host.cpu import Cpu
-from simnet.host.memory import Buffers
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Skb, Station, new_skb
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Header, Port, Skb, Station, new_skb
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.socket import TcpSocket
 from tests.host.parts import MS, NS, make_costs, make_machine, make_memory

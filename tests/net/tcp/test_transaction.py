@@ -6,7 +6,7 @@ import pytest
 
 from simnet.kernel.random import RandomStream
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import SwitchedPath
 from simnet.net.tcp.transaction import TcpTransactor
 from tests.host.parts import MS, NS, US, make_costs, make_machine
 from tests.net.parts import make_socket, make_tg3

@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from simnet.host.costs import Spread
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines, Spread
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import Header, Station, SwitchedPath
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.output import UdpOutput, sent_truesize
 from simnet.net.udp.reader import UdpReader

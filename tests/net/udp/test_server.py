@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from simnet.host.costs import Spread
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines, Spread
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator

@@ -2,8 +2,7 @@
 
 import pytest
 
-from simnet.host.costs import Costs, Spread
-from simnet.host.memory import SharedLines
+from simnet.host.costs import Costs, SharedLines, Spread
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.component import Component
 from simnet.kernel.simulator import Simulator

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from simnet.host.cache import CacheWays
-from simnet.host.costs import Spread
+from simnet.host.costs import Buffers, SharedLines, Spread
 from simnet.host.machine import Machine
-from simnet.host.memory import Buffers, SharedLines
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb

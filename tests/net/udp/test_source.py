@@ -6,8 +6,7 @@ import pytest
 
 from simnet.kernel.random import stream
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Endpoint, Header, Skb, Station
-from simnet.net.link.wire import Path
+from simnet.net.link.skb import Endpoint, Header, Path, Skb, Station
 from simnet.net.remote.link import RemoteLink
 from simnet.net.udp.source import DatagramSource
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simnet.host.costs import Spread
+from simnet.host.costs import SharedLines, Spread
 from simnet.host.ledger import MECHANISMS
-from simnet.host.memory import SharedLines
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine

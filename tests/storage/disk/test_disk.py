@@ -212,11 +212,13 @@ class TestReadAhead:
         assert disk.hits == 1
 
     def test_a_read_of_what_is_just_passing_does_not_wait_a_revolution(self) -> None:
-        driver, _ = attach(**READ_AHEAD)
+        driver, disk = attach(**READ_AHEAD)
         driver.send(0)
         driver.send(3, 4, at=4500 * US)
         driver.run()
         assert driver.log == [(1000, 0), (7000, 3)]
+        # sector 0; of the other four the first has passed before it was asked for
+        assert disk.mechanism.transfer_ps == 1 * MS + 3 * MS
 
     def test_without_read_ahead_it_does(self) -> None:
         driver, _ = attach()

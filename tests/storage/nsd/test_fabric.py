@@ -85,18 +85,6 @@ def test_one_connection_is_held_to_what_its_threads_carry() -> None:
     assert flow.rate_bytes_s == pytest.approx(10**9, rel=1e-6)
 
 
-def test_a_port_without_cable_carries_nothing_either_way_until_it_is_back() -> None:
-    sim = Simulator()
-    fabric = NsdFabric(sim, "net", whole().fabric, 1)
-    fabric.fail_port(0, 1)
-    ports = [fabric.server_links[way][0] for way in (READS, WRITES)]
-    assert [[port.up for port in way].index(False) for way in ports] == [1, 1]
-    with pytest.raises(ValueError, match="no such port"):
-        fabric.fail_port(0, 1)
-    fabric.restore_port(0, 1)
-    assert all(port.up for way in ports for port in way)
-
-
 def ways_of(fabric: NsdFabric, client: int, server: int) -> list[list[str]]:
     """Names of the links that lead to a server and back."""
     return [[link.name for link in fabric.pairs[way][client][server].links] for way in (0, 1)]
@@ -131,37 +119,6 @@ def test_the_bus_of_an_adapter_lies_behind_its_ports() -> None:
             [f"client{client}.tx", f"server1.port{there}.rx", f"server1.pcie{there // 2}.rx"],
             [f"server1.pcie{back // 2}.tx", f"server1.port{back}.tx", f"client{client}.rx"],
         ]
-
-
-def test_a_standby_port_takes_over_after_a_while() -> None:
-    sim = Simulator()
-    model = whole().fabric
-    fabric = NsdFabric(sim, "net", model, 1)
-    fabric.fail_client_port(2)
-    links = [fabric.client_links[way] for way in (0, 1)]
-    down = [[link.up for link in way] for way in links]
-    assert down == [[True, True, False, True]] * 2
-    sim.run_until(model.failover_ps - 1)
-    assert not links[0][2].up
-    sim.run_until(model.failover_ps)
-    assert all(link.up for way in links for link in way)
-    assert fabric.standby == [1, 1, 0, 1]
-
-
-def test_a_server_looks_for_its_cables_at_every_interval() -> None:
-    sim = Simulator()
-    model = replace(whole().fabric, miimon_ps=100)
-    fabric = NsdFabric(sim, "net", model, 1)
-    sim.run_until(150)
-    gone = fabric.lags[0].transmit_port(0)
-    fabric.fail_port(0, gone)
-    assert fabric.lags[0].transmit_port(0) == gone
-    sim.run_until(199)
-    assert fabric.lags[0].transmit_port(0) == gone
-    sim.run_until(200)
-    assert fabric.lags[0].transmit_port(0) != gone
-    # the switch knew at once
-    assert all(f".port{gone}." not in name for name in ways_of(fabric, 0, 0)[0])
 
 
 def test_goodput_is_the_payload_of_full_segments() -> None:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 
 import jsonschema
 import pytest
@@ -15,7 +14,7 @@ from pydantic import ValidationError
 
 from simnet.errors import InputError, SimulationError
 from simnet.scenario.system.system import DropCount, MessageCounts, Snapshot
-from simnet.study.run.loss import pooled, quantile_us
+from simnet.study.run.loss import latency_of, pooled
 from simnet.study.run.result import Result, schema
 
 
@@ -51,16 +50,16 @@ def test_latency_quantiles_come_from_the_measured_part(result: Result) -> None:
 def test_quantile_ignores_samples_of_the_warm_up() -> None:
     before = [(1_000_000, 1000), (5_000_000, 0)]
     after = [(1_000_000, 1000), (5_000_000, 10)]
-    assert quantile_us(before, after, Fraction(1, 2)) == 5.0
+    assert latency_of(before, after).p50 == 5.0
 
 
-@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=50), st.integers(1, 99))
-def test_quantile_is_the_order_statistic(values: list[int], percent: int) -> None:
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=2500))
+def test_quantiles_are_order_statistics(values: list[int]) -> None:
     buckets = [(value, values.count(value)) for value in set(values)]
-    share = Fraction(percent, 100)
-    rank = -(-share * len(values) // 1)
-    expected = sorted(values)[int(rank) - 1] / 10**6
-    assert quantile_us([], buckets, share) == expected
+    found = latency_of([], buckets)
+    for permille, quantile in ((500, found.p50), (990, found.p99), (999, found.p999)):
+        rank = -(-permille * len(values) // 1000)
+        assert quantile == sorted(values)[rank - 1] / 10**6
 
 
 def test_json_validates_against_the_published_schema_and_reads_back(result: Result) -> None:

@@ -18,9 +18,8 @@ from simnet.net.bonding.bond import MODES, Bond, BondRoute, Slave
 from simnet.net.bonding.hash import transmit_hash
 from simnet.net.bonding.monitor import SINGLE_PORT, BondMonitor, Timing
 from simnet.net.bonding.rlb import Neighbour, Rlb
-from simnet.net.link.skb import EgressPort, Header, Station
+from simnet.net.link.skb import EgressPort, Header, Port, Station
 from simnet.net.link.switch import LOAD_BALANCE, Egress, Ingress, PortChannel
-from simnet.net.link.wire import Port
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.nic.port import Nic
 from simnet.net.remote.receiver import RemoteReceiver

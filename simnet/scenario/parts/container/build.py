@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from simnet.host.costs import cycles_ps
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines, cycles_ps
 from simnet.kernel.random import stream
 from simnet.net.forward.conntrack import Conntrack
 from simnet.net.forward.contended_line import ContendedLine

@@ -6,9 +6,8 @@ from typing import Any, Final
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.kernel.random import stream
 from simnet.net.forward.gateway import ComesIn, Enters, Gateway, GoesOut, Sides
-from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import Path, SwitchedPath
-from simnet.net.link.wire import Port as Destination
+from simnet.net.link.skb import Header, Path, Station, SwitchedPath
+from simnet.net.link.skb import Port as Destination
 from simnet.net.nic.broadcom.bgmac import Bgmac
 from simnet.net.remote.link import RemoteLink
 from simnet.net.remote.receiver import RemoteReceiver

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simnet.host.cache import CacheWays
-from simnet.host.costs import COST_NAMES, Costs, Spread, whole_ns
+from simnet.host.costs import COST_NAMES, Buffers, Costs, Memory, Spread, distances, whole_ns
 from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine, Place
-from simnet.host.memory import Buffers, Memory, distances
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import first_raw
 from simnet.scenario.parts.interrupts.build_apic import make_apic

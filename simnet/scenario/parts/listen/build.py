@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final
 
-from simnet.host.costs import cycles_ps, whole_ns
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines, cycles_ps, whole_ns
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.random import stream
 from simnet.net.forward.contended_line import ContendedLine

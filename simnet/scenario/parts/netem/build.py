@@ -7,7 +7,7 @@ from typing import Any, Final
 from simnet.host.delayed_action import DelayedAction
 from simnet.kernel.random import stream
 from simnet.net.link.netem import Netem
-from simnet.net.link.wire import SwitchedPath
+from simnet.net.link.skb import SwitchedPath
 from simnet.net.qdisc.bottleneck import Bottleneck
 from simnet.net.qdisc.codel import CodelLimits, CodelQueue
 from simnet.net.qdisc.qdisc import Qdisc

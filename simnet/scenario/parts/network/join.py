@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from simnet.net.link.wire import Port, SwitchedPath
+from simnet.net.link.skb import Port, SwitchedPath
 from simnet.scenario.core.effective import Host
 from simnet.scenario.parts.netem.build import lay
 from simnet.scenario.system.ground import Ground

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
+from simnet.net.link.skb import SwitchedPath
 from simnet.net.link.switch import Egress, PortChannel
-from simnet.net.link.wire import SwitchedPath
 from simnet.scenario.system.resource import NETWORK, Resource, Wait, busy, carried, cpus
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simnet.host.machine import Machine
     from simnet.host.scheduler import Task
-    from simnet.net.link.wire import Port
+    from simnet.net.link.skb import Port
     from simnet.net.nic.multiqueue import MultiqueuePort
     from simnet.net.nic.port import Nic
     from simnet.net.remote.hosts import RemoteHosts

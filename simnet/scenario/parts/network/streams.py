@@ -7,8 +7,7 @@ from simnet.host.machine import Machine
 from simnet.host.scheduler import Task
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import first_below
-from simnet.net.link.skb import Header, Station
-from simnet.net.link.wire import Port
+from simnet.net.link.skb import Header, Port, Station
 from simnet.net.nic.multiqueue import MultiqueuePort
 from simnet.net.nic.port import Nic
 from simnet.net.remote.link import RemoteLink, RemotePort

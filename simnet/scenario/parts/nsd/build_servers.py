@@ -46,9 +46,7 @@ def cluster_model(
         adapter_ports=storage.adapter_ports,
         lag_mode=storage.mode,
         xmit_hash_policy=storage.xmit_hash_policy,
-        miimon_ps=storage.miimon_ps,
         rebalance_ps=_REBALANCE_PS,
-        failover_ps=lpars.failover_ps,
         switch_latency_ps=switch.latency_ps,
         cable_delay_ps=switch.cable_delay_ps,
         pause=switch.pause,
@@ -58,7 +56,6 @@ def cluster_model(
         server_stack_ps=storage.stack_ps,
         connection_bytes_s=storage.connection_bps // 8,
         message_bytes=storage.message_bytes,
-        retransmit_ps=storage.retransmit_ps,
     )
     return ClusterModel(
         block_bytes=block_bytes,

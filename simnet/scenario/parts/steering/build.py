@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simnet.host.memory import Buffers, SharedLines
+from simnet.host.costs import Buffers, SharedLines
 from simnet.kernel.random import stream
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.net.steering.arfs import Arfs

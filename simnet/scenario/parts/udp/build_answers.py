@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simnet.host.costs import cycles_ps
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines, cycles_ps
 from simnet.net.udp.clients import Answers, Client
 from simnet.net.udp.output import UdpOutput
 from simnet.net.udp.server import UdpServer

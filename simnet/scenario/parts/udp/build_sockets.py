@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from simnet.host.costs import cycles_ps
-from simnet.host.memory import SharedLines
+from simnet.host.costs import SharedLines, cycles_ps
 from simnet.host.scheduler import Wakeups
 from simnet.host.softirq.busy_read import BusyRead
 from simnet.net.udp.memory import SocketMemory, UdpPages

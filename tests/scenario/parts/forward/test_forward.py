@@ -6,7 +6,7 @@ import pytest
 
 import simnet
 from simnet.errors import InputError
-from simnet.net.link.wire import Serializer
+from simnet.net.link.skb import Serializer
 from simnet.net.nic.multiqueue import queues_of
 from simnet.scenario.commands.commands import commands
 from simnet.scenario.core.load import load
