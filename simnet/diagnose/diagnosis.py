@@ -19,10 +19,10 @@ _MOST_CPU_S: Final = 60
 _MOST_FINDINGS: Final = 200
 # of a line of a log, in the document
 _LONGEST: Final = 400
-# kinds of facts that would show a loss if there was one
-_COUNTS: Final = frozenset(
+COUNTS: Final = frozenset(
     {"stat", "link", "softnet", "snmp", "qdisc", "socket", "conntrack", "cgroup", "cpu", "rate"}
 )
+"""Kinds of facts that would show a loss if there was one."""
 _ASKS: Final = (
     ("stat", "ethtool -S PORT"),
     ("snmp", "nstat -az"),
@@ -118,7 +118,7 @@ class Diagnosis:
     @property
     def counted(self) -> bool:
         """Whether something was read that would show a loss."""
-        return any(clear.fact.kind in _COUNTS for _, clear in self.clear)
+        return any(clear.fact.kind in COUNTS for _, clear in self.clear)
 
     @property
     def exit_status(self) -> int:

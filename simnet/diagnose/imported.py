@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Final
 
-from simnet.diagnose.diagnosis import Finding, diagnose
+from simnet.diagnose.diagnosis import COUNTS, Finding, diagnose
 from simnet.errors import InputError
 from simnet.importing import import_host as importing
 from simnet.importing.writing.folder_out import HEALTHY, Imported
@@ -54,10 +54,14 @@ def import_host(
 
 
 def unexplained(findings: Iterable[Finding]) -> dict[str, str]:
-    """Return what hurts a host by the knobs that would help, the heaviest finding of each."""
+    """Return what a host counts by the knobs that would help, the heaviest finding of each.
+
+    How a host is set is no load: a simulation has that, too.
+    """
     found: dict[str, str] = {}
     for one in findings:
-        for knob in () if one.rule.outside else _knobs(one):
+        counted = one.hit.facts[0].kind in COUNTS and not one.rule.outside
+        for knob in _knobs(one) if counted else ():
             found.setdefault(knob, plain(f"{one.title}: {one.hit.said}", _LONGEST))
     return found
 

@@ -19,14 +19,7 @@ def import_host(
     cpus: int | None = None,
     peer: str = HEALTHY,
 ) -> Imported:
-    """Return models and a scenario of a real host; `write` puts them into a folder.
-
-    Args:
-        source: a sosreport, a snapshot of /proc and /sys, or outputs of commands, as a folder or
-            a tar archive, one file, or several of these; None for this machine.
-        workload: `stream`, `rr` or `memcached`; None for one that resembles what the files show.
-        cpus: how many the host has, where no file says it.
-        peer: `healthy` for a machine like the host with its interrupts spread; `same` for its twin.
+    """Return models and a scenario of a real host, without what hurts it; see `simnet.import_host`.
 
     Raises:
         InputError: the files cannot be read or say nothing, take more processor time than an

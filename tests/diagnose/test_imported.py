@@ -11,10 +11,11 @@ from simnet.errors import InputError
 from simnet.scenario.core.load import load
 from simnet.study.screen.factors import factors
 from simnet.study.screen.screen import why_idle
+from simnet.study.whatif.same import unexplained as unexplained_of
 from simnet.study.whatif.whatif import Judged, whatif
 from simnet.study.work.cases import Case
 from simnet.study.work.store import Store
-from tests.diagnose.test_predicted import CARD, CPUS, PORTS, RING
+from tests.diagnose.test_predicted import CARD, CPUS, INTERRUPTS, PORTS, RING
 
 NOWHERE = Store(None)
 KNOB = "ethtool -G eth0 rx"
@@ -64,7 +65,31 @@ def test_a_screening_says_so_too(tmp_path: Path) -> None:
     assert why_idle(case, budget) == "nothing in these runs made use of it"
 
 
-@pytest.mark.parametrize("text", ["", OUTSIDE])
+@pytest.mark.parametrize(
+    ("shown", "asked_for", "open_"),
+    [
+        ("/proc/irq/64/smp_affinity_list", "/proc/irq/64/smp_affinity=2", True),
+        ("/proc/irq/64/smp_affinity_list", "/proc/irq/65/smp_affinity=2", False),
+        (
+            "/sys/class/net/eth0/queues/rx-*/rps_cpus",
+            "/sys/class/net/eth0/queues/rx-1/rps_cpus=2",
+            True,
+        ),
+        (KNOB, "peer:ethtool -G eth0 rx=4096", False),
+    ],
+)
+def test_a_knob_is_known_by_what_it_sets(
+    tmp_path: Path, shown: str, asked_for: str, *, open_: bool
+) -> None:
+    scenario = imported(tmp_path, RING, LOAD)
+    text = scenario.read_text(encoding="utf-8").replace(f'"{KNOB}" =', f'"{shown}" =')
+    scenario.write_text(text, encoding="utf-8")
+    name, _, value = asked_for.partition("=")
+    base, tuned = (load(scenario, settings=given) for given in ({}, {name: value}))
+    assert bool(unexplained_of(base, [tuned])) is open_
+
+
+@pytest.mark.parametrize("text", ["", OUTSIDE, INTERRUPTS])
 def test_what_does_not_hurt_or_is_outside_of_the_host_leaves_nothing_open(
     tmp_path: Path, text: str
 ) -> None:

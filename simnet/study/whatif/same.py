@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.commands.commands import changed_knobs
-from simnet.scenario.core.knobs import UNREAD
+from simnet.scenario.core.knobs import UNREAD, knob_of
 from simnet.scenario.core.section import reads
 from simnet.scenario.core.subject import subjects
 from simnet.scenario.system.build import build
 
 if TYPE_CHECKING:
+    from simnet.scenario.commands.commands import ChangedKnob
     from simnet.scenario.core.effective import Effective
     from simnet.scenario.core.section import Reads
     from simnet.study.run.result import Result
@@ -63,9 +64,25 @@ def values_read(effective: Effective) -> Any:
 
 def unexplained(base: Effective, tuned: Sequence[Effective]) -> str:
     """What of it the host's files show though a load made no use of a knob; empty if nothing."""
-    names = {one.name for side in tuned for one in changed_knobs(base, side)}
-    shown = [text for name, text in base.unexplained.items() if name in names]
+    changed = [one for side in tuned for one in changed_knobs(base, side) if not one.on_peers]
+    shown = [
+        text
+        for name, text in base.unexplained.items()
+        if any(_sets_the_same(name, one) for one in changed)
+    ]
     return f"{OTHER_LOAD}: {shown[0]}" if shown else ""
+
+
+def _sets_the_same(name: str, changed: ChangedKnob) -> bool:
+    """Whether a knob's name is of what a change sets, maybe for all queues or by another form."""
+    found = knob_of(name)
+    if found is None:
+        return False
+    knob, parts = found
+    places = [(one.scope, one.target or one.name) for one in (knob, changed.knob)]
+    return places[0] == places[1] and all(
+        p in {"*", changed.parts.get(of)} for of, p in parts.items()
+    )
 
 
 def _of_subjects(base: Effective, tuned: Effective) -> Iterator[str]:
