@@ -56,7 +56,13 @@ def test_a_grid_is_a_table_with_files_beside_it(simnet: Simnet, tmp_path: Path) 
 @pytest.mark.usefixtures("kept")
 def test_a_setting_may_be_one_that_only_the_tuning_allows(simnet: Simnet) -> None:
     setting = ("--set", "ethtool -C eth0 tx-usecs=40")
-    grid = ("--over", "ethtool -C eth0 rx-usecs=40", *setting, "--warm-up=1 ms", "--duration=100 us")
+    grid = (
+        "--over",
+        "ethtool -C eth0 rx-usecs=40",
+        *setting,
+        "--warm-up=1 ms",
+        "--duration=100 us",
+    )
     status, out, _ = simnet("sweep", "web-25g", "--tuning", "fixed-50us", *grid, "--jobs=1")
     assert (status, out.splitlines()[1].split()[0]) == (0, "40")
     status, _, err = simnet("sweep", "web-25g", *grid, "--jobs=1")
