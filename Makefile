@@ -37,7 +37,8 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: core ## simulate the x460 out of the box, and compare it with the measurement
+run: ## simulate the x460 out of the box, and compare it with the measurement
+	@$(MAKE) --jobs 2 core
 	@$(BIN)/simnet run x460-out-of-box --format compare
 
 .PHONY: test
@@ -124,8 +125,12 @@ clean: ## remove everything that these targets have made
 	rm -rf .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
+# What runs the core is installed, for want of a network rather than a processor, while it compiles.
 .PHONY: core
-core: $(VENV)/installed
+core: $(VENV)/installed compiled
+
+.PHONY: compiled
+compiled: $(VENV)/installed-build
 	@$(BIN)/python simnet/_build || [ "$(SIMNET_BUILD)" != require ]
 
 $(VENV)/bin/python:
@@ -137,13 +142,16 @@ $(VENV)/bin/python:
 	done; \
 	echo "simnet: Python 3.11 or newer is needed; name one with PYTHON=..." >&2; exit 2
 
-# The core is compiled afterwards, where one can see it.
-$(VENV)/installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-build: pyproject.toml | $(VENV)/bin/python
 	@echo "simnet: installing"
 	@# uv reads no settings of pip: where they name an index, pip does the work.
 	@$(BIN)/python -m pip config list | grep -q index || $(BIN)/python -m pip install --quiet uv || true
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], "editables", sep="\n")' > $(VENV)/build-requires
 	@$(call install,$(BIN)/python,--requirement $(VENV)/build-requires)
+	@touch $@
+
+# The core is compiled apart, where one can see it.
+$(VENV)/installed: $(VENV)/installed-build
 	@export SIMNET_BUILD=skip; $(call install,$(BIN)/python,--no-build-isolation --editable '.[recommend]')
 	@touch $@
 

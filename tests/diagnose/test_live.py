@@ -57,15 +57,21 @@ for _ in range(3000):
     client.sendto(b"x" * 1000, ("127.0.0.1", 9))
 """
 SHAPED: Final = "tc qdisc add dev lo root tbf rate 100kbit burst 2000 limit 3000 || exit 42"
+# on a busy machine it takes a while until the other end has a namespace of its own
 VETH: Final = (
-    "unshare -n sleep 20 > /dev/null 2>&1 & far=$!; export far; sleep 0.3\n"
+    "unshare -n sleep 600 > /dev/null 2>&1 & far=$!; export far\n"
+    'until test "$(readlink /proc/$far/ns/net)" != "$(readlink /proc/self/ns/net)"\n'
+    "do sleep 0.05; done\n"
     "ip link add v0 type veth peer name v1 netns $far || exit 42\n"
     "ip addr add 10.8.0.1/24 dev v0; ip link set v0 up\n"
     "nsenter -n -t $far ip addr add 10.8.0.2/24 dev v1; nsenter -n -t $far ip link set v1 up\n"
 )
-# the far end sends what nobody here reads
+# the far end sends what nobody here reads, until the kernel has counted that
 FAR: Final = """
 import os, socket, subprocess, sys
+def lost():
+    names, counts = [line.split() for line in open("/proc/net/snmp") if line.startswith("Udp:")]
+    return int(counts[names.index("RcvbufErrors")])
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 server.bind(("10.8.0.1", 5000))
@@ -73,7 +79,9 @@ send = (
     "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\\n"
     "for _ in range(3000): s.sendto(b'x' * 500, ('10.8.0.1', 5000))"
 )
-done = subprocess.run(["nsenter", "-n", "-t", os.environ["far"], sys.executable, "-c", send])
+for _ in range(20):
+    if lost() < 1000:
+        subprocess.run(["nsenter", "-n", "-t", os.environ["far"], sys.executable, "-c", send])
 """
 RAW: Final = """
 import socket, struct, time
@@ -194,8 +202,8 @@ BRIDGE: Final = (
     "ip link add br0 type bridge || exit 42\n"
     "ip link set p0 master br0; ip link set p1 mtu 9000 master br0"
 )
-# what stays while the machine is looked at
-STAYS: Final = "import time\nprint(flush=True)\ntime.sleep(60)\n"
+# what stays while the machine is looked at; the line says that the fault is made
+STAYS: Final = "import time\nprint(flush=True)\ntime.sleep(600)\n"
 
 
 def found(shell: str, script: str = "", *, stays: bool = False) -> set[str]:
@@ -203,7 +211,10 @@ def found(shell: str, script: str = "", *, stays: bool = False) -> set[str]:
     typed = START + shell + "\n"
     python = sys.executable
     if stays:
-        typed += f'{python} -c "$SCRIPT" > /dev/null & child=$!; sleep 0.7\n'
+        typed += (
+            f'done=$(mktemp); {python} -c "$SCRIPT" > $done & child=$!\n'
+            "until test -s $done || ! kill -0 $child; do sleep 0.05; done; rm $done\n"
+        )
     elif script:
         typed += f'{python} -c "$SCRIPT"\n'
     typed += f"{python} -m simnet diagnose --live --json; status=$?\n"
