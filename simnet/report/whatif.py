@@ -78,10 +78,10 @@ def next_step(found: WhatIf, judged: Judged) -> str:
     decided = next((one for one in judged.changes if one.metric == judged.decided_by), None)
     if judged.verdict != "cannot tell" or decided is None or decided.hull is None:
         return ""
-    if decided.widest == "seeds":
+    if judged.widest(decided) == "seeds":
         seeds, members = max(SEEDS, 2 * found.seeds), max(MEMBERS, found.members)
         return f"more runs may tell: --seeds {seeds} --members {members}"
-    if decided.widest == "parameters":
+    if judged.widest(decided) == "parameters":
         return "what nobody measured of this machine decides: simnet calibrate narrows it"
     return "the change is smaller than the model is good for: try it on one port"
 

@@ -69,6 +69,13 @@ def test_an_open_answer_names_the_next_step(
     assert next_step(found(one), judged(change("throughput", **parts), verdict="yes")) == ""
 
 
+def test_where_no_more_runs_may_tell_none_are_asked_for() -> None:
+    one = judged(change("throughput", seeds=(-9.0, 9.0), model=(-5.0, 5.0)))
+    assert "more runs" in next_step(found(one), one)
+    hopeless = one.model_copy(update={"more_may_tell": False})
+    assert next_step(found(hopeless), hopeless).startswith("the change is smaller than the model")
+
+
 def test_what_a_load_does_not_do_is_tried_where_it_happens() -> None:
     one = judged(change("throughput", seeds=(-1.0, 1.0)), why=f"{OTHER_LOAD}: a ring is full")
     assert next_step(found(one), one).startswith("where it happens would tell: try it there")

@@ -52,7 +52,7 @@ def plain(judged: Judged, judged_by: Sequence[str]) -> str:
     told = (
         f"{called(decisive)} {counted}, and {wanted} is better. Expected is {expected}, but"
         f" anything from {possible} % is possible, so it may as well be {other}:"
-        f" {_WHY[decisive.widest]}"
+        f" {_WHY[judged.widest(decisive)]}"
     )
     rest = [one for one in judged_by if one != decisive.metric]
     changes = {one.metric: one for one in judged.changes}

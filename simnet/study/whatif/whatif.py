@@ -93,6 +93,9 @@ class Judged(Row):
     decided_by: str
     reason: str
     pairs: int = Field(description="pairs of runs with equal seeds until the verdict was clear")
+    more_may_tell: bool = Field(
+        default=True, description="whether more runs may make an open verdict clear"
+    )
     changes: tuple[Change, ...]
     full: tuple[str, ...] = Field(default=(), description="CPUs that are full with or without it")
     mechanisms: tuple[Moved, ...]
@@ -106,6 +109,10 @@ class Judged(Row):
     def change(self, metric: str) -> Change:
         """What the tuning does to a metric."""
         return next(found for found in self.changes if found.metric == metric)
+
+    def widest(self, change: Change) -> str:
+        """The part of a change's interval that keeps it open: the model's, if no runs may tell."""
+        return change.widest if self.more_may_tell else "model"
 
 
 class WhatIf(Study):
@@ -253,12 +260,7 @@ def whatif(  # noqa: PLR0913 (what the command has options for)
         judged |= {one.tuning.text: _judged(plain, one, found, base, rule) for one in left}
         if looked:
             looked(_said(look, judged))
-        left = [
-            one
-            for one in left
-            if _unclear(plain, one, judged[one.tuning.text])
-            and more_may_tell(judged[one.tuning.text].changes, aim, _model(one), max_p99_us=limit)
-        ]
+        left = [one for one in left if _unclear(plain, one, judged[one.tuning.text])]
         if look.last or not left:
             break
     first = found.paired[base][0]
@@ -316,7 +318,7 @@ def _importing(progress: Progress | None) -> Progress:
 def _unclear(base: Effective, alternative: Alternative, judged: Judged) -> bool:
     """Whether more runs could tell what these cannot."""
     told = judged.verdict != "cannot tell" or not judged.decided_by
-    return not told and _differs(base, alternative)
+    return judged.more_may_tell and not told and _differs(base, alternative)
 
 
 def _said(look: Look, judged: Mapping[str, Judged]) -> str:
@@ -399,6 +401,9 @@ def _judged(
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]
     if unknown:
         answer, reason = "cannot tell", f"{unknown[0].name}: {unknown[0].unknown}"
+    hopeless = decided.answer == answer == "cannot tell" and not more_may_tell(
+        changed, aim, model, max_p99_us=rule.max_p99_us
+    )
     return Judged(
         rank=0,
         tuning=alternative.tuning.text,
@@ -407,6 +412,7 @@ def _judged(
         decided_by=decided_by,
         reason=reason,
         pairs=len(before),
+        more_may_tell=bool(spoilt) or not hopeless,
         changes=changed,
         full=filled(before, after),
         mechanisms=moved(before, after),

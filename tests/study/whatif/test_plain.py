@@ -39,6 +39,12 @@ def test_an_open_verdict_says_what_is_judged_and_what_would_be_possible() -> Non
     )
 
 
+def test_where_no_more_runs_may_tell_chance_is_not_why() -> None:
+    one = judged(change(RATE, -3, 5), change(CPU_PER_BYTE, -2, 2))
+    hopeless = one.model_copy(update={"more_may_tell": False})
+    assert "such changes were predicted no better" in plain(hopeless, AIM.metrics)
+
+
 def test_where_less_is_better_that_is_said_and_the_widest_part_is_why() -> None:
     one = judged(change(RATE, -0.5, 0.5), change(CPU_PER_BYTE, -2, 2, (-9.0, 8.0)))
     assert plain(one, AIM.metrics) == (

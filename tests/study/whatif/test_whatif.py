@@ -98,6 +98,15 @@ class TestLooks:
         assert (found.seeds, found.tunings[0].pairs, len(made_up)) == (4, 4, 8)
         assert lines == ["after 4 pairs of runs: affinity: yes"]
 
+    def test_an_answer_that_the_model_keeps_open_ends_them_too(
+        self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        known = [known_change(0.0, 0.9) for _ in range(8)]
+        monkeypatch.setattr(study, "known_changes", lambda: known)
+        found = whatif(SCENARIO, "affinity", members=0, jobs=1, store=NOWHERE)
+        one = found.tunings[0]
+        assert (one.verdict, one.more_may_tell, len(made_up)) == ("cannot tell", False, 8)
+
     def test_what_is_not_clear_goes_on_alone(
         self, made_up: list[Effective], monkeypatch: pytest.MonkeyPatch
     ) -> None:
