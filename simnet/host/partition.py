@@ -243,13 +243,10 @@ class SharedProcessor(VirtualProcessor):
         return 0
 
     def _preempt(self) -> cython.int:
-        """Lose the processor; its CPUs still have something to execute."""
+        """Lose the processor; its CPUs still have something to execute. `_use` was called."""
         cpu: Cpu
         if self.state == _ARRIVING:
             self.sim.cancel(self.timer)
-            self.timer = 0
-        else:
-            self._use()
         self.state = _READY
         self.ready_number = self.pool.next_number()
         for cpu in self.cpus:
@@ -259,7 +256,6 @@ class SharedProcessor(VirtualProcessor):
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """The physical processor holds its registers: go on."""
         cpu: Cpu
-        self.timer = 0
         self.since_ps = self.sim.now
         self.counted_ps = self.sim.now
         self.state = _RUNNING

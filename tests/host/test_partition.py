@@ -234,6 +234,21 @@ def test_who_has_to_make_room_goes_behind_those_that_wait() -> None:
     assert [job.done_ps for job in jobs] == [[9 * MS], [4 * MS], [6 * MS]]
 
 
+def test_who_is_on_its_way_to_a_processor_may_have_to_make_room() -> None:
+    sim = Simulator()
+    pool = make_pool(sim, dispatch=MS)
+    lpars = [add(pool, "first", 0.5), add(pool, "urgent", 0.2, phase_ps=4 * MS)]
+    jobs = [Job(sim, f"job{n}", PROCESS_LEVEL, SYSTEM) for n in range(2)]
+    agenda = Agenda(sim)
+    agenda.at(11_600 * US, jobs[0].start, lpars[0].machine.cpus[0], 3 * MS)
+    agenda.at(12 * MS, jobs[1].start, lpars[1].machine.cpus[0], MS)
+    sim.run_until(3 * WINDOW)
+    # the first would run from 12.6 ms on, but until 14 ms `urgent` has no time to lose: it runs
+    # from 13 to 14 ms, and the first, which is dispatched again then, from 15 ms on
+    assert [job.done_ps for job in jobs] == [[18 * MS], [14 * MS]]
+    assert [lpar.partition.consumed_ps for lpar in lpars] == [3 * MS, MS]
+
+
 def test_windows_of_a_pools_partitions_lag_behind_each_other() -> None:
     sim = Simulator()
     pool = ProcessorPool(

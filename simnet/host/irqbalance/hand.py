@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from simnet.host.interrupt import IrqLine
     from simnet.host.machine import Machine
 
-_PERIOD_PS: Final = 10 * 10**12
+PERIOD_PS: Final = 10 * 10**12
+"""Between two looks."""
+
 # difference between the busiest and the least busy CPU that is worth a change, of the period
 _WORTH_PERCENT: Final = 5
 
@@ -29,7 +31,6 @@ class PlacedByHand:
         machine: whose interrupts are placed.
         ports: the lines of each port, queue by queue.
         banned_cpus: CPUs that get none.
-        period_ps: between two looks.
     """
 
     def __init__(
@@ -38,12 +39,10 @@ class PlacedByHand:
         ports: Sequence[Sequence[IrqLine]],
         *,
         banned_cpus: frozenset[int] = frozenset(),
-        period_ps: int = _PERIOD_PS,
     ) -> None:
         self.machine = machine
         self.ports = ports
         self.cpus = [cpu for cpu in machine.cpus if cpu.cpu_id not in banned_cpus]
-        self.period_ps = period_ps
         self.where: dict[int, int] = {}
         self._times: dict[int, dict[str, int]] = {}
         self._counts: dict[int, int] = {}
@@ -53,7 +52,7 @@ class PlacedByHand:
         self.place()
         while True:
             self._look()
-            yield env.timeout(self.period_ps)
+            yield env.timeout(PERIOD_PS)
             self.relieve()
 
     def place(self) -> None:
@@ -77,7 +76,7 @@ class PlacedByHand:
         busiest = max(busy, key=lambda cpu: (busy[cpu], -cpu))
         laziest = min(busy, key=lambda cpu: (busy[cpu], cpu))
         difference = busy[busiest] - busy[laziest]
-        if difference * 100 < _WORTH_PERCENT * self.period_ps:
+        if difference * 100 < _WORTH_PERCENT * PERIOD_PS:
             return None
         lines = [line for lines in self.ports for line in lines if self.where[line.irq] == busiest]
         fired = {line.irq: line.total - self._counts[line.irq] for line in lines}

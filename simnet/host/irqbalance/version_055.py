@@ -94,7 +94,6 @@ class Irqbalance055:
         machine: whose interrupts it places.
         sources: those interrupts.
         banned_cpus: IRQBALANCE_BANNED_CPUS.
-        banned_interrupts: IRQBALANCE_BANNED_INTERRUPTS.
         oneshot: IRQBALANCE_ONESHOT: place once and end. So it does, too, where all CPUs share one
             cache.
     """
@@ -105,12 +104,10 @@ class Irqbalance055:
         sources: Sequence[IrqSource],
         *,
         banned_cpus: frozenset[int] = frozenset(),
-        banned_interrupts: frozenset[int] = frozenset(),
         oneshot: bool = False,
     ) -> None:
         self.machine = machine
         self.sources = sources
-        self.banned_interrupts = banned_interrupts
         self.tree: CpuTree = cpu_tree(machine, banned_cpus)
         self.oneshot = oneshot or len(self.tree.caches) == 1
         self.power_mode = False
@@ -167,7 +164,7 @@ class Irqbalance055:
                 known[line.irq].count = line.total
                 continue
             kind = source.by_name
-            level = _NONE if line.irq in self.banned_interrupts else _LEVELS[kind]
+            level = _LEVELS[kind]
             mask = line.smp_affinity
             if level == _NONE:
                 mask = sum(1 << cpu for cpu, count in enumerate(line.counts) if count)

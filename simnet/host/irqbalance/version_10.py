@@ -171,15 +171,16 @@ class Irqbalance10:
         for level in (_CACHE, _PACKAGE, _NODE):
             self._relieve(self.levels[level])
 
-    def _relieve(self, places: list[_Place]) -> tuple[int, int, _Place | None]:
+    def _relieve(self, places: list[_Place]) -> tuple[bool, int, _Place | None]:
         """`find_overloaded_objs`: take interrupts from places above mean and standard deviation.
 
-        Returns how many are above, how many as far below, and the first of those.
+        Returns whether any is above, how many are as far below, and the first of those.
         """
         mean = sum(place.load for place in places) // len(places)
         squares = sum((place.load - mean) ** 2 for place in places)
         variance = squares // max(len(places) - 1, 1)
-        over = under = 0
+        over = False
+        under = 0
         first_under = None
         for place in places:
             if place.load <= mean:
@@ -191,7 +192,7 @@ class Irqbalance10:
             remaining = place.load - mean
             if remaining**2 <= variance or len(place.irqs) <= 1:
                 continue
-            over += 1
+            over = True
             place.irqs.sort(key=_order)
             for irq in list(place.irqs):
                 if len(place.irqs) <= 1 or remaining <= 0:

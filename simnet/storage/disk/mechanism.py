@@ -174,8 +174,6 @@ class Mechanism:
                 before_ps = ahead.time_ps
                 end_ps = ahead.read_until(end)
                 self.transfer_ps += end_ps - before_ps
-                self.cylinder = ahead.cylinder
-                self.head = ahead.head
                 ahead.extend(end + surface.segment_sectors, end_ps)
                 return max(end_ps, start_ps + surface.bus_ps(access.sectors))
         self.freeze(now)

@@ -94,6 +94,29 @@ class TestMigration:
         daemon.balance()
         assert cpus(found) == [0, 1, 2, 3, 0]
 
+    @pytest.mark.parametrize(
+        ("interrupts", "moved"),
+        [
+            # 900 ticks are 900,000, 675,000 above the mean: without the first it is not above it
+            ((675, 150, 75), 1),
+            ((674, 150, 76), 2),
+            # each interrupt counts 1: without the first it is above it by 1
+            ((674_999, 100_001, 100_000), 2),
+        ],
+    )
+    def test_interrupts_move_until_the_rest_is_the_mean(
+        self, monkeypatch: pytest.MonkeyPatch, interrupts: tuple[int, ...], moved: int
+    ) -> None:
+        ticks = Ticks(monkeypatch, 4)
+        daemon, found = make(four_cpus(), [f"eth{n}" for n in range(9)])
+        daemon.balance()
+        here = [source for source, cpu in zip(found, cpus(found), strict=True) if cpu == 0]
+        for source, times in zip(here, interrupts, strict=True):
+            fire(source, times)
+        ticks.add(900, 0, 0, 0)
+        daemon.balance()
+        assert [cpu > 0 for cpu in cpus(here)] == [True] * moved + [False] * (3 - moved)
+
     def test_a_cpu_s_only_interrupt_stays(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ticks, daemon, found = self.start(monkeypatch)
         fire(found[1], 900)

@@ -220,6 +220,35 @@ class TestReadAhead:
         # sector 0; of the other four the first has passed before it was asked for
         assert disk.mechanism.transfer_ps == 1 * MS + 3 * MS
 
+    @pytest.mark.parametrize(
+        ("sector", "sectors", "overhead_us", "end_us"),
+        [
+            # what the stream began with, and what is under the heads
+            (0, 8, 0, 8000),
+            (4, 4, 0, 8000),
+            # what passes while the controller works
+            (6, 2, 2000, 8000),
+        ],
+    )
+    def test_it_is_served_from_the_stream_wherever_it_begins_in_that(
+        self, sector: int, sectors: int, overhead_us: int, end_us: int
+    ) -> None:
+        driver, disk = attach(**READ_AHEAD, command_overhead_ps=overhead_us * US)
+        disk.mechanism.ahead.begin(0, 1, 1 * MS, 0, 0)
+        driver.send(sector, sectors, at=4500 * US)
+        driver.run()
+        assert driver.log == [(end_us, sector)]
+
+    def test_the_stream_goes_on_for_a_segment_behind_what_it_served(self) -> None:
+        driver, disk = attach(**READ_AHEAD)
+        driver.send(0)
+        driver.send(3, 4, at=4500 * US)
+        # sectors up to 16 have passed by 17 ms
+        driver.send(16, at=20 * MS)
+        driver.run()
+        assert driver.log[2:] == [(20_000, 16)]
+        assert disk.hits == 1
+
     def test_without_read_ahead_it_does(self) -> None:
         driver, _ = attach()
         driver.send(0)
