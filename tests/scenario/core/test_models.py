@@ -50,6 +50,13 @@ def test_every_assumed_cost_has_a_range_around_its_value() -> None:
                 assert parameter.low <= parameter.value <= parameter.high, (name, key)
 
 
+def test_equal_texts_are_each_called_by_their_own_file(tmp_path: Path) -> None:
+    text = find_model("kernel", "linux-6.1").read_text("utf-8")
+    for name in ("one.toml", "other.toml"):
+        (tmp_path / name).write_text(text, "utf-8")
+        assert read_model("kernel", tmp_path / name)[1].file == str(tmp_path / name)
+
+
 def _values(kind: ModelKind, name: str) -> dict[str, Any]:
     form, _ = read_model(kind, find_model(kind, name))
     return {key: parameter.value for key, parameter in flat(form)[0].items()}
