@@ -89,8 +89,9 @@ def parse_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml
     return _model(kind, text, shown)
 
 
+@functools.lru_cache(maxsize=64)
 def _model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
-    """Return a checked model; an import writes the same text into several folders."""
+    """Return a checked model; a sweep loads the same text thousands of times."""
     try:
         form, document = _known_model(kind, text)
     except InputError:
@@ -100,7 +101,7 @@ def _model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Docu
 
 @functools.lru_cache(maxsize=64)
 def _known_model(kind: ModelKind, text: str) -> tuple[BaseModel, toml.Document]:
-    """Return a checked model of no file; a sweep loads the same text thousands of times."""
+    """Return a checked model of no file; an import writes the same text into several folders."""
     return _checked_model(kind, text, "")
 
 
