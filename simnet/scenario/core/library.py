@@ -2,6 +2,7 @@
 
 import functools
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -91,6 +92,20 @@ def parse_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml
 @functools.lru_cache(maxsize=64)
 def _model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
     """Return a checked model; a sweep loads the same text thousands of times."""
+    try:
+        form, document = _known_model(kind, text)
+    except InputError:
+        return _checked_model(kind, text, shown)
+    return form, replace(document, file=shown)
+
+
+@functools.lru_cache(maxsize=64)
+def _known_model(kind: ModelKind, text: str) -> tuple[BaseModel, toml.Document]:
+    """Return a checked model of no file; an import writes the same text into several folders."""
+    return _checked_model(kind, text, "")
+
+
+def _checked_model(kind: ModelKind, text: str, shown: str) -> tuple[BaseModel, toml.Document]:
     document = toml.parse(text, shown)
     section = MODELS[kind]
     if not section.by or document.data.get("kind") != kind:

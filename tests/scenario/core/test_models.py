@@ -50,6 +50,17 @@ def test_every_assumed_cost_has_a_range_around_its_value() -> None:
                 assert parameter.low <= parameter.value <= parameter.high, (name, key)
 
 
+def test_equal_texts_are_each_called_by_their_own_file(tmp_path: Path) -> None:
+    text = find_model("kernel", "linux-6.1").read_text("utf-8")
+    for name in ("one.toml", "other.toml"):
+        path = tmp_path / name
+        path.write_text(text, "utf-8")
+        _, document = read_model("kernel", path)
+        assert document.file == str(path)
+        # what was put together from a file that has not changed is used again
+        assert read_model("kernel", path)[1] is document
+
+
 def _values(kind: ModelKind, name: str) -> dict[str, Any]:
     form, _ = read_model(kind, find_model(kind, name))
     return {key: parameter.value for key, parameter in flat(form)[0].items()}
