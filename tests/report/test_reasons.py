@@ -2,6 +2,8 @@
 
 import pytest
 
+from simnet.printable import capital
+from simnet.report.html.first import rests_on
 from simnet.report.whatif import moved_tail, next_step, reason, whatif
 from simnet.study.whatif.same import OTHER_LOAD
 from simnet.study.whatif.verdict import Change, Interval
@@ -79,3 +81,11 @@ def test_where_no_more_runs_may_tell_none_are_asked_for() -> None:
 def test_what_a_load_does_not_do_is_tried_where_it_happens() -> None:
     one = judged(change("throughput", seeds=(-1.0, 1.0)), why=f"{OTHER_LOAD}: a ring is full")
     assert next_step(found(one), one).startswith("where it happens would tell: try it there")
+
+
+def test_how_its_settings_were_compared_stands_below_an_answer_and_in_what_it_rests_on() -> None:
+    said = "no measured change of net.ipv4.tcp_autocorking was compared"
+    one = judged(change("throughput", seeds=(-1.0, 1.0))).model_copy(update={"checked": said})
+    assert f"\nchecked: {said}\n" in whatif(found(one))
+    assert f"{capital(said)}." in rests_on(found(one), None).lines
+    assert "checked:" not in whatif(found(judged(change("throughput", seeds=(-1.0, 1.0)))))
