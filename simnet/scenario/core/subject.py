@@ -410,6 +410,7 @@ class Subject:
         lifts: what of it `explain --lift` tries larger.
         listings: commands whose output `--apply` takes.
         idle: yields places of values, dotted, that nothing reads in a configuration, and why.
+        unused: likewise, of such as another load would read.
         same: yields why two configurations that differ in its values do the same in a simulation.
         typed: yields what is typed for several settings at once, of the configurations before and
             after a tuning.
@@ -442,6 +443,7 @@ class Subject:
     lifts: Callable[[], tuple[_Lifting, ...]] = tuple
     listings: Callable[[], tuple[_Listed, ...]] = tuple
     idle: Callable[[_Effective], Iterable[tuple[str, str]]] = _none
+    unused: Callable[[_Effective], Iterable[tuple[str, str]]] = _none
     same: Callable[[_Effective, _Effective], Iterable[str]] = _none
     typed: Callable[[_Effective, _Effective], Iterable[Together]] = _none
     proposals: Callable[[_Effective], Iterable[Proposal]] = _none

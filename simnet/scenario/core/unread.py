@@ -1,6 +1,6 @@
 """Settings that nothing reads in a configuration: those of another mode, test or workload.
 
-Each subject says which those are, and why (`Subject.idle`).
+Each subject says which those are, and why (`Subject.idle`, `Subject.unused`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # read before a system is built: how large a buffer can be, which queues there are, the clock
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend", "no_turbo", "boost"})
+WITH_THIS_LOAD: Final = "has no effect with this load, because "
+_HERE: Final = "has no effect in this scenario, because "
 _UNREAD_HERE: Final = "has no effect in this scenario: nothing of this system reads it"
 
 
@@ -35,7 +37,10 @@ def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterato
     """
     if not origins:
         return
-    why = {place: text for subject in subjects() for place, text in subject.idle(effective)}
+    why: dict[str, str] = {}
+    for subject in subjects():
+        why |= {place: f"{_HERE}{text}" for place, text in subject.idle(effective)}
+        why |= {place: f"{WITH_THIS_LOAD}{text}" for place, text in subject.unused(effective)}
     read: dict[str, bool] = {}
     reasons: dict[str, str] = {}
     for path, entry in origins.items():
@@ -44,7 +49,7 @@ def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterato
         reasons.setdefault(entry.name, reason)
     for name, reason in reasons.items():
         if not read[name]:
-            yield f"{name}: has no effect in this scenario, because {reason}"
+            yield f"{name}: {reason}"
 
 
 def reads_of_settings(effective: Effective) -> AbstractContextManager[Reads]:

@@ -42,7 +42,7 @@ from simnet.study.screen.factors import Factor, factors
 from simnet.study.screen.paths import Turn, alone, same, turns
 from simnet.study.screen.shares import shares
 from simnet.study.whatif.plan import fingerprint
-from simnet.study.whatif.same import NOT_USED, unexplained, why_same
+from simnet.study.whatif.same import of_this_load, unexplained, why_same
 from simnet.study.whatif.verdict import ratios
 from simnet.study.work.cases import (
     Case,
@@ -307,5 +307,5 @@ def why_idle(base: Case, factor: Factor) -> str:
         Member(factor.on(base, value)).effective() for value in others if factor.goes(base, value)
     ]
     idle = why_same(now, turned)
-    shown = unexplained(now, turned) if idle == NOT_USED else ""
+    shown = unexplained(now, turned) if of_this_load(idle) else ""
     return f"{idle}, and {shown}" if shown else idle

@@ -11,6 +11,7 @@ from simnet.scenario.commands.commands import changed_knobs
 from simnet.scenario.core.knobs import UNREAD, knob_of
 from simnet.scenario.core.section import reads
 from simnet.scenario.core.subject import subjects
+from simnet.scenario.core.unread import WITH_THIS_LOAD
 from simnet.scenario.system.build import build
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 AS_IT_IS: Final = "that is how the system is already"
 _NOT_READ: Final = "nothing of this system reads it"
 OTHER_LOAD: Final = "this load does not do what this host's files show"
-NOT_USED: Final = "nothing in these runs made use of it"
+_NOT_USED: Final = "nothing in these runs made use of it"
 
 
 def same(before: Sequence[Result], after: Sequence[Result]) -> bool:
@@ -48,7 +49,12 @@ def why_same(base: Effective, tuned: Sequence[Effective]) -> str:
     said = [text for one in tuned for text in _of_subjects(base, one)]
     if said:
         return said[0]
-    return NOT_USED if any(is_read(base, one) for one in tuned) else _NOT_READ
+    return _NOT_USED if any(is_read(base, one) for one in tuned) else _NOT_READ
+
+
+def of_this_load(why: str) -> bool:
+    """Whether a reason of `why_same` is one of the load, and another load may be no reason."""
+    return why in {_NOT_USED, _NOT_READ} or why.startswith(WITH_THIS_LOAD)
 
 
 def values_read(effective: Effective) -> Any:

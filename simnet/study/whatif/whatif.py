@@ -42,7 +42,14 @@ from simnet.study.whatif.checked import how_checked
 from simnet.study.whatif.full import filled
 from simnet.study.whatif.mechanism import Moved, moved
 from simnet.study.whatif.plan import MEMBERS, Found, Look, Plan, fingerprint
-from simnet.study.whatif.same import AS_IT_IS, NOT_USED, same, unexplained, values_read, why_same
+from simnet.study.whatif.same import (
+    AS_IT_IS,
+    of_this_load,
+    same,
+    unexplained,
+    values_read,
+    why_same,
+)
 from simnet.study.whatif.settled import settled
 from simnet.study.whatif.verdict import (
     Answer,
@@ -392,10 +399,10 @@ def _judged(
     elif answer == "no difference" and same(before, after):
         idle = why_same(base, [tuned])
         reason = f"changes nothing here: {idle}"
-        if idle == NOT_USED and base.workload.assumed:
+        if of_this_load(idle) and base.workload.assumed:
             answer, decided_by = "cannot tell", ""
             reason = f"{idle}, and what this host carries is not known: this load is assumed"
-        elif idle == NOT_USED and (shown := unexplained(base, [tuned])):
+        elif of_this_load(idle) and (shown := unexplained(base, [tuned])):
             answer, decided_by = "cannot tell", ""
             reason = f"{idle}, and {shown}"
     unknown = [one for one in changed_knobs(base, tuned) if one.unknown]

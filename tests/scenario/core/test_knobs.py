@@ -51,7 +51,7 @@ def test_a_value_that_nothing_reads_is_reported() -> None:
 def test_what_only_datagrams_read_says_so(name: str, reader: str) -> None:
     value = "512 512 512" if name.endswith("mem") else "512"
     (remark,) = load(SCENARIO, settings={name: value}).remarks
-    assert remark.startswith(f"{name}: has no effect in this scenario, because it is")
+    assert remark.startswith(f"{name}: has no effect with this load, because it is")
     assert "UDP" in remark
     tunings = ("as-datagrams",) if reader == "netperf-rr" else ()
     read = load(reader, settings={name: value}, tunings=tunings)

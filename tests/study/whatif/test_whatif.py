@@ -680,20 +680,29 @@ def test_draws_are_judged_by_what_they_say_of_the_measurement(
     assert seen == [4] * 2 * (1 + 3)
 
 
-def test_what_nothing_made_use_of_is_open_where_the_load_is_assumed() -> None:
-    """A ring that is never full says nothing of a host that carries something else."""
-    rings = "ethtool -G eth0 rx=150"
-    for assumed, answer, told in (
-        ("on", "cannot tell", "and what this host carries is not known: this load is assumed"),
-        ("off", "no difference", "nothing in these runs made use of it"),
-    ):
+@pytest.mark.parametrize(
+    ("tuning", "why"),
+    [
+        # a ring that is never full
+        ("ethtool -G eth0 rx=150", "nothing in these runs made use of it"),
+        # a load without connections that begin
+        ("net.core.somaxconn=900", "has no effect with this load, because no connection is"),
+        # a load without files
+        ("vm.dirty_ratio=30", "nothing of this system reads it"),
+    ],
+)
+def test_what_nothing_made_use_of_is_open_where_the_load_is_assumed(tuning: str, why: str) -> None:
+    """It says nothing of a host that carries something else."""
+    open_for = "and what this host carries is not known: this load is assumed"
+    for assumed, answer in (("on", "cannot tell"), ("off", "no difference")):
         found = whatif(
-            SCENARIO, rings, seeds=2, members=0, duration="2 ms", warm_up="2 ms", jobs=1,
+            SCENARIO, tuning, seeds=2, members=0, duration="2 ms", warm_up="2 ms", jobs=1,
             settings={"nodes": "1", "assumed": assumed}, store=NOWHERE,
         )  # fmt: skip
         (one,) = found.tunings
         assert (one.verdict, one.pairs) == (answer, 2)
-        assert one.reason.endswith(told)
+        assert why in one.reason
+        assert one.reason.endswith(open_for) == (assumed == "on")
         assert any("load is assumed" in remark for remark in found.remarks) == (assumed == "on")
 
 

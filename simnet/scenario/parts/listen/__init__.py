@@ -32,5 +32,5 @@ SUBJECT = Subject(
     check=late("listen.checks:check_listen"),
     check_host=late("listen.checks:check_host"),
     columns=late("listen.columns:COLUMNS"),
-    idle=late("listen.checks:idle"),
+    unused=late("listen.checks:unused"),
 )

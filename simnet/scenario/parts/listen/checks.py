@@ -65,8 +65,8 @@ def check_host(tree: Tree, host: Path, table: Table) -> None:
         raise table.error(path, "workload.test", f"{said}: Linux 4.10 on", (*host, "kernel"))
 
 
-def idle(effective: Effective) -> Iterator[tuple[str, str]]:
-    """Yield places of values that nothing reads in a configuration, and why."""
+def unused(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing of this load reads, and why."""
     peers = [f"peers[{number}]" for number in range(len(effective.peers))]
     listens = effective.listen is not None
     for host in peers if listens else [*peers, "host"]:

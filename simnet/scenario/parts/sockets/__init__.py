@@ -10,4 +10,5 @@ SUBJECT = Subject(
     host_parts=(HostPart("application", Application, order=20),),
     knobs=late("sockets.knobs:SOCKETS"),
     idle=late("sockets.idle:idle"),
+    unused=late("sockets.idle:unused"),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from simnet.scenario.core.effective import Effective, Host
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.files import REQUEST_TESTS
 from simnet.scenario.parts.sockets.build_polling import busy_poll_usecs, why_not
 
@@ -18,18 +18,18 @@ def idle(effective: Effective) -> Iterator[tuple[str, str]]:
         for name in ("writes_bytes", "request_bytes", "response_bytes", "answers"):
             yield f"workload.{name}", f"test is {workload.test}, and requests are of test=tcp_rr"
     for place, host in effective.places.items():
-        yield from _polling(place, host, effective)
+        reasons = [why_not(host, port) for port in host.ports]
+        if all(reasons):
+            yield f"{place}.kernel.busy_read_usecs", next(iter(reasons), "there is no port")
 
 
-def _polling(place: str, host: Host, effective: Effective) -> Iterator[tuple[str, str]]:
-    """Yield the sysctls of busy polling that no process of a host is subject to."""
-    reasons = [why_not(host, port) for port in host.ports]
-    reads = bool(effective.flows) or (place == "host" and effective.udp is not None)
-    if not reads:
-        yield f"{place}.kernel.busy_read_usecs", "no process of the load reads a socket and blocks"
-    elif all(reasons):
-        yield f"{place}.kernel.busy_read_usecs", next(iter(reasons), "there is no port")
-    waits = place == "host" and effective.memcached is not None
-    if not (waits and any(busy_poll_usecs(host, port) for port in host.ports)):
-        why = "no process of the load polls in poll, select or epoll_wait"
-        yield f"{place}.kernel.busy_poll_usecs", why
+def unused(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield the sysctls of busy polling that no process of this load is subject to, and why."""
+    for place, host in effective.places.items():
+        if not effective.flows and (place != "host" or effective.udp is None):
+            why = "no process of it reads a socket and blocks"
+            yield f"{place}.kernel.busy_read_usecs", why
+        waits = place == "host" and effective.memcached is not None
+        if not (waits and any(busy_poll_usecs(host, port) for port in host.ports)):
+            why = "no process of it polls in poll, select or epoll_wait"
+            yield f"{place}.kernel.busy_poll_usecs", why

@@ -57,4 +57,5 @@ SUBJECT = Subject(
     needs=late("udp.checks:needs"),
     columns=late("udp.columns:COLUMNS"),
     idle=late("udp.checks:idle"),
+    unused=late("udp.checks:unused"),
 )

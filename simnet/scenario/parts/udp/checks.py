@@ -125,15 +125,19 @@ def needs(tree: Tree) -> Iterator[Need]:
 
 def idle(effective: Effective) -> Iterator[tuple[str, str]]:
     """Yield places of values that nothing reads in a configuration, and why."""
+    if effective.udp is not None and effective.workload.test not in {"udp_rr", "udp_send", SERVE}:
+        for field in ("answer_bytes", "batch", "sendmsg_cycles", "lock_cycles"):
+            yield f"udp.{field}", "nobody answers"
+
+
+def unused(effective: Effective) -> Iterator[tuple[str, str]]:
+    """Yield places of values that nothing of this load reads, and why."""
     hosts = [f"peers[{number}]" for number in range(len(effective.peers))]
     if effective.workload.test in {"udp_rr", "udp_send"}:
         return
     serves = effective.workload.test == SERVE
     for host in hosts if serves else (*hosts, "host"):
         yield f"{host}.kernel.wmem_default_bytes", _SENDS
-    if effective.udp is not None and not serves:
-        for field in ("answer_bytes", "batch", "sendmsg_cycles", "lock_cycles"):
-            yield f"udp.{field}", "nobody answers"
     if effective.udp is None:
         hosts.append("host")
         yield "host.machine.memory_per_node_bytes", "it limits what sockets of UDP may have"

@@ -108,7 +108,7 @@ def test_without_its_costs_there_are_no_requests_in_datagrams() -> None:
     ("scenario", "name", "why"),
     [
         ("netperf-rr", "net.core.busy_poll", "polls in poll, select or epoll_wait"),
-        ("router-connectx5", "net.core.busy_read", "no process of the load reads a socket"),
+        ("router-connectx5", "net.core.busy_read", "no process of it reads a socket"),
         ("vm-outside", "net.core.busy_poll", "polls in poll, select or epoll_wait"),
     ],
 )
