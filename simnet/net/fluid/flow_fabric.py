@@ -86,12 +86,10 @@ class FlowFabric(Component):
         self.event_ps = NEVER
 
     def counters(self) -> dict[str, int]:
-        """Messages and bytes delivered, bytes sent again, computations of rates, senders paused."""
+        """Messages and bytes delivered, computations of rates, senders that were paused."""
         return {
             "messages": sum(flow.messages for flow in self.flows),
             "bytes": sum(flow.bytes for flow in self.flows),
-            # a switch that pauses its senders drops nothing, and no link fails
-            "retransmitted_bytes": 0,
             "shares": self.shares,
             "paused": sum(group.paused for group in self.groups),
         }

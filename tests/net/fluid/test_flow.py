@@ -156,7 +156,6 @@ class TestTimes:
         # 2 us for the second; 1950 - 100 bytes are left at 12.5 us
         assert net.sink.got == [(12_500_000, "second"), (31 * US, "first")]
         assert net.fabric.counters() == {
-            "retransmitted_bytes": 0,
             "messages": 2,
             "bytes": 3100,
             "shares": 4,
