@@ -199,8 +199,9 @@ class FairScheduler(Scheduler):
         if self.eevdf:
             if not ((ticked and self._renewed(task, since_tick)) or cpu.need_resched):
                 return False
-            cpu.need_resched = False
-            return self._pick(cpu) is not task
+            # it stays asked until another runs (`TIF_NEED_RESCHED`)
+            cpu.need_resched = self._pick(cpu) is not task
+            return cpu.need_resched
         ran = task.virtual_ps - self.begun[cpu.cpu_id] - since_tick
         ideal = max(self.latency_ps // (len(cpu.runqueue) + 1), self.slice_ps)
         if cpu.need_resched or not ticked:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.host.parts import US
-from tests.net.nic.connectx import Bench, Poller
+from tests.host.parts import MS, US, Agenda
+from tests.net.nic.connectx import Bench, Poller, Spinner
 
 # napi_defer_hard_irqs, gro_flush_timeout, and whether both together defer interrupts
 DEFERRALS = pytest.mark.parametrize(
@@ -56,3 +56,15 @@ def test_what_the_last_poll_has_to_leave_waits_too(
     assert len(late) == (6 if waits else 0)
     assert bench.delivered[:40] == list(range(40))
     assert len(bench.delivered) == 80
+
+
+@pytest.mark.parametrize(("version", "tick_ms"), [("5.15", 12), ("6.12", 4)])
+def test_who_polls_gives_way_to_another_process(version: str, tick_ms: int) -> None:
+    """`need_resched` of a tick ends the loop, and is still set when the process leaves the CPU."""
+    bench = Bench(fair=True, version=version)
+    poller, spinner = Poller(bench), Spinner(bench, 10 * US)
+    poller.begin(20_000)
+    Agenda(bench.sim).at(50 * US, lambda: spinner.wake_on(bench.cpu))
+    bench.run(19_000)
+    assert [at // MS for at in spinner.done_ps] == [tick_ms]
+    assert not poller.done_ps
