@@ -115,6 +115,7 @@ def test_it_is_run_as_by_a_kernel(
     assert found == shown(by_a_kernel(tmp_path / "small.ipynb", monkeypatch))
 
 
+@pytest.mark.nightly
 def test_a_cell_that_fails_is_noticed(runner: Runner, tmp_path: Path) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     nbformat.write(notebook, tmp_path / "broken.ipynb")

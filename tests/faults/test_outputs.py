@@ -34,7 +34,13 @@ def kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("SIMNET_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kept"))
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.nightly] if name == "a.png" else [])
+        for name in OUTPUTS
+    ],
+)
 def test_each_call_of_the_system_fails_once(
     simnet: Simnet, failing_os: FailingOs, tmp_path: Path, name: str
 ) -> None:

@@ -200,6 +200,7 @@ def test_unknown_way_to_build_is_an_error(miniature: Tree, environment: Environm
     assert "SIMNET_BUILD: expected auto, require or skip, not 'maybe'" in said
 
 
+@pytest.mark.nightly
 def test_whole_simnet_installs_with_its_core_and_data(environment: Environment) -> None:
     # The checkout's own compiled files are taken over: nothing is compiled here.
     mode = "require" if _engine.active() == "compiled" else "skip"

@@ -21,9 +21,9 @@ _LOADS = [
 
 
 def _each() -> Iterator[Any]:
-    """All loads: those with most connections for every change, the others every night."""
+    """All loads: that with most connections for every change, the others every night."""
     for name, settings in _LOADS:
-        few = name not in {"memcached-100g", "relay-untuned"}
+        few = name != "memcached-100g"
         yield pytest.param(name, settings, id=name, marks=[pytest.mark.nightly] if few else [])
 
 

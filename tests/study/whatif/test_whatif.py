@@ -184,7 +184,8 @@ class TestLooks:
         assert 0.04 < wrong.mean() < 0.0505
 
     @pytest.mark.parametrize(
-        "load", ["bulk", pytest.param("requests", marks=pytest.mark.nightly), "offered"]
+        "load",
+        ["bulk", *(pytest.param(x, marks=pytest.mark.nightly) for x in ("requests", "offered"))],
     )
     def test_of_a_hundred_verdicts_on_equal_systems_at_most_five_see_a_difference(
         self, load: str
