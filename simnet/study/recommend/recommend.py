@@ -115,6 +115,8 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     goals = [GOALS[goal]] if goal else goals_of(load)
     # refused before anything is tried
     limits = limits_of(typed, goals[0], most_p99, load)
+    most, first = count_of(runs, "--runs", 1), seed_of(seed)
+    require("optuna", asked_by="recommend")
     bench = Bench(
         base,
         space(base, names_of(knobs, "--knobs")),
@@ -126,9 +128,6 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
     )
     if not bench.every:
         raise InputError("nothing of it can be changed", file=str(scenario))
-    require("optuna", asked_by="recommend")
-    most = count_of(runs, "--runs", 1)
-    first = seed_of(seed)
     times = text_of(duration, "--duration"), text_of(warm_up, "--warm-up")
     short, longer, remarks = _times(plain, *times)
     bench.begin("searching", most + 1)

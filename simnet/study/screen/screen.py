@@ -109,6 +109,8 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     if metric not in SCREENED:
         raise InputError(f"expected one of {', '.join(SCREENED)}, got {metric!r}", key="--metric")
     _check(sobol)
+    # refused before anything is tried
+    most, first = count_of(paths, "--paths", 2, 1000), seed_of(seed)
     base = case_of(scenario, settings, tunings, apply)
     effective = Member(base).effective()
     if runs_to_completion(base):
@@ -116,7 +118,6 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     every = factors(base, names_of(knobs, "--knobs"))
     if not every:
         raise InputError("nothing of it can be turned", file=str(scenario))
-    first = seed_of(seed)
     runs = _Runs(duration, warm_up, jobs, progress, store)
     seeds = [Member(base, seed=first + number) for number in range(_SEEDS)]
     chance = _chance(runs.of(seeds))
@@ -128,7 +129,6 @@ def screen(  # noqa: PLR0913 (what the command has options for)
     def within(found: Sequence[Turn]) -> bool:
         return _effect_of(metric, found).size <= WITHIN * chance.get(metric, 0.0)
 
-    most = count_of(paths, "--paths", 2, 1000)
     found = turns(base, every, most, first, simulated, within)
     if simulated([base])[base].conclusive:
         # from and to what delivers nothing there is no ratio
