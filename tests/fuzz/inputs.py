@@ -13,8 +13,6 @@ from simnet.scenario.core.library import MODEL_FOLDERS, find_model, model_names
 from simnet.scenario.scenarios import find_scenario
 from tests.fuzz.mutate import mutated
 
-_ROOT: Final = Path(__file__).parents[2]
-
 
 @cache
 def _text(path: Path) -> str:

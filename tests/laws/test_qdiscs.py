@@ -53,7 +53,6 @@ def packet(flow: int, number: int, size: int, parts: int = 1, at_us: int = 0) ->
     return made
 
 
-FLOW = st.integers(0, FLOWS - 1)
 STEPS = st.lists(
     st.one_of(
         # a packet of a flow: size, segments, and when it may leave

@@ -9,24 +9,16 @@ import pytest
 
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.result import Result
-from simnet.study.whatif import whatif as study
 from simnet.study.work import task
 from tests.cli.conftest import Simnet
 from tests.docs.blocks import blocks
 from tests.house.trees import ROOT
-from tests.study.synthetic import result, simulated
+from tests.study.synthetic import result
 
 SCENARIO = "x460-out-of-box"
 QUICK = ("--seeds", "3", "--members", "0", "--jobs", "1")
+pytestmark = pytest.mark.usefixtures("made_up")
 PAGE = ROOT / "docs" / "in-your-tools.md"
-
-
-@pytest.fixture(autouse=True)
-def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(task, "simulate", simulated)
-    monkeypatch.setattr(study, "known_changes", tuple)
-    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,21 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from simnet.study.whatif import whatif as study
-from simnet.study.work import task
 from tests.cli.conftest import Simnet
-from tests.study.synthetic import simulated
 
 ASKED = ("whatif", "x460-out-of-box")
 QUICK = ("--seeds", "3", "--members", "0", "--jobs", "1")
-
-
-@pytest.fixture(autouse=True)
-def made_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(task, "simulate", simulated)
-    monkeypatch.setattr(study, "known_changes", tuple)
-    monkeypatch.setenv("SIMNET_CACHE_DIR", "")
-    monkeypatch.chdir(tmp_path)
+pytestmark = pytest.mark.usefixtures("made_up")
 
 
 def test_what_is_worth_it_is_written(simnet: Simnet) -> None:

@@ -14,7 +14,6 @@ from tests.net.parts import make_congestion
 MSS = 1448
 HZ = 1000
 RTT_US = 40_000
-SCALE = 1 << 24
 FULL = 2.0**24
 
 
