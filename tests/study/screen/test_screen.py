@@ -275,6 +275,11 @@ def test_what_cannot_be_screened(scenario: str, options: Any, message: str) -> N
         screen(scenario, **options)
 
 
+def test_a_number_is_refused_before_anything_is_loaded() -> None:
+    with pytest.raises(InputError, match="expected a whole number from 2"):
+        screen("no-such-scenario", paths=1)
+
+
 @pytest.mark.nightly
 def test_a_tuning_that_others_override_is_turned_alone(tmp_path: Path) -> None:
     text = (_share.folder("scenarios") / f"{SCENARIO}.toml").read_text("utf-8")
