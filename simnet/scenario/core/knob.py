@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Literal
 
 from simnet.host.cpulist import cpu_ranges, cpulist_text, cpus_of_words
@@ -13,6 +13,8 @@ from simnet.scenario.core.specs import PORT_NAME, Flag, Quantity
 from simnet.scenario.core.units import UnitError, parse_quantity
 
 _LAST_CPU: Final = 9999
+# a large host has one for each of its queues
+_MASKS: Final = 4096
 # what takes 1 and 0 where others take on and off
 _NUMERIC_FLAGS: Final = ("sysctl ", "ip route ", "no ", "echo ", "uci ")
 PLACES: Final = {
@@ -25,6 +27,7 @@ PLACES: Final = {
 """Patterns of what stands for a place in a name; items of a part of hosts have names of letters."""
 
 
+@lru_cache(_MASKS)
 def cpu_mask_text(cpus: tuple[int, ...]) -> str:
     """Return a mask as ``/proc/irq/N/smp_affinity`` takes it: hexadecimal, commas every 32 CPUs."""
     digits = f"{sum(1 << cpu for cpu in cpus):x}"

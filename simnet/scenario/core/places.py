@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
@@ -212,7 +213,7 @@ class Places:
         """Return the logical CPUs of a host that run."""
         listed = self._tree.get((*host, "machine"))["node_cpus"]
         if listed:
-            return tuple(sorted(cpu for cpus in listed for cpu in cpus))
+            return tuple(sorted(chain.from_iterable(listed)))
         return tuple(range(self.cpu_count(host)))
 
     def cpu_count(self, host: Path) -> int:
@@ -222,7 +223,7 @@ class Places:
                 return int(getattr(part.section(**self._tree.get((*host, part.place))), part.cpus))
         machine = self._tree.get((*host, "machine"))
         if machine["node_cpus"]:
-            return 1 + int(max(cpu for cpus in machine["node_cpus"] for cpu in cpus))
+            return 1 + int(max(chain.from_iterable(machine["node_cpus"])))
         cpu = self._tree.get((*host, "cpu"))
         sockets = machine["nodes"] * machine["sockets_per_node"]
         return int(sockets * cpu["cores_per_socket"] * cpu["threads_per_core"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -93,8 +92,7 @@ class Settings(Table):
         for stage in Stage:
             for entry, target in targets:
                 if target.stage is stage:
-                    gone = self._shrunk_after(entry, targets) if entry in reached else None
-                    self._apply(entry, target, gone)
+                    self._apply(entry, target, reached.get(entry.name))
             if stage is Stage.CPUS:
                 self._check_masks(targets)
             for one in self._steps:
@@ -125,21 +123,21 @@ class Settings(Table):
         elif target.spec:
             self._set(entry, target, target.spec)
 
-    def _reached(self, targets: list[tuple[Entry, _Target]]) -> list[Entry]:
-        """Return the settings of queues that the adapter has, if their number is set at all."""
-        found: list[Entry] = []
-        if any(target.sets_queues for _, target in targets):
-            for entry, target in targets:
-                if target.knob and target.knob.scope in _OF_QUEUES:
-                    with contextlib.suppress(InputError):
-                        self._paths(entry, target)
-                        found.append(entry)
-        return found
+    def _reached(self, targets: list[tuple[Entry, _Target]]) -> dict[str, Entry]:
+        """Return what is given after a setting and says how many queues there are.
 
-    def _shrunk_after(self, entry: Entry, targets: list[tuple[Entry, _Target]]) -> Entry | None:
-        """Return what is given after a setting and says how many queues there are."""
-        rest = itertools.dropwhile(lambda one: one[0] is not entry, targets)
-        return next((other for other, target in rest if target.sets_queues), None)
+        By the names of settings of queues that the adapter has before that.
+        """
+        found: dict[str, Entry] = {}
+        after: Entry | None = None
+        for entry, target in reversed(targets):
+            if target.sets_queues:
+                after = entry
+            if after and target.knob and target.knob.scope in _OF_QUEUES:
+                with contextlib.suppress(InputError):
+                    self._paths(entry, target)
+                    found[entry.name] = after
+        return found
 
     def _set(self, entry: Entry, target: _Target, spec: Spec) -> None:
         """Give the places of a parameter its value."""
