@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from simnet.errors import InputError
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
@@ -68,3 +72,9 @@ def first_fault(error: ValidationError) -> tuple[str, tuple[int | str, ...]]:
     """Return what is wrong first, and at which keys."""
     fault = error.errors()[0]
     return sentence(fault), fault["loc"]
+
+
+def fault_in(file: str | Path, error: ValidationError, line: int | None = None) -> InputError:
+    """Return the first fault of a file that has no lines of its own keys, such as JSON."""
+    message, keys = first_fault(error)
+    return InputError(message, file=file, line=line, key=".".join(map(str, keys)) or None)

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from simnet.errors import InputError
-from simnet.faults import first_fault
+from simnet.faults import fault_in
 from simnet.files import read_text
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.recording import MS_PS, Expected, Recording
@@ -78,9 +78,7 @@ def _parsed(line: str, file: str, number: int) -> _Trace:
     try:
         return _Trace.model_validate(json.loads(line))
     except ValidationError as error:
-        message, keys = first_fault(error)
-        key = ".".join(map(str, keys)) or None
-        raise InputError(message, file=file, line=number, key=key) from error
+        raise fault_in(file, error, number) from error
     except RecursionError as error:
         raise InputError("no JSON: nested too deeply", file=file, line=number) from error
     except json.JSONDecodeError as error:

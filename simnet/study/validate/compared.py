@@ -30,8 +30,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from simnet._share import folder
-from simnet.errors import InputError
-from simnet.faults import first_fault
+from simnet.faults import fault_in
 from simnet.files import read_bytes
 from simnet.rows import Printed, Row
 from simnet.scenario.commands.commands import changed_knobs
@@ -164,8 +163,7 @@ def compared(directory: Path | None = None) -> Compared:
     try:
         return Compared.model_validate_json(data)
     except ValidationError as error:
-        message, keys = first_fault(error)
-        raise InputError(message, file=path, key=".".join(map(str, keys)) or None) from error
+        raise fault_in(path, error) from error
 
 
 @cache

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from simnet._share import folder
 from simnet.errors import InputError
-from simnet.faults import first_fault
+from simnet.faults import fault_in
 from simnet.files import read_bytes, write_text
 from simnet.rows import Printed, Row
 
@@ -101,5 +101,4 @@ def _read(path: Path) -> Frozen:
     try:
         return Frozen.model_validate_json(data)
     except ValidationError as error:
-        message, keys = first_fault(error)
-        raise InputError(message, file=path, key=".".join(map(str, keys)) or None) from error
+        raise fault_in(path, error) from error

@@ -15,8 +15,7 @@ from typing import Final, Literal
 from pydantic import Field, ValidationError, field_validator
 
 from simnet._share import folder
-from simnet.errors import InputError
-from simnet.faults import first_fault
+from simnet.faults import fault_in
 from simnet.files import read_bytes, write_text
 from simnet.rows import Printed, Row
 from simnet.study.validate.kinds import KINDS, error, log_factor
@@ -104,5 +103,4 @@ def _read(path: Path) -> Residuals:
             read_bytes(path, most_bytes=_MOST_BYTES, kind="list of residuals")
         )
     except ValidationError as error:
-        message, keys = first_fault(error)
-        raise InputError(message, file=path, key=".".join(map(str, keys)) or None) from error
+        raise fault_in(path, error) from error

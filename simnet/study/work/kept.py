@@ -11,8 +11,7 @@ from typing import Final, Literal
 
 from pydantic import Field, ValidationError
 
-from simnet.errors import InputError
-from simnet.faults import first_fault
+from simnet.faults import fault_in
 from simnet.files import read_bytes, write_text
 from simnet.rows import Printed, Row
 from simnet.scenario.scenarios import scenario_names
@@ -62,7 +61,6 @@ def kept_beside(case: Case) -> Sequence[Draw]:
     try:
         found = _File.model_validate_json(data)
     except ValidationError as error:
-        message, keys = first_fault(error)
-        raise InputError(message, file=path, key=".".join(map(str, keys)) or None) from error
+        raise fault_in(path, error) from error
     known = uncertain_parameters(Member(case).effective())
     return tuple(Draw(one.seed, one.values).among(known) for one in found.draws)
