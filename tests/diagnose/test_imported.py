@@ -1,5 +1,6 @@
 """What hurts a host stands in its scenario, where its load does not show it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -106,11 +107,14 @@ def test_the_heaviest_finding_of_a_knob_is_told(tmp_path: Path) -> None:
     assert found[KNOB].startswith(first.title)
 
 
-def test_a_knob_that_there_is_none_of_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("net.core.netdev_budgt", "net.core.netdev_budget"), (f"{KNOB}x", KNOB)],
+)
+def test_a_knob_that_there_is_none_of_is_refused(tmp_path: Path, typed: str, meant: str) -> None:
     scenario = imported(tmp_path, RING, LOAD)
     text = scenario.read_text(encoding="utf-8")
-    scenario.write_text(text.replace(f'"{KNOB}" =', '"net.core.netdev_budgt" ='), encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"unexplained\.net\.core\.netdev_budgt: unknown knob; did"
-    ):
+    scenario.write_text(text.replace(f'"{KNOB}" =', f'"{typed}" ='), encoding="utf-8")
+    line = re.escape(f"unexplained.{typed}: unknown knob; did you mean {meant}?")
+    with pytest.raises(InputError, match=line):
         load(scenario)

@@ -17,7 +17,7 @@ from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.entries import entries, tuning_names
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob
-from simnet.scenario.core.knobs import KNOBS, MODELS, knob_of
+from simnet.scenario.core.knobs import MODELS, knob_of
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Settings
 from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
@@ -413,7 +413,7 @@ class _Assembly:
             applied=tuple(table.applied),
             captured=self.captured,
             tunings=tunings,
-            unexplained=_unexplained(table.form, self.document),
+            unexplained=_unexplained(table, self.document),
         )
         idle = idle_settings(effective, table.origins)
         remarks = (
@@ -426,9 +426,9 @@ class _Assembly:
         return effective.model_copy(update={"remarks": remarks})
 
 
-def _unexplained(form: ScenarioFile, document: Document) -> dict[str, str]:
-    for name in form.unexplained:
+def _unexplained(table: Settings, document: Document) -> dict[str, str]:
+    for name in table.form.unexplained:
         if knob_of(name) is None:
-            guess = nearest(name, [knob.name for knob in KNOBS])
+            guess = nearest(name, table.legal_names())
             raise document.error(f"unknown knob{guess}", ("unexplained", name))
-    return form.unexplained
+    return table.form.unexplained
