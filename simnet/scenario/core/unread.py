@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend", "no_turbo", "boost"})
 WITH_THIS_LOAD: Final = "has no effect with this load, because "
 _HERE: Final = "has no effect in this scenario, because "
-_UNREAD_HERE: Final = "has no effect in this scenario: nothing of this system reads it"
+NOT_READ: Final = "nothing of this system reads it"
 
 
 def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterator[str]:
@@ -71,7 +71,7 @@ def unread_settings(effective: Effective, read: Reads) -> Iterator[str]:
     """
     for name, section, target in _candidates(effective):
         if not read.had(section, target):
-            yield f"{name}: {_UNREAD_HERE}"
+            yield f"{name}: has no effect in this scenario: {NOT_READ}"
 
 
 def _candidates(effective: Effective) -> Iterator[tuple[str, Section, str]]:

@@ -11,7 +11,7 @@ from simnet.scenario.commands.commands import changed_knobs
 from simnet.scenario.core.knobs import UNREAD, knob_of
 from simnet.scenario.core.section import reads
 from simnet.scenario.core.subject import subjects
-from simnet.scenario.core.unread import WITH_THIS_LOAD
+from simnet.scenario.core.unread import NOT_READ, WITH_THIS_LOAD
 from simnet.scenario.system.build import build
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from simnet.study.run.result import Result
 
 AS_IT_IS: Final = "that is how the system is already"
-_NOT_READ: Final = "nothing of this system reads it"
 OTHER_LOAD: Final = "this load does not do what this host's files show"
 _NOT_USED: Final = "nothing in these runs made use of it"
 
@@ -49,12 +48,12 @@ def why_same(base: Effective, tuned: Sequence[Effective]) -> str:
     said = [text for one in tuned for text in _of_subjects(base, one)]
     if said:
         return said[0]
-    return _NOT_USED if any(is_read(base, one) for one in tuned) else _NOT_READ
+    return _NOT_USED if any(is_read(base, one) for one in tuned) else NOT_READ
 
 
 def of_this_load(why: str) -> bool:
     """Whether a reason of `why_same` is one of the load, and another load may be no reason."""
-    return why in {_NOT_USED, _NOT_READ} or why.startswith(WITH_THIS_LOAD)
+    return why in {_NOT_USED, NOT_READ} or why.startswith(WITH_THIS_LOAD)
 
 
 def values_read(effective: Effective) -> Any:
