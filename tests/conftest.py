@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from simnet import _engine
+from simnet.scenario.system.collector import COLLECTOR
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -46,14 +47,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection() -> Iterator[None]:
     """Collect tests without looking for garbage: nothing of what is imported is any.
 
-    Afterwards it is looked for seldom, as the command does: to go through all tests and libraries
-    takes a third of a second each time. Systems that were simulated are collected apart.
+    Afterwards it is looked for seldom: to go through all tests and libraries takes a second each
+    time. Systems that were simulated are collected apart, and seldom as well.
     """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.set_threshold(50_000, *gc.get_threshold()[1:])
+        gc.set_threshold(200_000, *gc.get_threshold()[1:])
+        COLLECTOR.growth = 2
         gc.enable()
 
 

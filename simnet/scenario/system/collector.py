@@ -26,10 +26,12 @@ class Collector:
     """The collector of this process.
 
     Attributes:
+        growth: all is collected when there is so many times as much as after the last time.
         kept: allocated blocks after everything was last collected; 0 before.
     """
 
     def __init__(self) -> None:
+        self.growth = 1.25
         self.kept = 0
         # who is spared now, and what was before the first of them: threads end in any order
         self._lock = Lock()
@@ -73,7 +75,7 @@ class Collector:
         there = _blocks()
         if self.kept == 0:
             self.kept = there
-        elif 4 * there > 5 * self.kept:
+        elif there > self.growth * self.kept:
             gc.unfreeze()
             gc.collect()
             gc.freeze()
