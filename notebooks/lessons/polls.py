@@ -10,10 +10,10 @@ from hashlib import sha256
 from html import escape
 from typing import Any, Final
 
+from lessons.drawing import BLUE, GREEN, ORANGE, VERMILION
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.figures.moving import PLAYED, Moving
-from simnet.study.lesson.drawing import BLUE, GREEN, ORANGE, VERMILION
 
 _US: Final = 10**6
 _MS: Final = 10**9

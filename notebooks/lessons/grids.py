@@ -48,7 +48,7 @@ def matrix(axes: Axes, seen: pd.DataFrame, source: str, target: str, name: str) 
 
     Args:
         axes: to draw into.
-        seen: a row a packet, see `simnet.study.lesson.relay.packets`.
+        seen: a row a packet, see `lessons.relay.packets`.
         source: column of the CPU that it comes from.
         target: column of the CPU that it goes to.
         name: of the case.
