@@ -59,11 +59,6 @@ class ApicMode:
     name: str
     destination: str
 
-    @property
-    def spreads(self) -> bool:
-        """Whether the chipset may choose among several CPUs of a mask."""
-        return self.destination in {"all", "cluster"}
-
     def meaning(self, cpus: Sequence[int]) -> str:
         """Say, for people, what a mask of several CPUs does."""
         why = f"interrupts are delivered in {self.name} mode"

@@ -23,9 +23,6 @@ ASSUMED_CPUS: Final = 8
 """Of a host of which nothing says how many it has."""
 _CPU: Final = re.compile(r"\bCPU(\d{1,5})\b")
 _BANNER: Final = re.compile(r"\((\d{1,5}) CPUs?\)")
-_ROW: Final = re.compile(
-    r"^\S{1,12}(?: [AP]M)? +(\d{1,4}) +[\d.,]+ +[\d.,]+ +[\d.,]+", re.MULTILINE
-)
 _SOFTNET: Final = re.compile(r"^[0-9a-f]{8}(?: [0-9a-f]{8}){8,}\s*$", re.MULTILINE)
 _CLASS: Final = "sys/class/net"
 _MASKS: Final = ("rps_cpus", "xps_cpus")

@@ -80,10 +80,6 @@ class Topology:
     source: str = field(default="", compare=False)
     guessed: Mapping[str, str] = field(default_factory=dict, compare=False)
 
-    def caches_of(self, level: int) -> tuple[Cache, ...]:
-        """Return the caches of a level."""
-        return tuple(cache for cache in self.caches if cache.level == level)
-
     def restricted(self, cpus: frozenset[int], numbers: frozenset[int] | None) -> Topology:
         """Return what is left with some CPUs and, if not None, some nodes."""
         cpus &= self.cpus

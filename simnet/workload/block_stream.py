@@ -28,7 +28,6 @@ from simnet.storage.scale.files import BlockUser, Handle
 from simnet.storage.scale.pagepool import Buffer
 
 _FS_PER_PS: cython.longlong = 1000
-_PERMILLE: cython.longlong = 1000
 _LONGEST_BURST_PS: cython.longlong = 10 * 10**12
 # what an event means
 _BLOCK: cython.int = 1

@@ -6,6 +6,7 @@ The first word after the fence is the language; further words say how a block is
 | --- | --- |
 | `sh` | runs in bash, in a checkout of the document's own; it must end with status 0 |
 | `python` | runs; the blocks of a document share their names |
+| `python in=FOLDER` | runs in a folder of that checkout, and imports what stands in it |
 | any language with `title="FILE"` | is written to FILE; TOML is checked against its schema |
 | `toml kind=KIND` | a few keys of such a file, checked against its schema |
 | `text` after an executed block, with only blank lines between | what that block prints |

@@ -14,10 +14,8 @@ from typing import Any, Final
 import simnet
 from simnet.scenario.core.load import load
 from simnet.study.capacity.document import Capacity
-from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
 from simnet.study.explain.explain import Explanation, observed
 from simnet.study.figures import drawn
-from simnet.study.figures.ladder import Segment, record
 from simnet.study.recommend.document import Recommendation
 from simnet.study.run.result import Result
 from simnet.study.screen.document import Screen
@@ -32,7 +30,6 @@ from tests.house.trees import ROOT
 
 FOLDER: Final = ROOT / "docs" / "gallery"
 _X460: Final = "x460-out-of-box"
-_MS: Final = 10**9
 
 
 @cache
@@ -56,15 +53,6 @@ def _late() -> dict[str, Any]:
     loads = {"untuned": "relay-untuned", "tuned": "relay-tuned"}
     found = {name: _placed(scenario).messages for name, scenario in loads.items()}
     return {name: messages.histogram for name, messages in found.items() if messages}
-
-
-def _conversation() -> list[Segment]:
-    tcp = TcpOptions(kernel="6.18", delack_limit_ps=40 * _MS)
-    path = PathOptions(rate_bps=10**10, delay_ps=2 * _MS)
-    run = TcpPath(path, tcp, Requester((100, 200), 10), Responder(300, 10))
-    segments = record(run)
-    run.run_for(60 * _MS)
-    return segments
 
 
 def _whatif() -> WhatIf:
@@ -131,7 +119,6 @@ SHOWN: Final[dict[str, tuple[str, Callable[[], tuple[Any, ...]]]]] = {
     "explain": ("explain:utilisations", lambda: (_explanation(),)),
     "heat": ("heat:cpu_heat", lambda: (_pair(),)),
     "how-far-off": ("record:scores", lambda: (published(frozen()),)),
-    "ladder": ("ladder:ladder", lambda: (_conversation(),)),
     "latency": ("latency:later_curves", lambda: (_late(),)),
     "machine": ("machine:topology", lambda: (_placed(_X460).configuration,)),
     "recommend": ("recommend:pareto", lambda: (_recommendation(),)),

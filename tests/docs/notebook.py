@@ -31,6 +31,8 @@ class Runner:
             "SIMNET_ENGINE": _engine.active(),
             "SIMNET_CACHE_DIR": os.environ.get("SIMNET_CACHE_DIR", ""),
             "MPLBACKEND": _INLINE,
+            # a copy of a notebook elsewhere needs what stands beside it, too
+            "PYTHONPATH": str(ROOT / "notebooks"),
         }
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.docs.notebook", str(folder)],

@@ -26,7 +26,7 @@ from tests.docs.blocks import Block, Step
 from tests.house.trees import ROOT, inherited, run_within
 
 _CHECKOUT = (
-    *("simnet", "models", "scenarios", "validation"),
+    *("simnet", "models", "scenarios", "validation", "notebooks"),
     *("tests/host", "tests/house", "tests/net"),
 )
 _FILES = ("pyproject.toml", "Makefile", "tests/conftest.py")
@@ -173,7 +173,9 @@ class Session:
         source = "\n" * (block.first - 1) + block.text
         code = compile(source, str(block.path), "exec")
         printed = io.StringIO()
-        with pytest.MonkeyPatch.context() as patch, chdir(self.workspace), redirect_stdout(printed):
+        folder = self.workspace / block.words.get("in", "")
+        with pytest.MonkeyPatch.context() as patch, chdir(folder), redirect_stdout(printed):
+            patch.syspath_prepend(folder)
             for name, value in ONE_PROCESS.items():
                 patch.setenv(name, value)
             exec(code, self._names)  # noqa: S102 - the documentation's own code

@@ -23,7 +23,7 @@ def test_every_folder_of_the_package_is_a_package() -> None:
     assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
 
 
-@pytest.mark.parametrize("tree", ["simnet", "tests"])
+@pytest.mark.parametrize("tree", ["simnet", "tests", "notebooks"])
 def test_a_folder_holds_no_more_files_than_one_reads_at_a_glance(tree: str) -> None:
     files = (file for file in (ROOT / tree).rglob("*.py") if file.name != "__init__.py")
     held = Counter(str(file.parent.relative_to(ROOT)) for file in files)

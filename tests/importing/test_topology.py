@@ -10,7 +10,7 @@ from simnet.errors import InputError
 from simnet.host.cpulist import cpulist_text, parse_cpulist, parse_cpumask
 from simnet.importing.import_host import import_host
 from simnet.importing.source import read_source
-from simnet.importing.topology import Topology
+from simnet.importing.topology import Cache, Topology
 from simnet.importing.writing.folder_out import imported
 from simnet.scenario.core.load import load
 from simnet.study.work.vary import ranged
@@ -27,6 +27,10 @@ def read(root: Path, files: dict[str, str]) -> Topology:
     return read_source(str(folder(root, files))).topology
 
 
+def caches_of(topology: Topology, level: int) -> list[Cache]:
+    return [cache for cache in topology.caches if cache.level == level]
+
+
 def counts(of: Topology) -> tuple[int, int, int, int]:
     return len(of.nodes), len(of.packages), len(of.cores), len(of.cpus)
 
@@ -38,8 +42,8 @@ def test_sysfs(tmp_path: Path) -> None:
     assert [node.cpus for node in found.nodes] == list(found.packages)
     assert {node.memory_bytes for node in found.nodes} == {8 << 30}
     assert found.distances == ((10, 21), (21, 10))
-    assert [len(found.caches_of(level)) for level in (1, 2, 3)] == [4, 4, 2]
-    assert found.caches_of(3)[0].size_bytes == 2 << 20
+    assert [len(caches_of(found, level)) for level in (1, 2, 3)] == [4, 4, 2]
+    assert caches_of(found, 3)[0].size_bytes == 2 << 20
 
 
 @pytest.mark.parametrize(("cores", "slowdown"), [(CORES, (1.5, 1.25, 1.8)), (ALONE, (1, 1, 1))])
@@ -90,7 +94,7 @@ def test_a_map_without_any_cpu_is_a_cache_of_the_core(tmp_path: Path) -> None:
     for cpu in range(8):
         files[f"{CPUS}/cpu{cpu}/cache/index3/shared_cpu_map"] = "00000000\n"
     topology = read(tmp_path, files)
-    assert tuple(cache.cpus for cache in topology.caches_of(3)) == topology.cores
+    assert tuple(cache.cpus for cache in caches_of(topology, 3)) == topology.cores
 
 
 @pytest.mark.parametrize(

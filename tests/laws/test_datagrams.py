@@ -107,7 +107,7 @@ def every_datagram_has_an_end(scenario: str, chosen: dict[str, Any]) -> None:
         assert 0 <= counts.waiting <= counts.sent - counts.received - lost(counts)
         assert counts.sent_bytes == counts.sent * built.sources[0].size_bytes
     for source in built.sources:
-        source.bursts = 1
+        source.burst = 0
     system.run(400 * MS)
     counts = built.counts()
     assert counts.sent == counts.received + lost(counts)

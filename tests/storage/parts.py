@@ -149,7 +149,6 @@ class Submitter(Component):
         sync: bool = False,
         process: str = "a",
         tag: Any = None,
-        segments: int = 0,
     ) -> None:
         bio = Bio(
             sector,
@@ -158,7 +157,6 @@ class Submitter(Component):
             context=self.context(process),
             done=self.done,
             sync=sync,
-            segments=segments,
             tag=sector if tag is None else tag,
         )
         self.todo.append(bio)

@@ -96,4 +96,4 @@ class TestRelay:
             port.advance(rig.sim.now)
             assert port.drops > 0
             assert port.rx_packets + port.drops == far.counters()["sent"]
-            assert sum(port.drops_by_queue().values()) == port.drops
+            assert sum(queue.drops for queue in port.queues) == port.drops

@@ -116,11 +116,6 @@ class Irqbalance055:
         self._irqs: list[_Irq] = []
         self._packets: dict[int, int] = {}
 
-    @property
-    def workloads(self) -> dict[int, int]:
-        """What it thinks each interrupt does in a round, by number."""
-        return {irq.source.line.irq: irq.workload for irq in self._irqs}
-
     def run(self, env: Any) -> Generator[Any, Any, None]:
         """SimPy process: place interrupts until the end, or once."""
         if len(self.machine.cpus) < 2:  # noqa: PLR2004 - nothing to choose

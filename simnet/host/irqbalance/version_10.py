@@ -134,11 +134,6 @@ class Irqbalance10:
                 irq.moved = False
         self._cycle += 1
 
-    @property
-    def powersaving(self) -> frozenset[int]:
-        """CPUs that get no interrupts."""
-        return frozenset(place.domain.number for place in self.levels[_CORE] if place.powersave)
-
     # -- load -------------------------------------------------------------------------------------
 
     def _parse(self) -> None:

@@ -41,7 +41,6 @@ class NapiInstance(Context):
         costs: of the machine's CPUs.
 
     Attributes:
-        napi_id: number of the instance, as sockets learn it (`SO_INCOMING_NAPI_ID`).
         defer_hard_irqs: `napi_defer_hard_irqs`.
         gro_flush_timeout_ps: `gro_flush_timeout`.
         irq_suspend_timeout_ps: `irq-suspend-timeout`.
@@ -60,7 +59,6 @@ class NapiInstance(Context):
 
     napi: Napi = None
     costs: Costs = None
-    napi_id: Public[cython.int] = 0
     defer_hard_irqs: Public[cython.int] = 0
     gro_flush_timeout_ps: Public[cython.longlong] = 0
     irq_suspend_timeout_ps: Public[cython.longlong] = 0

@@ -72,7 +72,6 @@ class Crowd(Component):
         syn_retries: how often a SYN is sent again at most, without the linear ones.
         rto_ps: until a request is sent again.
         jiffy_ps: of their hosts.
-        bursts: how many; -1 without an end.
 
     Attributes:
         begun: connections; `answered`, `reset` and `given_up` are their ends.
@@ -84,8 +83,8 @@ class Crowd(Component):
     setup: SetupCosts = None
     dial: Any = None
     make: Any = None
-    burst: cython.longlong = 0
-    gap_ps: cython.longlong = 0
+    burst: Public[cython.longlong] = 0
+    gap_ps: Public[cython.longlong] = 0
     random: cython.bint = False
     luck: RandomStream = None
     syn_ps: cython.longlong = 0
@@ -93,7 +92,6 @@ class Crowd(Component):
     syn_retries: cython.int = 0
     rto_ps: cython.longlong = 0
     jiffy_ps: cython.longlong = 0
-    bursts: Public[cython.longlong] = 0
     begun: cython.longlong = 0
     answered: cython.longlong = 0
     reset: cython.longlong = 0
@@ -124,7 +122,6 @@ class Crowd(Component):
         syn_retries: int,
         rto_ps: int,
         jiffy_ps: int,
-        bursts: int = -1,
     ) -> None:
         super().__init__(sim, path)
         self.link = link
@@ -140,11 +137,9 @@ class Crowd(Component):
         self.syn_retries = syn_retries
         self.rto_ps = rto_ps
         self.jiffy_ps = jiffy_ps
-        self.bursts = bursts
         self.served = [Served() for _ in range(workers)]
         self.free = []
-        if bursts != 0:
-            sim.after(luck.below(gap_ps), self, 0, 0, WIRE)
+        sim.after(luck.below(gap_ps), self, 0, 0, WIRE)
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """A burst comes."""
@@ -160,11 +155,9 @@ class Crowd(Component):
                 self.made += 1
             visitor.come(self.begun)
             self.begun += 1
-        self.bursts -= 1
-        if self.bursts != 0:
-            if self.random:
-                gap = self.luck.exponential_ps(gap)
-            self.sim.after(gap, self, 0, 0, WIRE)
+        if self.random:
+            gap = self.luck.exponential_ps(gap)
+        self.sim.after(gap, self, 0, 0, WIRE)
 
 
 @cython.final

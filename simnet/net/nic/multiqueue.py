@@ -174,10 +174,6 @@ class MultiqueuePort(Port):
         """Frames that found no room in their queue's queueing discipline."""
         return sum(queue.qdisc_drops for queue in self.queues)
 
-    def drops_by_queue(self) -> dict[str, int]:
-        """Frames that found no buffer, by the queue's name."""
-        return {queue.name: queue.drops for queue in self.queues}
-
     def out_of_order(self) -> tuple[int, ...]:
         """No queue has a reorder window."""
         return ()

@@ -109,7 +109,6 @@ class Rss:
     Args:
         toeplitz: the hash.
         table: the indirection table, the length a power of two.
-        default_queue: where frames without IP addresses go.
 
     Raises:
         InputError: the table has another length.
@@ -118,16 +117,14 @@ class Rss:
     toeplitz: Toeplitz = None
     table: Array[cython.longlong] = None
     mask: cython.longlong = 0
-    default_queue: cython.int = 0
 
-    def __init__(self, toeplitz: Toeplitz, table: Sequence[int], default_queue: int = 0) -> None:
+    def __init__(self, toeplitz: Toeplitz, table: Sequence[int]) -> None:
         if len(table) & (len(table) - 1) or not table:
             message = f"an indirection table of {len(table)} entries; a power of two is needed"
             raise InputError(message)
         self.toeplitz = toeplitz
         self.table = array("q", table)
         self.mask = len(table) - 1
-        self.default_queue = default_queue
 
     def hash_of(self, header: Header) -> cython.longlong:
         """The hash of a connection, which is kept in its header."""
@@ -141,8 +138,8 @@ class Rss:
         return header.rss_hash
 
     def queue(self, header: Header | None) -> cython.int:
-        """The queue that a frame with this header is put into."""
-        number: cython.int = self.default_queue
+        """The queue that a frame with this header is put into; the first without IP addresses."""
+        number: cython.int = 0
         if header is not None and header.source_ip != 0:
             number = self.table[self.hash_of(header) & self.mask]
         return number

@@ -34,7 +34,6 @@ class DatagramSource(Component):
         random: bursts come at random times (Poisson), else one each gap.
         buffer_bytes: of the port of the switch.
         luck: random numbers: when the first burst comes, and the others if `random`.
-        bursts: how many; -1 without an end.
 
     Attributes:
         sent: datagrams; their payload is in `sent_bytes`.
@@ -47,12 +46,11 @@ class DatagramSource(Component):
     header: Header = None
     size_bytes: cython.longlong = 0
     wire_bytes: cython.int = 0
-    burst: cython.longlong = 0
+    burst: Public[cython.longlong] = 0
     gap_ps: cython.longlong = 0
     random: cython.bint = False
     buffer_bytes: cython.longlong = 0
     luck: RandomStream = None
-    bursts: Public[cython.longlong] = 0
     sent: cython.longlong = 0
     sent_bytes: cython.longlong = 0
     dropped: cython.longlong = 0
@@ -74,7 +72,6 @@ class DatagramSource(Component):
         random: bool,
         buffer_bytes: int,
         luck: RandomStream,
-        bursts: int = -1,
     ) -> None:
         super().__init__(sim, path)
         self.link = link
@@ -88,9 +85,7 @@ class DatagramSource(Component):
         self.random = random
         self.buffer_bytes = buffer_bytes
         self.luck = luck
-        self.bursts = bursts
-        if bursts != 0:
-            sim.after(luck.below(gap_ps), self, 0, 0, WIRE)
+        sim.after(luck.below(gap_ps), self, 0, 0, WIRE)
 
     def on_event(self, kind: cython.int, arg: cython.longlong) -> None:
         """Send a burst."""
@@ -112,8 +107,6 @@ class DatagramSource(Component):
             skb.tsval = now
             self.link.send(skb, now)
         self.link.path_out.flush()
-        self.bursts -= 1
-        if self.bursts != 0:
-            if self.random:
-                gap = self.luck.exponential_ps(gap)
-            self.sim.after(gap, self, 0, 0, WIRE)
+        if self.random:
+            gap = self.luck.exponential_ps(gap)
+        self.sim.after(gap, self, 0, 0, WIRE)

@@ -108,11 +108,3 @@ def _folded(found: re.Match[str]) -> str:
     inner = " ".join(line.strip() for line in found[2].splitlines())
     line = f"{found[1]}{inner}{found[3]}"
     return line if len(line) <= _COLUMNS else found[0]
-
-
-def committed() -> dict[str, str]:
-    """Return the path, from the top of a checkout, and the text of every schema file."""
-    return {
-        f"{'scenarios' if name == 'scenario' else 'models'}/schema/{name}.json": text(name)
-        for name in NAMES
-    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
 
@@ -24,7 +23,6 @@ Path: TypeAlias = tuple[str | int, ...]
 
 # the source of what no file says
 DEFAULT: Final = "default"
-_PART: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 def dotted(path: Path) -> str:

@@ -1,7 +1,7 @@
 """The counters of `/proc/diskstats`, and what `iostat -x` makes of them.
 
 Counters: block/ll_rw_blk.c of Linux 2.6.18 (`drive_stat_acct`, `disk_round_stats`,
-`blk_account_io_done`). The kernel keeps times in jiffies; here they are kept exactly as well.
+`blk_account_io_done`). The kernel keeps times in jiffies; here they are exact.
 Columns: iostat.c of sysstat 9.1.5. A request counts from its insertion into the scheduler until it
 is complete; `svctm` is utilisation over throughput, no time that anything takes.
 """
@@ -42,16 +42,12 @@ class Snapshot:
 class DiskStats:
     """Counters of one device.
 
-    Args:
-        jiffy_ps: of the kernel.
-
     Attributes:
         in_flight: requests that are in scheduler and device.
         merged_ps: time in flight of requests that were merged into others, less the time by
             which those count from earlier: with it Little's law is an identity.
     """
 
-    jiffy_ps: Public[cython.longlong] = 0
     in_flight: Public[cython.longlong] = 0
     ios: Public[list[Any]] = None
     merges: Public[list[Any]] = None
@@ -61,33 +57,21 @@ class DiskStats:
     queue_ps: Public[Any] = None
     merged_ps: Public[Any] = None
     _stamp_ps: cython.longlong = 0
-    _ticks: list[Any] = None
-    _busy: Any = None
-    _queue: Any = None
-    _stamp: cython.longlong = 0
 
-    def __init__(self, jiffy_ps: int) -> None:
-        self.jiffy_ps = jiffy_ps
+    def __init__(self) -> None:
         self.ios = [0, 0]
         self.merges = [0, 0]
         self.sectors = [0, 0]
         self.ticks_ps = [0, 0]
         self.busy_ps = self.queue_ps = self.merged_ps = 0
-        self._ticks = [0, 0]
-        self._busy = self._queue = 0
 
     def round(self, now_ps: cython.longlong) -> cython.int:
         """Account for the time since the last change (`disk_round_stats`)."""
-        jiffy: cython.longlong = now_ps // self.jiffy_ps
         elapsed_ps: cython.longlong = now_ps - self._stamp_ps
-        elapsed: cython.longlong = jiffy - self._stamp
         if self.in_flight:
             self.busy_ps += elapsed_ps
             self.queue_ps += self.in_flight * elapsed_ps
-            self._busy += elapsed
-            self._queue += self.in_flight * elapsed
         self._stamp_ps = now_ps
-        self._stamp = jiffy
         return 0
 
     def started(self, now_ps: cython.longlong) -> cython.int:
@@ -113,28 +97,22 @@ class DiskStats:
         self.sectors[rw] += sectors
         self.ios[rw] += 1
         self.ticks_ps[rw] += now_ps - start_ps
-        self._ticks[rw] += now_ps // self.jiffy_ps - start_ps // self.jiffy_ps
         self.round(now_ps)
         self.in_flight -= 1
         return 0
 
-    def snapshot(self, now_ps: int, *, exact: bool = True) -> Snapshot:
-        """Return the counters now, exactly or as a kernel that counts jiffies has them."""
+    def snapshot(self, now_ps: int) -> Snapshot:
+        """Return the counters now."""
         self.round(now_ps)
-        ticks, busy, queue = self.ticks_ps, self.busy_ps, self.queue_ps
-        if not exact:
-            ticks = [self._ticks[rw] * self.jiffy_ps for rw in (READ, WRITE)]
-            busy, queue = self._busy * self.jiffy_ps, self._queue * self.jiffy_ps
-            now_ps = now_ps // self.jiffy_ps * self.jiffy_ps
         return Snapshot(
             time_ps=now_ps,
             ios=(self.ios[READ], self.ios[WRITE]),
             merges=(self.merges[READ], self.merges[WRITE]),
             sectors=(self.sectors[READ], self.sectors[WRITE]),
-            ticks_ps=(ticks[READ], ticks[WRITE]),
+            ticks_ps=(self.ticks_ps[READ], self.ticks_ps[WRITE]),
             in_flight=self.in_flight,
-            busy_ps=busy,
-            queue_ps=queue,
+            busy_ps=self.busy_ps,
+            queue_ps=self.queue_ps,
         )
 
 

@@ -30,7 +30,6 @@ class RequestLimit(MergingQueue):
     Args:
         hz: of the kernel.
         nr_requests: of each direction.
-        wakeup_ps: from waking a process that sleeps for a request until it runs.
 
     Attributes:
         count: allocated requests by direction.
@@ -40,7 +39,6 @@ class RequestLimit(MergingQueue):
     """
 
     switching: Public[Switching] = None
-    wakeup_ps: Public[cython.longlong] = 0
     count: Public[list[Any]] = None
     full: Public[list[Any]] = None
     congested: Public[list[Any]] = None
@@ -53,11 +51,8 @@ class RequestLimit(MergingQueue):
     congestion_on: Public[cython.longlong] = 0
     congestion_off: Public[cython.longlong] = 0
 
-    def __init__(
-        self, sim: Simulator, path: str, hz: int, nr_requests: int, wakeup_ps: int
-    ) -> None:
+    def __init__(self, sim: Simulator, path: str, hz: int, nr_requests: int) -> None:
         super().__init__(sim, path, hz)
-        self.wakeup_ps = wakeup_ps
         self.count = [0, 0]
         self.full = [False, False]
         self.congested = [False, False]
@@ -149,7 +144,7 @@ class RequestLimit(MergingQueue):
         if self.count[rw] + 1 <= self.nr_requests:
             if self.sleepers[rw]:
                 self.woken.append(self.sleepers[rw].popleft())
-                self.sim.after(self.wakeup_ps, self, WAKE, 0, CPU)
+                self.sim.after(0, self, WAKE, 0, CPU)
             self.full[rw] = False
         return 0
 

@@ -37,7 +37,7 @@ class MergingQueue(ScheduledQueue):
 
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:
         super().__init__(sim, path, hz)
-        self.stats = DiskStats(self.jiffy_ps)
+        self.stats = DiskStats()
 
     def free(self, request: Request) -> cython.int:
         """Give a request back."""

@@ -27,6 +27,7 @@ from simnet.storage.disk.command import Command, Target
 
 _UNPLUG_TIMER, _UNPLUG_WORK, _ELEVATOR_WORK, _SWITCH = 0, 1, 2, 4
 _DEFAULT_MAX_SECTORS = 1024
+_MAX_SEGMENTS = 128  # MAX_PHYS_SEGMENTS
 
 
 @cython.cclass
@@ -40,10 +41,7 @@ class RequestQueue(RequestLimit):
         nr_requests: of each direction.
         max_hw_sectors: that the driver can put into a request; `max_sectors_kb` starts with it, at
             most with 512.
-        max_segments: pieces of memory in a request.
         depth: commands that the driver keeps in the device.
-        wakeup_ps: from waking a process that sleeps for a request until it runs.
-        kblockd_ps: from scheduling kblockd's work until it runs.
 
     Attributes:
         stats: counters of the device.
@@ -59,7 +57,6 @@ class RequestQueue(RequestLimit):
     target: Public[Any] = None
     max_hw_sectors: Public[cython.longlong] = 0
     depth: Public[cython.longlong] = 0
-    kblockd_ps: Public[cython.longlong] = 0
     read_ahead_kb: Public[cython.longlong] = 0
     run_starved: Public[Callable[[], None] | None] = None
     times: Public[LogHistogram | None] = None
@@ -84,18 +81,14 @@ class RequestQueue(RequestLimit):
         hz: int = 250,
         nr_requests: int = 128,
         max_hw_sectors: int = _DEFAULT_MAX_SECTORS,
-        max_segments: int = 128,
         depth: int = 1,
-        wakeup_ps: int = 0,
-        kblockd_ps: int = 0,
     ) -> None:
-        super().__init__(sim, path, hz, nr_requests, wakeup_ps)
+        super().__init__(sim, path, hz, nr_requests)
         self.target = target
         self.max_hw_sectors = max_hw_sectors
         self.max_sectors = min(max_hw_sectors, _DEFAULT_MAX_SECTORS)
-        self.max_segments = max_segments
+        self.max_segments = _MAX_SEGMENTS
         self.depth = depth
-        self.kblockd_ps = kblockd_ps
         self.read_ahead_kb = 128
         self.unplug_threshold = 4
         self.unplug_jiffies = max(3 * hz // 1000, 1)
@@ -118,7 +111,7 @@ class RequestQueue(RequestLimit):
             self._unplug_event = 0
             if not self._unplugging:
                 self._unplugging = True
-                self.sim.after(self.kblockd_ps, self, _UNPLUG_WORK, 0, CPU)
+                self.sim.after(0, self, _UNPLUG_WORK, 0, CPU)
         elif kind == _UNPLUG_WORK:
             self._unplugging = False
             self.unplug()
@@ -145,9 +138,9 @@ class RequestQueue(RequestLimit):
         Raises:
             ValueError: the bio is larger than a request may be, or beyond the device.
         """
-        if not 0 < bio.sectors <= self.max_sectors or bio.segments > self.max_segments:
-            limits = f"{self.max_sectors} sectors in {self.max_segments} segments"
-            raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limits}")
+        if not 0 < bio.sectors <= self.max_sectors:
+            limit = f"{self.max_sectors} sectors"
+            raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limit}")
         if bio.sector < 0 or bio.sector + bio.sectors > self.target.sectors:
             raise ValueError(f"{self.path}: {bio!r} is beyond its {self.target.sectors} sectors")
         if not self.empty() and self.merge(bio):
@@ -214,7 +207,7 @@ class RequestQueue(RequestLimit):
         """Have kblockd run the scheduler's work, if that is not under way."""
         if not self._working:
             self._working = True
-            self.sim.after(self.kblockd_ps, self, _ELEVATOR_WORK, 0, CPU)
+            self.sim.after(0, self, _ELEVATOR_WORK, 0, CPU)
         return 0
 
     def continue_switch(self, jiffies: int) -> None:

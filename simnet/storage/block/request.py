@@ -26,7 +26,6 @@ class IoContext:
         name: of the process.
         ioprio_class: "none", "rt", "be" or "idle", as `ionice -c` sets it.
         ioprio: 0 to 7 within "rt" and "be", as `ionice -n` sets it.
-        nice: from which the priority of class "none" follows.
 
     Attributes:
         running: whether the process exists; see `exit`.
@@ -37,15 +36,12 @@ class IoContext:
     name: Public[str] = None
     ioprio_class: Public[str] = None
     ioprio: Public[cython.longlong] = 0
-    nice: Public[cython.longlong] = 0
     running: Public[cython.bint] = False
     nr_batch_requests: Public[cython.longlong] = 0
     last_waited: Public[cython.longlong] = 0
     elevator_data: Public[dict[Any, Any]] = None
 
-    def __init__(
-        self, name: str = "", *, ioprio_class: str = "none", ioprio: int = 4, nice: int = 0
-    ) -> None:
+    def __init__(self, name: str = "", *, ioprio_class: str = "none", ioprio: int = 4) -> None:
         if ioprio_class not in {"none", "rt", "be", "idle"}:
             raise ValueError(f"{name}: ioprio_class {ioprio_class!r} is not none, rt, be or idle")
         if not 0 <= ioprio < 8:  # noqa: PLR2004 - IOPRIO_BE_NR
@@ -53,15 +49,14 @@ class IoContext:
         self.name = name
         self.ioprio_class = ioprio_class
         self.ioprio = ioprio
-        self.nice = nice
         self.running = True
         self.elevator_data = {}
 
     @property
     def priority(self) -> tuple[str, int]:
-        """Class and level; without a class the level follows from nice (`task_nice_ioprio`)."""
+        """Class and level; without a class the middle one (`task_nice_ioprio` at nice 0)."""
         if self.ioprio_class == "none":
-            return "be", (self.nice + 20) // 5
+            return "be", 4
         return self.ioprio_class, 7 if self.ioprio_class == "idle" else self.ioprio
 
     def exit(self) -> None:
@@ -85,7 +80,9 @@ class Bio:
         context: of the process that submits it.
         done: called with the bio when it is complete; None if nothing waits for it.
         sync: a process waits for it: the queue is unplugged at once (BIO_RW_SYNC).
-        segments: pieces of memory; a page each unless given.
+
+    Attributes:
+        segments: pieces of memory, a page each.
     """
 
     sector: Public[cython.longlong] = 0
@@ -106,7 +103,6 @@ class Bio:
         context: IoContext,
         done: Callable[[Bio], None] | None = None,
         sync: bool = False,
-        segments: int = 0,
         tag: Any = None,
     ) -> None:
         self.sector = sector
@@ -115,7 +111,7 @@ class Bio:
         self.context = context
         self.done = done
         self.sync = sync
-        self.segments = segments or -(-sectors // PAGE_SECTORS)
+        self.segments = -(-sectors // PAGE_SECTORS)
         self.tag = tag
 
     def __repr__(self) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from simnet.storage.disk.drive import Drive
 
 _DEFAULT_RQ = 128
+_MAX_SEGMENTS = 127  # NVME_MAX_SEGS
 
 
 @cython.cclass
@@ -47,7 +48,7 @@ class MultiQueue(CompletingQueue):
         io_queue_depth: entries of a submission queue, one of which stays empty.
         nr_requests: tags of a hardware queue; 0: all of the driver's, or with a scheduler 256.
         rq_affinity, nomerges: as in sysfs.
-        max_sectors, max_segments: of a request.
+        max_sectors: of a request.
         node: that the drive is attached to.
 
     Attributes:
@@ -95,14 +96,13 @@ class MultiQueue(CompletingQueue):
         rq_affinity: int = 1,
         nomerges: int = 0,
         max_sectors: int = 2560,
-        max_segments: int = 127,
         node: int = 0,
     ) -> None:
         super().__init__(
             sim, path, hz, drive, machine=machine, costs=costs, rq_affinity=rq_affinity, node=node
         )
         self.max_sectors = max_sectors
-        self.max_segments = max_segments
+        self.max_segments = _MAX_SEGMENTS
         self.nomerges = nomerges
         self.submit_ps = costs.submit_ps
         self.page_ps = costs.page_ps
@@ -193,8 +193,8 @@ class MultiQueue(CompletingQueue):
         self.submitter = cpu
         while position < end:
             bio = bios[position]
-            if bio.sectors > self.max_sectors or bio.segments > self.max_segments:
-                limits = f"{self.max_sectors} sectors in {self.max_segments} segments"
+            if bio.sectors > self.max_sectors or bio.segments > _MAX_SEGMENTS:
+                limits = f"{self.max_sectors} sectors in {_MAX_SEGMENTS} segments"
                 raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limits}")
             if not self._merge_plugged(bio) and not (
                 self.scheduler is not None and self.nomerges < 2 and self.merge(bio)  # noqa: PLR2004

@@ -28,7 +28,6 @@ from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
 
-_US = 10**6
 _MS = 10**9
 _SECOND = 10**12
 # IPv4 and TCP headers; on Ethernet preamble, header, FCS and gap

@@ -65,7 +65,3 @@ class Linear:
         before = _PRIOR * float(np.linalg.norm(moves))
         after = math.sqrt(max(float(moves @ np.linalg.solve(precision, moves)), 0.0))
         return after <= max(_LEFT * before, self.error)
-
-    def left_over(self, change: Vector) -> Vector:
-        """Return the logarithms of measured over predicted after a change of the parameters."""
-        return np.asarray(self.deviation - self.jacobian @ change)

@@ -3,6 +3,7 @@
 from simnet.host.apic import Apic, ApicMode
 from simnet.host.interrupt import IrqLine
 from simnet.host.irqbalance.irq_source import IrqSource, Traffic
+from simnet.host.irqbalance.version_10 import Irqbalance10
 from simnet.host.machine import Machine
 
 
@@ -40,3 +41,8 @@ def cpus(found: list[IrqSource]) -> list[int]:
     for mask in masks(found):
         assert mask.bit_count() == 1
     return [mask.bit_length() - 1 for mask in masks(found)]
+
+
+def saving(daemon: Irqbalance10) -> set[int]:
+    """CPUs that get no interrupts, to save power."""
+    return {place.domain.number for place in daemon.levels[-1] if place.powersave}

@@ -8,7 +8,7 @@ from simnet.host.irqbalance.version_10 import FIRST_PASS_PS, Irqbalance10
 from simnet.host.machine import Machine
 from simnet.kernel.environment import Environment
 from simnet.kernel.simulator import Simulator
-from tests.host.irqbalance.daemons import cpus, fire, masks, sources
+from tests.host.irqbalance.daemons import cpus, fire, masks, saving, sources
 from tests.host.parts import MS, make_machine
 
 SECOND = 1000 * MS
@@ -158,15 +158,15 @@ class TestPowerSave:
         ticks = Ticks(monkeypatch, 4)
         daemon, _ = make(four_cpus(), ["eth0"], powerthresh=1)
         self.balance(daemon, ticks, 6, 0, 500, 500, 500)
-        assert daemon.powersaving == frozenset()
+        assert saving(daemon) == set()
         self.balance(daemon, ticks, 1, 0, 500, 500, 500)
-        assert daemon.powersaving == {0}
+        assert saving(daemon) == {0}
 
     def test_it_is_off_unless_asked_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ticks = Ticks(monkeypatch, 4)
         daemon, _ = make(four_cpus(), ["eth0"])
         self.balance(daemon, ticks, 9, 0, 500, 500, 500)
-        assert daemon.powersaving == frozenset()
+        assert saving(daemon) == set()
 
     def test_as_many_as_the_threshold_have_to_be_idle(
         self, monkeypatch: pytest.MonkeyPatch
@@ -174,17 +174,17 @@ class TestPowerSave:
         ticks = Ticks(monkeypatch, 4)
         daemon, _ = make(four_cpus(), ["eth0"], powerthresh=2)
         self.balance(daemon, ticks, 9, 0, 500, 500, 500)
-        assert daemon.powersaving == frozenset()
+        assert saving(daemon) == set()
 
     def test_overload_brings_all_cpus_back(self, monkeypatch: pytest.MonkeyPatch) -> None:
         ticks = Ticks(monkeypatch, 4)
         daemon, found = make(four_cpus(), [f"eth{n}" for n in range(5)], powerthresh=1)
         self.balance(daemon, ticks, 7, 500, 0, 500, 500)
-        assert daemon.powersaving == {1}
+        assert saving(daemon) == {1}
         for source in found:
             fire(source, 100)
         self.balance(daemon, ticks, 1, 900, 0, 0, 0)
-        assert daemon.powersaving == frozenset()
+        assert saving(daemon) == set()
 
     def test_interrupts_leave_the_thread_that_saves_power(
         self, monkeypatch: pytest.MonkeyPatch
@@ -195,7 +195,7 @@ class TestPowerSave:
         daemon.balance()
         assert cpus(found) == [0]
         self.balance(daemon, ticks, 6, 0, 500, 500, 500)
-        assert daemon.powersaving == {0}
+        assert saving(daemon) == {0}
         assert cpus(found) == [1]
 
 

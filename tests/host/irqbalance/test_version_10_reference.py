@@ -14,7 +14,7 @@ from simnet.host.irqbalance import version_10 as irqbalance_10
 from simnet.host.irqbalance.irq_source import CLASSES
 from simnet.host.irqbalance.version_10 import Irqbalance10
 from simnet.kernel.simulator import Simulator
-from tests.host.irqbalance.daemons import masks, sources
+from tests.host.irqbalance.daemons import masks, saving, sources
 from tests.host.parts import make_machine
 from tests.house.examples import examples
 
@@ -226,4 +226,4 @@ def test_every_affinity_is_the_daemons(
             daemon.balance()
             model.balance([one.line.total for one in lines], ticks[:count])
             assert masks(lines) == [model.mask(irq.place) for irq in irqs]
-            assert daemon.powersaving == {model.level(4).index(place) for place in model.saving}
+            assert saving(daemon) == {model.level(4).index(place) for place in model.saving}

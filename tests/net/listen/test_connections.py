@@ -21,7 +21,9 @@ def served(**settings: str) -> Any:
     } | {name.replace("__", "."): value for name, value in settings.items()}
     system = build(load("busy-web", settings=given), seed=1)
     crowd = system.parts["listen"].crowd
-    crowd.bursts = BEGIN
+    while crowd.begun < BEGIN:
+        system.run(MS // 100)
+    crowd.burst = 0
     system.run(60 * MS)
     return system
 

@@ -28,11 +28,11 @@ class Far:
         self.system = build(load("busy-web", settings=given), seed=1)
         made = self.system.parts["listen"]
         self.crowd, self.listener, self.nic = made.crowd, made.listeners[0], made.nic
-        self.crowd.bursts = 1
         self.sent: list[tuple[int, int]] = []
         self.changes: dict[str, list[int]] = {}
         while not self.crowd.begun:
             self._millisecond()
+        self.crowd.burst = 0
         self.begun = self.now
 
     @property

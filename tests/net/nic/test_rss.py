@@ -86,8 +86,8 @@ class TestQueue:
         assert rss.queue(connection) == wanted
         assert rss.queue(connection) == wanted
 
-    def test_what_has_no_addresses_goes_to_the_default_queue(self) -> None:
-        rss = Rss(Toeplitz(MICROSOFT_KEY), equal_table(128, 8, first=1), default_queue=0)
+    def test_what_has_no_addresses_goes_to_the_first_queue(self) -> None:
+        rss = Rss(Toeplitz(MICROSOFT_KEY), equal_table(128, 8, first=1))
         assert rss.queue(None) == 0
         assert rss.queue(Header(THERE, HERE)) == 0
         assert rss.queue(header(1, 2, 3, 4)) > 0

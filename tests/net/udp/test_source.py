@@ -33,7 +33,7 @@ class Switch(Path):
 
 
 def sent(
-    *, size: int = 1000, burst: int = 3, bursts: int = 4, room: int = 10**6, random: bool = False
+    *, size: int = 1000, burst: int = 3, gaps: int = 4, room: int = 10**6, random: bool = False
 ) -> tuple[DatagramSource, Switch]:
     sim = Simulator()
     switch = Switch(sim)
@@ -55,9 +55,8 @@ def sent(
         random=random,
         buffer_bytes=room,
         luck=stream(1, "source"),
-        bursts=bursts,
     )
-    sim.run_until(100 * MS)
+    sim.run_until(gaps * MS)
     return source, switch
 
 
@@ -88,7 +87,7 @@ def test_a_frame_has_a_least_length(size: int, wire: int) -> None:
 
 
 def test_random_bursts_have_their_mean() -> None:
-    _, switch = sent(random=True, bursts=-1, burst=1)
+    _, switch = sent(random=True, gaps=100, burst=1)
     assert len(switch.frames) == pytest.approx(100, abs=40)
     gaps = {after[3] - before[3] for before, after in pairwise(switch.frames)}
     assert len(gaps) > 50

@@ -70,9 +70,9 @@ class TestMode:
         more = machine.model_copy(update={"possible_cpus": 16})
         assert apic_mode_of(more, cpu, kernel).name == "physical flat"
 
-    @pytest.mark.parametrize(("apic", "spreads"), [("physical", False), ("logical", True)])
-    def test_a_model_may_say_otherwise(self, apic: str, *, spreads: bool) -> None:
-        assert mode(load(SCENARIO), apic=apic).spreads == spreads
+    @pytest.mark.parametrize(("apic", "to"), [("physical", "first"), ("logical", "all")])
+    def test_a_model_may_say_otherwise(self, apic: str, to: str) -> None:
+        assert mode(load(SCENARIO), apic=apic).destination == to
 
     def test_a_mask_of_several_is_said_to_spread_packets(self) -> None:
         settings = {"machine.apic": "logical", "irqbalance": "off", MASK: "f0000"}

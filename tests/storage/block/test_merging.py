@@ -9,14 +9,14 @@ from tests.storage.parts import MS, US, Bench
 
 
 class TestMerging:
-    def one(self, *sectors: int, **options: Any) -> Bench:
+    def one(self, *firsts: int, sectors: int = 8, **options: Any) -> Bench:
         """Bios behind a device that is busy."""
         bench = Bench(1000 * MS, scheduler="deadline", **options)
         bench.submit(10**6, 1, sync=True)
         bench.submit(10**6 + 10, 1, sync=True)
-        for number, sector in enumerate(sectors, 1):
-            bench.submit(sector, at=number * MS)
-        bench.run(10 * MS)
+        for number, first in enumerate(firsts, 1):
+            bench.submit(first, sectors, at=number * MS)
+        bench.run((len(firsts) + 7) * MS)
         return bench
 
     def waiting(self, bench: Bench) -> list[tuple[int, int]]:
@@ -28,8 +28,6 @@ class TestMerging:
         [
             ({"max_hw_sectors": 16}, True),
             ({"max_hw_sectors": 15}, False),
-            ({"max_segments": 2}, True),
-            ({"max_segments": 1}, False),
         ],
     )
     def test_a_request_grows_up_to_its_limits(
@@ -44,8 +42,6 @@ class TestMerging:
         [
             ({"max_hw_sectors": 24}, True),
             ({"max_hw_sectors": 23}, False),
-            ({"max_segments": 3}, True),
-            ({"max_segments": 2}, False),
         ],
     )
     def test_two_requests_become_one_up_to_the_same_limits(
@@ -59,6 +55,12 @@ class TestMerging:
             (request,) = elevator.fifo[0]
             assert [bio.sector for bio in request.bios] == [0, 8, 16]
             assert request.segments == 3
+
+    @pytest.mark.parametrize(("first", "joined"), [(1, True), (0, False)])
+    def test_two_requests_become_one_of_128_segments(self, first: int, *, joined: bool) -> None:
+        # of 64 pieces, of 63 or 64, and one between them
+        bench = self.one(*range(first, 64), *range(65, 129), 64, sectors=1)
+        assert len(self.waiting(bench)) == (1 if joined else 2)
 
     def test_one_that_swallows_an_older_one_counts_from_then_on(self) -> None:
         bench = self.one(16, 0, 8)
@@ -114,4 +116,3 @@ def test_a_bio_of_a_part_of_a_page_has_one_segment() -> None:
     assert Bio(0, 1, write=False, context=owner).segments == 1
     assert Bio(0, 8, write=False, context=owner).segments == 1
     assert Bio(0, 9, write=False, context=owner).segments == 2
-    assert Bio(0, 8, write=False, context=owner, segments=5).segments == 5

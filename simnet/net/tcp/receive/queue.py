@@ -24,6 +24,7 @@ _SK_BUFF: cython.int = 256
 # skb_small_head_cache of a kernel without wireless networks; 640 with them
 _SMALL_HEAD: cython.int = 576
 _LINE: cython.int = 64
+_PAD: cython.int = 64  # NET_SKB_PAD, before the headers
 
 
 @cython.final
@@ -116,29 +117,22 @@ class SkbSizes:
         part_bytes: payload of a full segment; what is longer was merged by the driver, and takes
             several buffers.
         header_bytes: IP and TCP headers with options, before the payload.
-        pad_bytes: NET_SKB_PAD, before the headers.
     """
 
     buffer_bytes: cython.longlong = 0
     part_bytes: cython.longlong = 0
     header_bytes: cython.longlong = 0
-    pad_bytes: cython.longlong = 0
 
     def __init__(
-        self,
-        buffer_bytes: int = 0,
-        header_bytes: int = 40,
-        pad_bytes: int = 64,
-        part_bytes: int = 65_536,
+        self, buffer_bytes: int = 0, header_bytes: int = 40, part_bytes: int = 65_536
     ) -> None:
         self.buffer_bytes = buffer_bytes
         self.part_bytes = part_bytes
         self.header_bytes = header_bytes
-        self.pad_bytes = pad_bytes
 
     def _slab(self, length: cython.longlong) -> cython.longlong:
         """Bytes of the slab object that holds the head."""
-        wanted: cython.longlong = self.pad_bytes + self.header_bytes + length
+        wanted: cython.longlong = _PAD + self.header_bytes + length
         size: cython.longlong = 1024
         wanted = (wanted + _LINE - 1) // _LINE * _LINE + _SHARED_INFO
         if wanted <= _SMALL_HEAD:
@@ -161,7 +155,7 @@ class SkbSizes:
         """Bytes free behind a segment of `length` bytes, where a further one may go."""
         if self.buffer_bytes > 0:
             return 0
-        return self._slab(length) - _SHARED_INFO - self.pad_bytes - self.header_bytes - length
+        return self._slab(length) - _SHARED_INFO - _PAD - self.header_bytes - length
 
 
 @cython.final

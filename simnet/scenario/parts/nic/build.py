@@ -85,7 +85,6 @@ def make_nic(
         device=device,
         machine=machine,
         kernel=host.kernel,
-        port=host.ports.index(port),
         switch=switch,
         seed=seed,
         queue=queue or 0,

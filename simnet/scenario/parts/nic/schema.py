@@ -38,8 +38,6 @@ MOST_QUEUES: Final = 256
 # napi_defer_hard_irqs came with it; threaded NAPI
 _DEFERRAL: Final = (5, 8)
 _THREADED: Final = (5, 12)
-# MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
-_FIRST_NAPI_ID: Final = 8193
 _US_PS: Final = 10**6
 FRAME_HEADER_BYTES: Final = 18
 """Of Ethernet and a VLAN."""
@@ -78,7 +76,6 @@ class Slot:
         device: what it has in common with the ports of other drivers.
         machine: the host.
         kernel: of its host.
-        port: its number among the host's ports.
         switch: what it is cabled to.
         seed: of all random streams.
         queue: number of the queue, of a port with several.
@@ -89,7 +86,6 @@ class Slot:
     device: NetDevice
     machine: Machine
     kernel: Kernel
-    port: int
     switch: Switch
     seed: int
     queue: int
@@ -530,8 +526,7 @@ class Polled(Nic):
             raise given.table.error(path, "system", message, (*place, "scheduler"), place)
 
     def configure(self, instance: NapiInstance, slot: Slot) -> None:
-        """Give a queue's NAPI instance its number and what is set."""
-        instance.napi_id = _FIRST_NAPI_ID + slot.port * (MOST_QUEUES + 1) + slot.queue
+        """Give a queue's NAPI instance what is set."""
         instance.defer_hard_irqs = slot.own["napi_defer_hard_irqs"]
         instance.gro_flush_timeout_ps = slot.own["gro_flush_timeout_ps"]
         instance.irq_suspend_timeout_ps = slot.own["irq_suspend_timeout_ps"]

@@ -33,9 +33,9 @@ class TestSizes:
         assert (sizes.truesize(length), sizes.tailroom(length)) == (slab + 256, room)
 
     def test_options_take_room_as_payload_does(self) -> None:
-        sizes = SkbSizes(header_bytes=52, pad_bytes=128)
-        assert (sizes.truesize(76), sizes.truesize(77)) == (832, 1280)
-        assert (sizes.tailroom(76), sizes.tailroom(77)) == (0, 447)
+        sizes = SkbSizes(header_bytes=52)
+        assert (sizes.truesize(140), sizes.truesize(141)) == (832, 1280)
+        assert (sizes.tailroom(140), sizes.tailroom(141)) == (0, 447)
 
     @pytest.mark.parametrize(
         ("length", "buffers"), [(1, 1), (1448, 1), (1449, 2), (2896, 2), (2897, 3)]

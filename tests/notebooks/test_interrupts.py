@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 import simnet
-from simnet.study.lesson.interrupts import interrupt_map
+from lessons.interrupts import interrupt_map
 
 
 def test_every_port_and_every_cpu_that_serves_one_is_in_it() -> None:

@@ -3,10 +3,10 @@
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 
+from lessons.ladder import Segment, ladder, record
 from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
-from simnet.study.figures.ladder import Segment, ladder, record
 from tests.host.parts import MS, US
 
 PATH = PathOptions(rate_bps=10**10, delay_ps=2 * MS)

@@ -1,6 +1,6 @@
 """Packets of one queue: they come, wait in the ring, a poll takes them; a picture that plays.
 
-What a CPU does is drawn below them. See `simnet.study.figures.moving` for how a picture plays.
+What a CPU does is drawn below them. See `lessons.moving` for how a picture plays.
 """
 
 from bisect import bisect_left, bisect_right
@@ -10,10 +10,10 @@ from hashlib import sha256
 from html import escape
 from typing import Any, Final
 
+from lessons.drawing import BLUE, GREEN, ORANGE, VERMILION
+from lessons.moving import PLAYED, Moving
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-from simnet.study.figures.moving import PLAYED, Moving
-from simnet.study.lesson.drawing import BLUE, GREEN, ORANGE, VERMILION
 
 _US: Final = 10**6
 _MS: Final = 10**9

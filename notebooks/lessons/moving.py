@@ -1,6 +1,6 @@
 """A conversation that plays in a browser: time runs from left to right, segments between two lines.
 
-moving(segments, until_ms=60)  # segments of `simnet.study.figures.ladder.record`
+moving(segments, until_ms=60)  # segments of `lessons.ladder.record`
 
 It is an SVG with CSS animations and nothing else: no script, nothing from a network. Where
 motion is not wanted (`prefers-reduced-motion`) all is shown at once, and the pointer stops it.
@@ -12,7 +12,7 @@ from hashlib import sha256
 from html import escape
 from typing import Final
 
-from simnet.study.figures.ladder import Segment, quiet_times, together
+from lessons.ladder import Segment, quiet_times, together
 
 _PS_PER_MS: Final = 10**9
 # in pixels

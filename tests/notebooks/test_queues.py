@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from simnet.study.lesson.queues import DISKS, littles_law, requests_over_time
+from lessons.queues import DISKS, littles_law, requests_over_time
 
 SCENARIO = "vscsi-parallel"
 

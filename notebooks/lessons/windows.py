@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from lessons.drawing import BLUE, GREEN, GREY, VERMILION
 from simnet.study.conform.tcp_path import TcpOptions
-from simnet.study.lesson.drawing import BLUE, GREEN, GREY, VERMILION
 from simnet.study.validate.reorder_comparison import (
     CLASSIC,
     DURATION_PS,

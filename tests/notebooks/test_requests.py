@@ -2,9 +2,9 @@
 
 import pytest
 
-from simnet.study.lesson.requests import linux_ms, request_ms, ways
-from simnet.study.lesson.routes import behind, behind_after
-from simnet.study.lesson.sawtooth import mathis_mbit
+from lessons.requests import linux_ms, request_ms, ways
+from lessons.routes import behind, behind_after
+from lessons.sawtooth import mathis_mbit
 
 
 def test_a_stall_is_in_whole_jiffies_of_the_kernel() -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
+from lessons.drawing import BLUE, GREEN, VERMILION
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-from simnet.study.lesson.drawing import BLUE, GREEN, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import networkx as nx
 from matplotlib.patches import Rectangle
 
-from simnet.study.lesson.drawing import GREEN, ORANGE, heading
+from lessons.drawing import GREEN, ORANGE, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 from matplotlib.axes import Axes
 
+from lessons.drawing import BLUE, GREY, VERMILION
+from lessons.ladder import Segment, record
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
-from simnet.study.figures.ladder import Segment, record
-from simnet.study.lesson.drawing import BLUE, GREY, VERMILION
 from simnet.study.validate.nagle_comparison import measured, stall_ms
 
 _MS: Final = 10**9

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simnet.study.lesson.entitlement import dispatched
+from lessons.entitlement import dispatched
 
 
 def test_nobody_gets_more_than_what_it_is_entitled_to() -> None:

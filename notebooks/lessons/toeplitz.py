@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from lessons.drawing import VERMILION, heading
 from simnet.net.nic.rss import MICROSOFT_KEY, Toeplitz
-from simnet.study.lesson.drawing import VERMILION, heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from simnet.study.lesson.polls import Polls, playing, watched
+from lessons.polls import Polls, playing, watched
 
 SCENARIO = "memcached-100g"
 LOAD = {"memcached.qps": "200000"}

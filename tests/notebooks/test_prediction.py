@@ -2,7 +2,7 @@
 
 import pytest
 
-from simnet.study.lesson.prediction import Prediction
+from lessons.prediction import Prediction
 
 
 def asked(guess: float | None, unit: str = "ms") -> Prediction:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
+from lessons.drawing import BLUE, ORANGE
 from simnet.net.link.skb import Endpoint, Header, Station, new_skb
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.scenario.parts.steering.build import HostSteering
 from simnet.scenario.system.build import build
-from simnet.study.lesson.drawing import BLUE, ORANGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,11 +6,11 @@ from operator import xor
 
 import pytest
 
+from lessons.one_message import followed
+from lessons.relay import SmallRelay, p99_ms
+from lessons.steered import moved
+from lessons.toeplitz import Vector, windows
 from simnet.scenario.core.load import load
-from simnet.study.lesson.one_message import followed
-from simnet.study.lesson.relay import SmallRelay, p99_ms
-from simnet.study.lesson.steered import moved
-from simnet.study.lesson.toeplitz import Vector, windows
 
 MS = 10**9
 SMALL = SmallRelay("relay-untuned")

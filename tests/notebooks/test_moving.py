@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from simnet.study.figures.ladder import Segment
-from simnet.study.figures.moving import moving
+from lessons.ladder import Segment
+from lessons.moving import moving
 
 MS = 10**9
 SVG = "{http://www.w3.org/2000/svg}"

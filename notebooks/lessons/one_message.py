@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from simnet.study.lesson.drawing import BLUE, GREEN, GREY, ORANGE, VERMILION
+from lessons.drawing import BLUE, GREEN, GREY, ORANGE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from simnet.study.lesson.relay import SmallRelay
+    from lessons.relay import SmallRelay
 
 _MS, _US = 10**9, 10**6
 _LOOKS: Final = {"hard interrupt": VERMILION, "softirq": ORANGE, "system": BLUE, "user": GREEN}

@@ -1,6 +1,6 @@
 """Batches of frames: what ends them, and why the sender's throttle decides what they carry."""
 
-from simnet.study.lesson.moderation import THROTTLE, over_rx_frames
+from lessons.moderation import THROTTLE, over_rx_frames
 
 SCENARIO = "x460-out-of-box"
 

@@ -3,7 +3,7 @@
 import pytest
 
 import simnet
-from simnet.study.lesson.key_value import heard, numbers
+from lessons.key_value import heard, numbers
 
 WAYS: dict[str, tuple[str, ...]] = {"interrupts": (), "deferred": ("defer200",)}
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pandas as pd
 
+from lessons.drawing import BLUE, VERMILION
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-from simnet.study.lesson.drawing import BLUE, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

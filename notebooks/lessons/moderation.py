@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
-from simnet.study.lesson.drawing import BLUE, GREEN, GREY, VERMILION, heading
+from lessons.drawing import BLUE, GREEN, GREY, VERMILION, heading
 from simnet.study.run.run import run
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""What lessons are made of."""
