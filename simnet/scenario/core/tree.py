@@ -52,7 +52,7 @@ class Tree:
     def copy(self) -> Tree:
         """Return a tree of the same values, which changes apart from this one."""
         tree = Tree()
-        tree.values = _copied(self.values)
+        tree.values = copied(self.values)
         tree.provenance = self.provenance.copy()
         tree.written = self.written.copy()
         return tree
@@ -120,11 +120,11 @@ class Tree:
         return place
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """The same with containers of its own; what they hold at last is never changed."""
     if isinstance(value, dict):
-        return {key: _copied(one) for key, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list) else value
+        return {key: copied(one) for key, one in value.items()}
+    return [copied(one) for one in value] if isinstance(value, list) else value
 
 
 @functools.cache
