@@ -223,7 +223,7 @@ def _exchanged(system: SystemTable, entry: Entry, knob: Knob) -> AppliedKnob:
         undo=knob.typed(before, {}),
         modelled=knob.modelled,
         note="",
-        source=entry.parameter(knob.spec, value).source,
+        source=entry.said_by,
     )
 
 

@@ -436,7 +436,6 @@ class Settings(Table):
         def command(text: str) -> str:
             return where + knob.typed(text, parts)
 
-        source = entry.parameter(knob.spec, value).source
         self.applied.append(
             AppliedKnob(
                 name=entry.name,
@@ -446,7 +445,7 @@ class Settings(Table):
                 undo=command(old) if old and knob.undone else "",
                 modelled=knob.modelled and not unknown,
                 note=knob.note,
-                source=source,
+                source=entry.said_by,
                 unknown=unknown,
             )
         )

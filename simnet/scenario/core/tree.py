@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = tuple[str | int, ...]
 
+_CONTAINERS: Final = (dict, list)
 # the source of what no file says
 DEFAULT: Final = "default"
 _PART: Final = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
@@ -121,10 +122,13 @@ class Tree:
 
 
 def copied(value: Any) -> Any:
-    """The same with containers of its own; what they hold at last is never changed."""
+    """A dict or list with containers of its own; what they hold at last is never changed."""
+    # of a host with hundreds of queues, to call this for each value would take most of a load
     if isinstance(value, dict):
-        return {key: copied(one) for key, one in value.items()}
-    return [copied(one) for one in value] if isinstance(value, list) else value
+        return {
+            key: copied(one) if isinstance(one, _CONTAINERS) else one for key, one in value.items()
+        }
+    return [copied(one) if isinstance(one, _CONTAINERS) else one for one in value]
 
 
 @functools.cache
@@ -183,13 +187,18 @@ class Entry:
         """Return an error that names this setting."""
         return InputError(message, file=self.file, line=self.line, key=self.name)
 
+    @property
+    def said_by(self) -> str:
+        """Where its value comes from."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return self.source or where
+
     def parameter(self, spec: Spec, value: Any) -> Parameter:
         """Return the parsed value with this setting's provenance."""
-        where = self.file if self.line is None else f"{self.file}:{self.line}"
         return Parameter(
             value=value,
             unit=spec.unit,
-            source=self.source or where,
+            source=self.said_by,
             state=self.state,
             text=spec.text(value),
         )
