@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simnet.errors import InputError
@@ -170,7 +170,7 @@ class Settings(Table):
         if not ports:
             raise entry.error("there are no ports")
         for name in dict.fromkeys(ports):
-            yield replace(entry, name=entry.name.replace(EACH_PORT, name))
+            yield entry._replace(name=entry.name.replace(EACH_PORT, name))
 
     def _apply(self, entry: Entry, target: _Target, gone: Entry | None) -> None:
         """Turn a knob, or give the places of a parameter its value."""

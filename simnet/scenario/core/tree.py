@@ -5,8 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, get_origin
 
 from simnet.errors import InputError
 from simnet.scenario.core.parameter import Parameter, Spec, State
@@ -163,8 +162,7 @@ def _walked(section: type[Section], path: Path) -> Iterator[tuple[Path, Spec]]:
                 yield from _walked(inner, here)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One setting as given.
 
     Attributes:
