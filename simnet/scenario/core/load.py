@@ -270,6 +270,8 @@ class _Assembly:
         self._tables(form, early=False)
         self._table("run", Run, form.run)
         self.settled = Settled(Settings(self.tree, form, document))
+        # the values of the last load, and what was made of them
+        self._last: tuple[dict[str, Any], Effective] | None = None
 
     def _model_of(self, part: Part) -> None:
         """Put in a part whose model a key of another form names, if it does."""
@@ -405,7 +407,7 @@ class _Assembly:
         tree.put_plain(("flows",), flows)
         del tree.values["cables"]  # the flows say what they connect
         effective = Effective(
-            **tree.values,
+            **(_validated(tree.values, *self._last) if self._last else tree.values),
             provenance=tree.provenance,
             models=self.models,
             applied=tuple(table.applied),
@@ -413,6 +415,7 @@ class _Assembly:
             tunings=tunings,
             unexplained=_unexplained(table, self.document),
         )
+        self._last = tree.values, effective
         idle = idle_settings(effective, table.origins)
         remarks = (
             *table.remarks,
@@ -422,6 +425,22 @@ class _Assembly:
             *effective.uncalibrated,
         )
         return effective.model_copy(update={"remarks": remarks})
+
+
+def _validated(
+    values: Mapping[str, Any], known: Mapping[str, Any], made: BaseModel
+) -> dict[str, Any]:
+    """Return values, in place of those that are known what was made of them."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        before = known.get(name)
+        if name in known and value == before:
+            found[name] = getattr(made, name)
+        elif name == "host":
+            found[name] = _validated(value, before or {}, getattr(made, name))
+        else:
+            found[name] = value
+    return found
 
 
 def _unexplained(table: Settings, document: Document) -> dict[str, str]:
