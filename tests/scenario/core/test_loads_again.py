@@ -10,6 +10,7 @@ from simnet.scenario.core import load as loading
 from simnet.scenario.core.load import load
 from simnet.scenario.core.settings import Settings
 
+_MASKS = "/proc/irq/{84-111}/smp_affinity_list"
 _LOADS: dict[str, list[tuple[dict[str, str], tuple[str, ...]]]] = {
     "web-25g": [
         ({}, ()),
@@ -91,3 +92,9 @@ def test_what_is_set_before_knobs_that_vary_is_set_once(monkeypatch: pytest.Monk
         load("web-25g", settings={"net.core.busy_poll": str(polled), "net.core.busy_read": "7"})
     assert len(whole) == 1
     assert whole[0] > 100
+
+
+def test_fewer_queues_apply_before_what_a_file_sets_of_queues() -> None:
+    found = load("web-25g", settings={"ethtool -L eth0 combined": "4"})
+    assert f"{_MASKS}: gone with ethtool -L eth0 combined" in found.remarks
+    assert not [one for one in found.applied if one.name == "/proc/irq/84/smp_affinity_list"]
