@@ -32,12 +32,13 @@ def find_scenario(name: str) -> Path:
     Raises:
         InputError: no such scenario; the message names the nearest.
     """
-    if name in scenario_names():
-        return _share.folder("scenarios") / f"{name}.toml"
+    known = _share.folder("scenarios") / f"{name}.toml"
+    if known.stem == name and os.path.isfile(known):  # noqa: PTH113 (no error for a long name)
+        return known
     path = Path(name)
     if is_folder(name):
         return path / SCENARIO_FILE
-    if os.path.isdir(path) and not name.endswith(".toml"):  # noqa: PTH112
+    if os.path.isdir(path) and not name.endswith(".toml"):  # noqa: PTH112 (as above)
         message = f"a folder without {SCENARIO_FILE}: expected the name of a scenario, or a file"
         raise InputError(message, key=name)
     if name.endswith(".toml") or "/" in name or os.path.isfile(path):  # noqa: PTH113

@@ -38,6 +38,16 @@ def cpu_mask_text(cpus: tuple[int, ...]) -> str:
     return ",".join(reversed(words))
 
 
+@lru_cache(_MASKS)
+def _cpus_of_mask(text: str) -> tuple[int, ...]:
+    words = text.removeprefix("0x").split(",")
+    if not all(re.fullmatch(r"[0-9a-fA-F]{1,64}", word) for word in words):
+        raise UnitError(f"expected a hexadecimal CPU mask such as '4' or 'ff', got {text!r}")
+    if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
+        raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
+    return cpus_of_words(words)
+
+
 class Stage(IntEnum):
     """Kinds of settings in the order in which they apply, whatever order they are given in."""
 
@@ -59,13 +69,7 @@ class CpuMask(Spec):
 
     def parse(self, raw: Any) -> Value:
         """Return the CPUs of the mask, ascending; see :meth:`Spec.parse`."""
-        text = str(raw)
-        words = text.removeprefix("0x").split(",")
-        if not all(re.fullmatch(r"[0-9a-fA-F]{1,64}", word) for word in words):
-            raise UnitError(f"expected a hexadecimal CPU mask such as '4' or 'ff', got {text!r}")
-        if any(len(word) > 8 for word in words[1:]):  # noqa: PLR2004 (32 CPUs a word)
-            raise UnitError(f"expected at most 8 digits after each comma, got {text!r}")
-        cpus = cpus_of_words(words)
+        cpus = _cpus_of_mask(str(raw))
         if not cpus and not self.none_allowed:
             raise UnitError("the mask is empty: at least one CPU has to take the interrupt")
         return cpus

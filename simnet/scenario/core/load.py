@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet import _share
 from simnet.errors import InputError
-from simnet.scenario.commands.captured import Captured, captured
+from simnet.scenario.commands.captured import captured
 from simnet.scenario.commands.ready import ready_names, ready_tuning
 from simnet.scenario.commands.typed import knob_named
 from simnet.scenario.core import library
@@ -20,6 +19,7 @@ from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS, knob_of
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Settings
+from simnet.scenario.core.settled import Given, Settled
 from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
 from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
@@ -142,16 +142,19 @@ def _assembled(
     overrides = {
         " ".join(knob.split()): f"--tuning {name}" for name in tunings for knob in knobs[name]
     } | dict.fromkeys(settings, "--set")
-    assembly.captured = captured(assembly.tree, apply, overrides)
+    found = captured(assembly.tree, apply, overrides)
     if apply:
-        found = assembly.captured.entries
-        given = entries(form, document, tunings, settings, options, found, ready=ready)
-    table = Settings(assembly.tree, form, document)
-    table.remarks += assembly.captured.remarks
-    table.applied += [_exchanged(form.system, *model) for model in models]
-    table.origins |= {f"host.{knob.target}": entry for entry, knob in models}
+        given = entries(form, document, tunings, settings, options, found.entries, ready=ready)
     exchanged = [entry for entry, _ in models]
-    table.apply([entry for entry in given if entry not in exchanged])
+    table = assembly.settled.settings(
+        Given(
+            tuple(entry for entry in given if entry not in exchanged),
+            tuple(_exchanged(form.system, *model) for model in models),
+            tuple((f"host.{knob.target}", entry) for entry, knob in models),
+            found.remarks,
+        )
+    )
+    table.captured = found
     return assembly, table, form.name or called(path)
 
 
@@ -220,7 +223,7 @@ def _exchanged(system: SystemTable, entry: Entry, knob: Knob) -> AppliedKnob:
         undo=knob.typed(before, {}),
         modelled=knob.modelled,
         note="",
-        source=entry.parameter(knob.spec, value).source,
+        source=entry.said_by,
     )
 
 
@@ -235,18 +238,17 @@ def _assembly(
     _KEPT[key] = kept
     if len(_KEPT) > _MOST_KEPT:
         del _KEPT[next(iter(_KEPT))]
-    return kept.copy()
+    return kept
 
 
 class _Assembly:
-    """Puts the models of a scenario into one tree."""
+    """Puts the models of a scenario into one tree, to which settings apply."""
 
     def __init__(self, form: ScenarioFile, document: Document, path: FilePath) -> None:
         self.tree = Tree()
         self.models: dict[str, str] = {}
         self.document = document
         self.path = path
-        self.captured = Captured((), (), ())
         self._read: dict[FilePath, tuple[ModelKind, BaseModel, Document]] = {}
         # what names models of parts: the scenario's [system], and models by place
         self._named: dict[str, tuple[Any, Document, FilePath]] = {"": (form.system, document, path)}
@@ -267,6 +269,9 @@ class _Assembly:
         self._table("workload", Workload, form.workload)
         self._tables(form, early=False)
         self._table("run", Run, form.run)
+        self.settled = Settled(Settings(self.tree, form, document))
+        # the values of the last load, and what was made of them
+        self._last: tuple[dict[str, Any], Effective] | None = None
 
     def _model_of(self, part: Part) -> None:
         """Put in a part whose model a key of another form names, if it does."""
@@ -328,12 +333,6 @@ class _Assembly:
             library.read_model(kind, path)[1] is document
             for path, (kind, _, document) in self._read.items()
         )
-
-    def copy(self) -> _Assembly:
-        """Return the same, for settings of its own."""
-        assembly = copy.copy(self)
-        assembly.tree, assembly.models = self.tree.copy(), self.models.copy()
-        return assembly
 
     def _host(self, place: Path, table: SystemTable | PeerTable, key: KeyPath) -> None:
         known = (self.document, self.path)
@@ -401,20 +400,22 @@ class _Assembly:
         Raises:
             InputError: values that are legal one by one do not fit together.
         """
-        check_whole(self.tree, table)
-        self.tree.put_plain(("scenario",), scenario)
+        tree = table.tree
+        check_whole(tree, table)
+        tree.put_plain(("scenario",), scenario)
         flows = [flow for subject in subjects() for flow in subject.flows(table)]
-        self.tree.put_plain(("flows",), flows)
-        del self.tree.values["cables"]  # the flows say what they connect
+        tree.put_plain(("flows",), flows)
+        del tree.values["cables"]  # the flows say what they connect
         effective = Effective(
-            **self.tree.values,
-            provenance=self.tree.provenance,
+            **(_validated(tree.values, *self._last) if self._last else tree.values),
+            provenance=tree.provenance,
             models=self.models,
             applied=tuple(table.applied),
-            captured=self.captured,
+            captured=table.captured,
             tunings=tunings,
             unexplained=_unexplained(table, self.document),
         )
+        self._last = tree.values, effective
         idle = idle_settings(effective, table.origins)
         remarks = (
             *table.remarks,
@@ -424,6 +425,22 @@ class _Assembly:
             *effective.uncalibrated,
         )
         return effective.model_copy(update={"remarks": remarks})
+
+
+def _validated(
+    values: Mapping[str, Any], known: Mapping[str, Any], made: BaseModel
+) -> dict[str, Any]:
+    """Return values, in place of those that are known what was made of them."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        before = known.get(name)
+        if name in known and value == before:
+            found[name] = getattr(made, name)
+        elif name == "host":
+            found[name] = _validated(value, before or {}, getattr(made, name))
+        else:
+            found[name] = value
+    return found
 
 
 def _unexplained(table: Settings, document: Document) -> dict[str, str]:

@@ -230,13 +230,15 @@ class Places:
 
     def check_cpus(self, entry: Entry, cpus: Any, host: Path) -> None:
         """Refuse CPUs that a machine does not have."""
+        if not cpus:
+            return
         cpu_count = self.cpu_count(host)
-        if cpus and cpus[-1] >= cpu_count:
+        if cpus[-1] >= cpu_count:
             name = self._tree.get((*host, "name"))
             raise entry.error(
                 f"CPU {cpus[-1]} is beyond the machine: {name} has CPUs 0 to {cpu_count - 1}"
             )
-        if cpus and not set(cpus).intersection(self.online(host)):
+        if not set(cpus).intersection(self.online(host)):
             raise entry.error(f"no CPU of {ranges(list(cpus))} is on line")
 
 

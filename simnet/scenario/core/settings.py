@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simnet.errors import InputError
+from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.entries import EACH_PORT, PEER, in_rows, is_peer, parsed
 from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
@@ -16,11 +18,11 @@ from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import Part, host_parts, model_section, parts, steps, subjects
-from simnet.scenario.core.tree import Entry, Path, Table, Tree, dotted, walk
+from simnet.scenario.core.tree import Entry, Path, Table, Tree, copied, dotted, walk
 from simnet.spelling import family, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from simnet.scenario.core.files import ScenarioFile
     from simnet.scenario.core.toml import Document
@@ -53,11 +55,19 @@ class _Target:
         return self.stage is Stage.QUEUES or any(path[-1] in _QUEUES for path in self.paths)
 
 
+class Aim(NamedTuple):
+    """A setting, and what it stands for."""
+
+    entry: Entry
+    target: _Target
+
+
 class Settings(Table):
     """Applies settings to a tree that holds the models' values.
 
     Attributes:
         applied: the knobs that were set.
+        captured: what listings of a real machine's attributes set.
         places: of the tree.
         form: the scenario.
         kept: what subjects keep here for others.
@@ -69,36 +79,82 @@ class Settings(Table):
         self.form = form
         self.kept: dict[str, Any] = {}
         self.applied: list[AppliedKnob] = []
-        self._known: dict[str, tuple[tuple[Path, ...], Spec]] = {}
+        self.captured = Captured((), (), ())
         self._given: dict[str, int] = {}
         self._gone: dict[str, list[str]] = {}
         self._steps = [step(self) for step in steps()]
 
-    def apply(self, given: list[Entry]) -> None:
-        """Apply all settings, one stage after the other: `Stage` says what comes first, and why.
+    def copy(self) -> Settings:
+        """Return the same, to which further settings can be applied."""
+        same = copy.copy(self)
+        same.tree = self.tree.copy()
+        same.places = Places(same.tree)
+        same.remarks, same.origins = self.remarks.copy(), self.origins.copy()
+        same.kept, same.applied = copied(self.kept), self.applied.copy()
+        same._given, same._gone = self._given.copy(), copied(self._gone)  # noqa: SLF001 - its own
+        same._steps = [one.copy(same) for one in self._steps]  # noqa: SLF001 - likewise
+        return same
+
+    def of_each_port(self, given: Iterable[Entry]) -> list[Entry]:
+        """Return settings, those of each port for every port; of equal names the last one."""
+        return list({one.name: one for entry in given for one in self._each_port(entry)}.values())
+
+    def aimed(self, given: Iterable[Entry]) -> list[Aim]:
+        """Return settings with what each stands for.
+
+        Raises:
+            InputError: an unknown name.
+        """
+        return [Aim(entry, self._target(entry)) for entry in given]
+
+    def late(self, entry: Entry) -> Aim | None:
+        """Return a knob that an option turns when all else is set; None of any other setting."""
+        if entry.line is not None:
+            return None
+        with contextlib.suppress(InputError):  # to be raised in its turn
+            target = self._target(entry)
+            if target.knob and target.stage is Stage.KNOBS:
+                return Aim(entry, target)
+        return None
+
+    def apply(self, aims: Sequence[Aim]) -> None:
+        """Apply settings, one stage after the other: `Stage` says what comes first, and why.
 
         Within a stage they apply in the order in which they are given. A value that is given after
         a knob of the same place is stronger all the same.
 
         Raises:
-            InputError: an unknown name, or a value that cannot be used.
+            InputError: a value that cannot be used.
         """
-        given = list({one.name: one for entry in given for one in self._each_port(entry)}.values())
-        self._given = {entry.name: number for number, entry in enumerate(given)}
-        targets = [(entry, self._target(entry)) for entry in given]
-        reached = self._reached(targets)
+        self._given = {entry.name: number for number, (entry, _) in enumerate(aims)}
+        reached = self._reached(aims)
         for one in self._steps:
-            one.begin(given)
+            one.begin([entry for entry, target in aims if not target.knob])
         for stage in Stage:
-            for entry, target in targets:
+            for entry, target in aims:
                 if target.stage is stage:
                     self._apply(entry, target, reached.get(entry.name))
+            if stage is Stage.KNOBS:
+                return  # more may follow
             if stage is Stage.CPUS:
-                self._check_masks(targets)
+                self._check_masks(aims)
             for one in self._steps:
                 one.after(stage)
             if stage is Stage.VALUES:
                 self._size_queues()
+
+    def turn(self, aims: Iterable[Aim]) -> None:
+        """Turn knobs that are `late`, after all that has been applied.
+
+        Raises:
+            InputError: a value that cannot be used.
+        """
+        for entry, target in aims:
+            self._given[entry.name] = len(self._given)
+            self._apply(entry, target, None)
+
+    def end(self) -> None:
+        """Remark on what has been set, when nothing more is."""
         for one in self._steps:
             one.end()
         for name, names in self._gone.items():
@@ -114,7 +170,7 @@ class Settings(Table):
         if not ports:
             raise entry.error("there are no ports")
         for name in dict.fromkeys(ports):
-            yield replace(entry, name=entry.name.replace(EACH_PORT, name))
+            yield entry._replace(name=entry.name.replace(EACH_PORT, name))
 
     def _apply(self, entry: Entry, target: _Target, gone: Entry | None) -> None:
         """Turn a knob, or give the places of a parameter its value."""
@@ -123,14 +179,14 @@ class Settings(Table):
         elif target.spec:
             self._set(entry, target, target.spec)
 
-    def _reached(self, targets: list[tuple[Entry, _Target]]) -> dict[str, Entry]:
+    def _reached(self, aims: Sequence[Aim]) -> dict[str, Entry]:
         """Return what is given after a setting and says how many queues there are.
 
         By the names of settings of queues that the adapter has before that.
         """
         found: dict[str, Entry] = {}
         after: Entry | None = None
-        for entry, target in reversed(targets):
+        for entry, target in reversed(aims):
             if target.sets_queues:
                 after = entry
             if after and target.knob and target.knob.scope in _OF_QUEUES:
@@ -147,9 +203,9 @@ class Settings(Table):
         if target.paths[0][-1] in UNREAD:
             self.remarks.append(f"{entry.name}: {_IGNORED}")
 
-    def _check_masks(self, targets: list[tuple[Entry, _Target]]) -> None:
+    def _check_masks(self, aims: Sequence[Aim]) -> None:
         """Refuse CPUs in the value of a parameter that the machine does not have."""
-        for entry, target in targets:
+        for entry, target in aims:
             if isinstance(target.spec, CpuMask) and target.paths:
                 self.places.check_cpus(entry, self.tree.get(target.paths[0]), ("host",))
 
@@ -212,8 +268,6 @@ class Settings(Table):
         plain = name.removeprefix(PEER)
         if is_peer(entry) and not self.places.hosts(peers=True):
             raise entry.error("the scenario has no peers")
-        if not self._known:
-            self._known = {legal: (paths, spec) for legal, paths, spec in self._parameters()}
         if name in self._known:
             return _Target(*self._known[name])
         found = knob_of(plain)
@@ -250,6 +304,11 @@ class Settings(Table):
             return target.paths
         hosts = self.places.hosts(peers=is_peer(entry))
         return self.places.everywhere(entry, target.knob, dict(target.parts), hosts)
+
+    @functools.cached_property
+    def _known(self) -> dict[str, tuple[tuple[Path, ...], Spec]]:
+        """Places and spec of every parameter by name; no setting changes which those are."""
+        return {name: (paths, spec) for name, paths, spec in self._parameters()}
 
     def _parameters(self) -> Iterator[tuple[str, tuple[Path, ...], Spec]]:
         """Yield name, places and spec of every scenario parameter and model value."""
@@ -377,7 +436,6 @@ class Settings(Table):
         def command(text: str) -> str:
             return where + knob.typed(text, parts)
 
-        source = entry.parameter(knob.spec, value).source
         self.applied.append(
             AppliedKnob(
                 name=entry.name,
@@ -387,7 +445,7 @@ class Settings(Table):
                 undo=command(old) if old and knob.undone else "",
                 modelled=knob.modelled and not unknown,
                 note=knob.note,
-                source=source,
+                source=entry.said_by,
                 unknown=unknown,
             )
         )

@@ -6,12 +6,13 @@ takes time to import is announced by its place (:func:`late`), so a command impo
 
 from __future__ import annotations
 
+import copy
 import functools
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias
 
 from simnet.announced import names_below
 
@@ -361,11 +362,17 @@ class Steps:
     def __init__(self, settings: _Settings) -> None:
         self.settings = settings
 
+    def copy(self, settings: _Settings) -> Self:
+        """Return the same for a copy of the settings: no attribute may be changed in place."""
+        same = copy.copy(self)
+        same.settings = settings
+        return same
+
     def begin(self, given: list[Entry]) -> None:
-        """Look at all settings, before any applies."""
+        """Look at all settings that are no knobs, before any applies."""
 
     def after(self, stage: Stage) -> None:
-        """Go on when the settings of a stage have applied."""
+        """Go on when the settings of a stage have applied; `end` comes after the last."""
 
     def turn(self, entry: Entry, knob: Knob, value: Any) -> Any:
         """Turn a knob of `scopes`, and return what it was; None where that is not known."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_origin
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, get_origin
 
 from simnet.errors import InputError
 from simnet.scenario.core.parameter import Parameter, Spec, State
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
 Path: TypeAlias = tuple[str | int, ...]
 
+_CONTAINERS: Final = (dict, list)
 # the source of what no file says
 DEFAULT: Final = "default"
 
@@ -50,7 +50,7 @@ class Tree:
     def copy(self) -> Tree:
         """Return a tree of the same values, which changes apart from this one."""
         tree = Tree()
-        tree.values = _copied(self.values)
+        tree.values = copied(self.values)
         tree.provenance = self.provenance.copy()
         tree.written = self.written.copy()
         return tree
@@ -118,11 +118,14 @@ class Tree:
         return place
 
 
-def _copied(value: Any) -> Any:
-    """The same with containers of its own; what they hold at last is never changed."""
+def copied(value: Any) -> Any:
+    """A dict or list with containers of its own; what they hold at last is never changed."""
+    # of a host with hundreds of queues, to call this for each value would take most of a load
     if isinstance(value, dict):
-        return {key: _copied(one) for key, one in value.items()}
-    return [_copied(one) for one in value] if isinstance(value, list) else value
+        return {
+            key: copied(one) if isinstance(one, _CONTAINERS) else one for key, one in value.items()
+        }
+    return [copied(one) if isinstance(one, _CONTAINERS) else one for one in value]
 
 
 @functools.cache
@@ -157,8 +160,7 @@ def _walked(section: type[Section], path: Path) -> Iterator[tuple[Path, Spec]]:
                 yield from _walked(inner, here)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """One setting as given.
 
     Attributes:
@@ -181,13 +183,18 @@ class Entry:
         """Return an error that names this setting."""
         return InputError(message, file=self.file, line=self.line, key=self.name)
 
+    @property
+    def said_by(self) -> str:
+        """Where its value comes from."""
+        where = self.file if self.line is None else f"{self.file}:{self.line}"
+        return self.source or where
+
     def parameter(self, spec: Spec, value: Any) -> Parameter:
         """Return the parsed value with this setting's provenance."""
-        where = self.file if self.line is None else f"{self.file}:{self.line}"
         return Parameter(
             value=value,
             unit=spec.unit,
-            source=self.source or where,
+            source=self.said_by,
             state=self.state,
             text=spec.text(value),
         )

@@ -43,8 +43,9 @@ def idle_settings(effective: Effective, origins: Mapping[str, Entry]) -> Iterato
         why |= {place: f"{WITH_THIS_LOAD}{text}" for place, text in subject.unused(effective)}
     read: dict[str, bool] = {}
     reasons: dict[str, str] = {}
+    found = {"": ""}
     for path, entry in origins.items():
-        reason = next((why[place] for place in _within(path) if place in why), "")
+        reason = _reason(path, why, found)
         read[entry.name] = read.get(entry.name, False) or not reason
         reasons.setdefault(entry.name, reason)
     for name, reason in reasons.items():
@@ -97,8 +98,10 @@ def _is_set(effective: Effective, path: str) -> bool:
     return value is not None and value.source == "--set"
 
 
-def _within(path: str) -> Iterator[str]:
-    """Yield a dotted path and what it lies in."""
-    while path:
-        yield path
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
+def _reason(path: str, why: Mapping[str, str], found: dict[str, str]) -> str:
+    """Return why nothing reads a place, or what it lies in; `found` has the reasons so far."""
+    known = found.get(path)
+    if known is None:
+        outer = path[: max(path.rfind("."), path.rfind("["), 0)]
+        known = found[path] = why[path] if path in why else _reason(outer, why, found)
+    return known

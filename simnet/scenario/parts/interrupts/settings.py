@@ -31,12 +31,9 @@ class Interrupts(Steps):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.tree = settings.tree
-        self.remarks = settings.remarks
-        self._places = settings.places
         self._irqbalance: IrqbalanceTable = settings.form.irqbalance
         document = settings.document
-        self._moved: list[str] = []  # interrupts that were placed by hand and are still there
+        self._moved: tuple[str, ...] = ()  # interrupts that were placed by hand and are still there
         self._map = self._irqbalance.map
         line = document.line(("irqbalance", "map"))
         self._map_entry = Entry(_IRQ_MAP, self._map, document.file, line)
@@ -53,10 +50,15 @@ class Interrupts(Steps):
         """Give every interrupt the mask that the chosen map says, or the kernel's default."""
         if stage is not Stage.CPUS:
             return
-        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
-        for host in (*self._places.hosts(peers=False), *self._places.hosts(peers=True)):
-            everyone = self._places.online(host)
-            for number in range(len(self.tree.get((*host, "ports")))):
+        self.settings.tree.put_plain(
+            ("irqbalance",), "daemon" if self._map == "daemon" else "settled"
+        )
+        for host in (
+            *self.settings.places.hosts(peers=False),
+            *self.settings.places.hosts(peers=True),
+        ):
+            everyone = self.settings.places.online(host)
+            for number in range(len(self.settings.tree.get((*host, "ports")))):
                 parameter = Parameter(
                     value=everyone,
                     unit="",
@@ -65,9 +67,9 @@ class Interrupts(Steps):
                     text=CpuMask("").text(everyone),
                 )
                 port: Path = (*host, "ports", number)
-                self.tree.put((*port, "smp_affinity"), parameter)
-                for queue in range(len(self.tree.get((*port, "queue_affinity")))):
-                    self.tree.put((*port, "queue_affinity", queue), parameter)
+                self.settings.tree.put((*port, "smp_affinity"), parameter)
+                for queue in range(len(self.settings.tree.get((*port, "queue_affinity")))):
+                    self.settings.tree.put((*port, "queue_affinity", queue), parameter)
         self._use_map()
         if self._map == "daemon" and self._irqbalance.other_devices:
             self._occupy(self._irqbalance.other_devices)
@@ -85,20 +87,24 @@ class Interrupts(Steps):
         )
         spec = CpuMask("")
         value = parsed(entry, spec)
-        self._places.check_cpus(entry, value, ("host",))
-        self.tree.put(("occupied_cpus",), entry.parameter(spec, value))
+        self.settings.places.check_cpus(entry, value, ("host",))
+        self.settings.tree.put(("occupied_cpus",), entry.parameter(spec, value))
 
     def turn(self, entry: Entry, knob: Knob, value: Any) -> bool:  # noqa: ARG002 - one switch
         """Stop the daemon, which leaves the interrupts alone, or start it, which moves them."""
-        before: bool = self.tree.get(("irqbalance",)) != "off"
+        before: bool = self.settings.tree.get(("irqbalance",)) != "off"
         if not value:
-            self.tree.put_plain(("irqbalance",), "off")
+            self.settings.tree.put_plain(("irqbalance",), "off")
             return before
-        self.tree.put_plain(("irqbalance",), "daemon" if self._map == "daemon" else "settled")
+        self.settings.tree.put_plain(
+            ("irqbalance",), "daemon" if self._map == "daemon" else "settled"
+        )
         if self._moved and self._map not in _NO_MAP:
             names = ", ".join(self._moved)
-            self.remarks.append(f"{names}: overwritten by irqbalance, which is started after it")
-            self._moved.clear()
+            self.settings.remarks.append(
+                f"{names}: overwritten by irqbalance, which is started after it"
+            )
+            self._moved = ()
             self._use_map()
         return before
 
@@ -106,15 +112,15 @@ class Interrupts(Steps):
         """Note a mask that was written, and which of several CPUs take interrupts."""
         if knob.scope != "irq" or is_peer(entry):
             return
-        self._moved.append(entry.name)
+        self._moved += (entry.name,)
         if len(value) > 1:
-            host = self.tree.get(("host",))
+            host = self.settings.tree.get(("host",))
             mode = apic_mode_of(
                 Machine.model_construct(**host["machine"]),
                 Cpu.model_construct(**host["cpu"]),
                 Kernel.model_construct(**host["kernel"]),
             )
-            self.remarks.append(f"{entry.name}: {mode.meaning(value)}")
+            self.settings.remarks.append(f"{entry.name}: {mode.meaning(value)}")
 
     def _use_map(self) -> None:
         if self._map in _NO_MAP:
@@ -125,11 +131,11 @@ class Interrupts(Steps):
                 f"unknown map {self._map!r}: expected one of {', '.join(legal)}"
             )
         chosen = self._irqbalance.maps[self._map]
-        ports = self.tree.get(("host", "ports"))
+        ports = self.settings.tree.get(("host", "ports"))
         known: dict[str, Path] = {}
         for port in range(len(ports)):
             here: Path = ("host", "ports", port)
-            irqs = self._places.irqs(here)
+            irqs = self.settings.places.irqs(here)
             several = len(irqs) > 1
             for queue, number in enumerate(irqs):
                 last: Path = ("queue_affinity", queue) if several else ("smp_affinity",)
@@ -145,22 +151,22 @@ class Interrupts(Steps):
                 raise entry.error(f"no such interrupt: expected one of {numbers}")
             spec = CpuMask("")
             value = parsed(entry, spec)
-            self._places.check_cpus(entry, value, ("host",))
-            self.tree.put(known[irq], entry.parameter(spec, value))
+            self.settings.places.check_cpus(entry, value, ("host",))
+            self.settings.tree.put(known[irq], entry.parameter(spec, value))
 
     def end(self) -> None:
         """Remark on settings that the daemon undoes, or does not have."""
-        if self._moved and self.tree.get(("irqbalance",)) != "off":
-            self.remarks.append(
+        if self._moved and self.settings.tree.get(("irqbalance",)) != "off":
+            self.settings.remarks.append(
                 f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"
                 " set irqbalance=off too"
             )
         self._warn_about_options()
 
     def _warn_about_options(self) -> None:
-        balancer = self.tree.get(("balancer",))
+        balancer = self.settings.tree.get(("balancer",))
         daemon = balancer["daemon"]
         if balancer["powerthresh"] and daemon != "1.0":
-            self.remarks.append(f"irqbalance.powerthresh: {daemon} has no such option")
+            self.settings.remarks.append(f"irqbalance.powerthresh: {daemon} has no such option")
         if balancer["oneshot"] and daemon in {"first-fit", "hand"}:
-            self.remarks.append(f"irqbalance.oneshot: {daemon} has no such option")
+            self.settings.remarks.append(f"irqbalance.oneshot: {daemon} has no such option")

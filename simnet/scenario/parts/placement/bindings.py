@@ -17,7 +17,7 @@ class Bindings(Steps):
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         free = {"cpubind_node": "any", "preferred_node": "any", "cpus": (), "peer_cpus": ()}
-        self._bindings = settings.kept["bindings"] = free
+        settings.kept["bindings"] = free
 
     def turn(self, entry: Entry, knob: Knob, value: Any) -> Any:
         """Bind all processes of the system, or of the peers; return how they were bound."""
@@ -27,7 +27,8 @@ class Bindings(Steps):
             self.settings.places.check_cpus(entry, value, host)
         else:
             self._check_node(entry, value)
-        before, self._bindings[target] = self._bindings[target], value
+        bindings = self.settings.kept["bindings"]
+        before, bindings[target] = bindings[target], value
         return None if before == () else before
 
     def _check_node(self, entry: Entry, node: Any) -> None:
