@@ -9,10 +9,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
+from typing import Annotated
 
 from pydantic import Field
 
-from simnet.rows import Count, Row
+from simnet.rows import Count, Row, Shown
 from simnet.scenario.system.system import DropCount, PortCounts, Snapshot
 
 _PS_PER_S = 10**12
@@ -48,8 +49,8 @@ class Messages(Row):
     offered: Count
     delivered: Count
     retransmitted: Count
-    offered_per_s: float
-    delivered_per_s: float
+    offered_per_s: Annotated[float, Shown("offered/s")]
+    delivered_per_s: Annotated[float, Shown("delivered/s")]
     latency_us: Latency
     histogram: tuple[tuple[float, int], ...] = Field(
         default=(), description="latencies: upper edge in us and number of messages, ascending"

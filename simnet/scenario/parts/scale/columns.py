@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Row, Shown
 from simnet.scenario.core.subject import Column
 
 if TYPE_CHECKING:
@@ -25,23 +25,27 @@ class JobRow(Row):
     name: str
     kind: str
     start_s: float
-    real_s: float | None
-    cpu_s: float = Field(ge=0.0, description="time on hardware threads, user and system")
-    io_wait_s: float = Field(ge=0.0)
-    read_bytes: int = Field(ge=0)
-    written_bytes: int = Field(ge=0)
+    real_s: Annotated[float | None, Shown("real min", 1, 1 / 60)]
+    cpu_s: Annotated[float, Shown("CPU min", 1, 1 / 60)] = Field(
+        ge=0.0, description="time on hardware threads, user and system"
+    )
+    io_wait_s: Annotated[float, Shown("I/O wait min", 1, 1 / 60)] = Field(ge=0.0)
+    read_bytes: Annotated[int, Shown("read GB", 1, 1e-9)] = Field(ge=0)
+    written_bytes: Annotated[int, Shown("written GB", 1, 1e-9)] = Field(ge=0)
 
 
 class LparRow(Row):
     """One partition: utilisation as vmstat and lparstat print it, by the PURR."""
 
     name: str
-    cores: int
-    utilisation_percent: float
+    cores: Annotated[int, Shown("cores")]
+    utilisation_percent: Annotated[float, Shown("%used", 1)]
     cpu_s: float = Field(ge=0.0, description="time on hardware threads, the daemon's included")
-    read_bps: float
-    write_bps: float
-    hit_percent: float | None = Field(description="of the blocks read, in the pagepool")
+    read_bps: Annotated[float, Shown("read GB/s", 3, 1e-9 / 8)]
+    write_bps: Annotated[float, Shown("write GB/s", 3, 1e-9 / 8)]
+    hit_percent: Annotated[float | None, Shown("%hits", 1)] = Field(
+        description="of the blocks read, in the pagepool"
+    )
 
 
 class Series(Row):
@@ -52,8 +56,8 @@ class Series(Row):
     """
 
     interval_s: int = _INTERVAL_S
-    mean: float
-    peak: float
+    mean: Annotated[float, Shown("mean GB/s", 3, 1e-9)]
+    peak: Annotated[float, Shown("largest mean GB/s", 3, 1e-9)]
     values: tuple[float, ...]
 
 
