@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from simnet.time_units import PS_PER_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.host.machine import Machine
 
-PS_PER_S: Final = 10**12
 FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""
 NETWORK: Final = "network"

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from simnet.time_units import PS_PER_S
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 _STEPS: Final = 75
 _BITS: Final = 8
-_PS_PER_S: Final = 10**12
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Recorder:
     def timeline(self) -> Timeline:
         """What was noted until now."""
         steps = len(self._read) - 1
-        step_s = self._step_ps / _PS_PER_S
+        step_s = self._step_ps / PS_PER_S
         pairs = list(pairwise(self._read))
         return Timeline(
             step_s,

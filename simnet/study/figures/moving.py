@@ -13,8 +13,8 @@ from html import escape
 from typing import Final
 
 from simnet.study.figures.ladder import Segment, quiet_times, together
+from simnet.time_units import PS_PER_MS
 
-_PS_PER_MS: Final = 10**9
 # in pixels
 _WIDTH: Final = 800
 _HEIGHT: Final = 210
@@ -71,7 +71,7 @@ def moving(
         seconds: that it takes to play.
         quiet_ms: a grey band is a time of at least that in which nothing is under way.
     """
-    shown = [one for one in segments if one.sent_ps < until_ms * _PS_PER_MS]
+    shown = [one for one in segments if one.sent_ps < until_ms * PS_PER_MS]
     ways = [_Way(one, until_ms) for one in sorted(shown, key=lambda one: one.sent_ps)]
     key = sha256(f"{title}{until_ms}{seconds}{ways}".encode()).hexdigest()[:8]
     name = f"moving-{key}"
@@ -118,13 +118,13 @@ class _Way:
         """Where it begins and ends, x and y each."""
         one = self.segment
         start, end = (_ABOVE, _BELOW) if one.from_left else (_BELOW, _ABOVE)
-        sent = _x(one.sent_ps / _PS_PER_MS, self.until_ms)
+        sent = _x(one.sent_ps / PS_PER_MS, self.until_ms)
         if one.arrived_ps is None:
             return sent, start, sent, start + _LOST * (end - start)
-        arrived_ms = one.arrived_ps / _PS_PER_MS
+        arrived_ms = one.arrived_ps / PS_PER_MS
         # what arrives later leaves the picture on its way
         share = min(
-            (self.until_ms - one.sent_ps / _PS_PER_MS) * _PS_PER_MS, one.arrived_ps - one.sent_ps
+            (self.until_ms - one.sent_ps / PS_PER_MS) * PS_PER_MS, one.arrived_ps - one.sent_ps
         )
         share /= one.arrived_ps - one.sent_ps
         return (
@@ -138,9 +138,9 @@ class _Way:
     def percents(self) -> tuple[float, float]:
         """When it leaves and arrives, in percent of the time that the picture plays."""
         one = self.segment
-        last_ps = min(one.arrived_ps or one.sent_ps, self.until_ms * _PS_PER_MS)
+        last_ps = min(one.arrived_ps or one.sent_ps, self.until_ms * PS_PER_MS)
         sent, arrived = (
-            100 * PLAYED * at / (self.until_ms * _PS_PER_MS) for at in (one.sent_ps, last_ps)
+            100 * PLAYED * at / (self.until_ms * PS_PER_MS) for at in (one.sent_ps, last_ps)
         )
         return sent, max(arrived, sent + _AT_ONCE)
 
@@ -240,7 +240,7 @@ def _labels(groups: Sequence[Sequence[Segment]], until_ms: float) -> list[str]:
             f"{one.payload_bytes} B" if one.payload_bytes else f"ACK {one.ack}" for one in group
         )
         width = _LETTER * len(text)
-        x = min(_x(first.sent_ps / _PS_PER_MS, until_ms), _WIDTH - width)
+        x = min(_x(first.sent_ps / PS_PER_MS, until_ms), _WIDTH - width)
         if x < taken[first.from_left]:
             continue
         taken[first.from_left] = x + width + _GAP

@@ -11,8 +11,7 @@ from simnet.rows import Percent, Rate, Row, Shown
 from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
 from simnet.study.run.activity import idle_shares
 from simnet.study.run.loss import Latency, between, latency_in
-
-PS_PER_S = 10**12
+from simnet.time_units import PS_PER_S
 
 RxRate = Annotated[Rate, Shown("rx Mbit/s", 1, 1e-6)]
 TxRate = Annotated[Rate, Shown("tx Mbit/s", 1, 1e-6)]

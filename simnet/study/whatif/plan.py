@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
-from simnet.study.run.rows import PS_PER_S
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
@@ -34,6 +33,7 @@ from simnet.study.work.cases import (
 )
 from simnet.study.work.ensemble import latin_hypercube
 from simnet.study.work.vary import uncertain_parameters
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective

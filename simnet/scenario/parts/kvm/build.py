@@ -29,8 +29,6 @@ from simnet.scenario.parts.nic.build import make_port
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.resource import Resource, busy, carried
 
-_PS = 10**12
-
 
 class Hypervisor:
     """The host below the guests: its CPUs, as far as threads are pinned to them.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from simnet.rows import Percent, Rate, Row, Shown
 from simnet.scenario.core.subject import Column
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-_PS_PER_S: Final = 10**12
 _MODES: Final = ("user", "system", "softirq", "idle")
 
 
@@ -69,7 +69,7 @@ def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
     elapsed_ps = end.time_ps - start.time_ps
 
     def per_s(name: str) -> float:
-        return more[name] * _PS_PER_S / elapsed_ps
+        return more[name] * PS_PER_S / elapsed_ps
 
     # A tick counts as a whole one: over less than that, idle time would have to give some back.
     times = {mode: max(more[f"{mode}_ps"], 0) for mode in _MODES}

@@ -18,6 +18,7 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count, rate, ratio, size, time
 from simnet.scenario.core.tree import DEFAULT, dotted
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,7 +41,6 @@ _DEFERRAL: Final = (5, 8)
 _THREADED: Final = (5, 12)
 # MIN_NAPI_ID with NR_CPUS of 8192; the numbers below stand for CPUs
 _FIRST_NAPI_ID: Final = 8193
-_US_PS: Final = 10**6
 FRAME_HEADER_BYTES: Final = 18
 """Of Ethernet and a VLAN."""
 UDP_HEADERS_BYTES: Final = 20 + 8
@@ -440,7 +440,7 @@ class RxUsecs(Nic):
         """Refuse times that the driver refuses; see `Nic.check`."""
         super().check(given)
         for field in ("rx_usecs_ps", "tx_usecs_ps"):
-            if field in cls.model_fields and given[field] > cls.most_usecs * _US_PS:
+            if field in cls.model_fields and given[field] > cls.most_usecs * PS_PER_US:
                 message = f"{cls.name()} takes at most {cls.most_usecs} us"
                 raise given.error(field, message)
 

@@ -8,13 +8,13 @@ from pydantic import Field
 
 from simnet.rows import Row, Shown
 from simnet.scenario.core.subject import Column
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simnet.scenario.system.system import Snapshot
 
-_PS_PER_S = 10**12
 _INTERVAL_S = 10
 
 
@@ -79,10 +79,10 @@ def _jobs(_start: Snapshot, end: Snapshot) -> tuple[JobRow, ...]:
             node=job.node,
             name=job.name,
             kind=job.kind,
-            start_s=job.start_ps / _PS_PER_S,
-            real_s=(job.end_ps - job.start_ps) / _PS_PER_S if job.end_ps >= 0 else None,
-            cpu_s=job.cpu_ps / _PS_PER_S,
-            io_wait_s=job.io_wait_ps / _PS_PER_S,
+            start_s=job.start_ps / PS_PER_S,
+            real_s=(job.end_ps - job.start_ps) / PS_PER_S if job.end_ps >= 0 else None,
+            cpu_s=job.cpu_ps / PS_PER_S,
+            io_wait_s=job.io_wait_ps / PS_PER_S,
             read_bytes=job.read_bytes,
             written_bytes=job.written_bytes,
         )
@@ -102,9 +102,9 @@ def _lpars(_start: Snapshot, end: Snapshot) -> tuple[LparRow, ...]:
                 name=lpar.name,
                 cores=lpar.cores,
                 utilisation_percent=100 * lpar.purr_ps / (elapsed * lpar.cores),
-                cpu_s=lpar.threads_ps / _PS_PER_S,
-                read_bps=8 * lpar.read_bytes * _PS_PER_S / elapsed,
-                write_bps=8 * lpar.written_bytes * _PS_PER_S / elapsed,
+                cpu_s=lpar.threads_ps / PS_PER_S,
+                read_bps=8 * lpar.read_bytes * PS_PER_S / elapsed,
+                write_bps=8 * lpar.written_bytes * PS_PER_S / elapsed,
                 hit_percent=100 * lpar.hits / blocks if blocks else None,
             )
         )
@@ -120,7 +120,7 @@ def _series(_start: Snapshot, end: Snapshot) -> Series | None:
     for lpar in lpars:
         for second, moved in enumerate(lpar.bins):
             seconds[second] += moved
-    elapsed_s = end.time_ps / _PS_PER_S
+    elapsed_s = end.time_ps / PS_PER_S
     window = sum(seconds[:_INTERVAL_S])
     peak = window
     for second in range(_INTERVAL_S, len(seconds)):
