@@ -21,17 +21,11 @@ def or_dash(value: float | None, form: str) -> str:
 
 @dataclass(frozen=True)
 class Shown:
-    """How every table shows a number; it stands at the field, `Annotated[Rate, Shown(...)]`.
+    """How every table shows a number; it stands at the field, `Annotated[Rate, Shown(...)]`."""
 
-    Attributes:
-        heading: of its column, with the unit that it is shown in.
-        digits: decimals.
-        scale: shown units in one of its own.
-    """
-
-    heading: str
-    digits: int = 0
-    scale: float = 1.0
+    heading: str  # of its column, with the unit that it is shown in
+    digits: int = 0  # decimals
+    scale: float = 1.0  # shown units in one of its own
 
     def text(self, value: float | None, comma: str = "") -> str:
         """Return a value in the unit that it is shown in; a comma separates thousands."""

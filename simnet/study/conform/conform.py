@@ -181,15 +181,10 @@ def _judged(recording: Recording) -> Verdict:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A verdict at one phase of the ticks.
+    """A verdict at one phase of the ticks."""
 
-    Attributes:
-        same: segments that agree before the first that differs.
-        alike: those that have the same window and SACK blocks as well.
-    """
-
-    same: int
-    alike: int
+    same: int  # segments that agree before the first that differs
+    alike: int  # those that have the same window and SACK blocks as well
     verdict: Verdict
 
     @property

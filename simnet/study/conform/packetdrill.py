@@ -80,21 +80,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something in a script.
+    """Something in a script."""
 
-    Attributes:
-        line: of the script.
-        time_ps: when; of a range the beginning.
-        last_ps: end of the range; None if there is none.
-        any_time: whenever it comes.
-        what: the segment or the call.
-    """
-
-    line: int
-    time_ps: int
-    last_ps: int | None
-    any_time: bool
-    what: Packet | Call
+    line: int  # of the script
+    time_ps: int  # when; of a range the beginning
+    last_ps: int | None  # end of the range; None if there is none
+    any_time: bool  # whenever it comes
+    what: Packet | Call  # the segment or the call
 
 
 @dataclass(slots=True)

@@ -36,23 +36,14 @@ _ETHERNET_BYTES = 38
 
 @dataclass(frozen=True)
 class PathOptions:
-    """What lies between the ends; see `LossyPath`.
+    """What lies between the ends; see `LossyPath`."""
 
-    Attributes:
-        rate_bps: of the bottleneck.
-        delay_ps: one way.
-        queue_bytes: at the bottleneck, 0 for no limit.
-        loss_ppb: frames of 10**9 that are lost.
-        late_ppb: frames of 10**9 that come `late_ps` later.
-        late_ps: how much later.
-    """
-
-    rate_bps: int
-    delay_ps: int
-    queue_bytes: int = 0
-    loss_ppb: int = 0
-    late_ppb: int = 0
-    late_ps: int = 0
+    rate_bps: int  # of the bottleneck
+    delay_ps: int  # one way
+    queue_bytes: int = 0  # at the bottleneck, 0 for no limit
+    loss_ppb: int = 0  # frames of 10**9 that are lost
+    late_ppb: int = 0  # frames of 10**9 that come `late_ps` later
+    late_ps: int = 0  # how much later
 
 
 @dataclass(frozen=True)

@@ -23,19 +23,12 @@ _BITS: Final = 8
 
 @dataclass(frozen=True)
 class Timeline:
-    """A value for each step.
+    """A value for each step."""
 
-    Attributes:
-        step_s: how long a step is.
-        bits_per_s: payload that applications got.
-        cpus: that were busy.
-        queues: by what they hold, the most that was in one of them.
-    """
-
-    step_s: float
-    bits_per_s: tuple[float, ...]
-    cpus: tuple[float, ...]
-    queues: Mapping[str, tuple[int, ...]]
+    step_s: float  # how long a step is
+    bits_per_s: tuple[float, ...]  # payload that applications got
+    cpus: tuple[float, ...]  # that were busy
+    queues: Mapping[str, tuple[int, ...]]  # by what they hold, the most that was in one of them
 
 
 class Recorder:

@@ -38,13 +38,9 @@ _COLOURS: Final = {True: "#0072b2", False: "#b37400"}
 
 @dataclass(frozen=True)
 class Moving:
-    """A picture that plays.
+    """A picture that plays."""
 
-    Attributes:
-        svg: its text, an element that stands in a page or in a file.
-    """
-
-    svg: str
+    svg: str  # its text, an element that stands in a page or in a file
 
     def _repr_html_(self) -> str:
         return self.svg
@@ -103,15 +99,10 @@ def moving(
 
 @dataclass(frozen=True)
 class _Way:
-    """A segment's way through the picture.
+    """A segment's way through the picture."""
 
-    Attributes:
-        segment: whose.
-        until_ms: what is shown.
-    """
-
-    segment: Segment
-    until_ms: float
+    segment: Segment  # whose
+    until_ms: float  # what is shown
 
     @property
     def ends(self) -> tuple[float, float, float, float]:

@@ -26,21 +26,13 @@ WAYS_US = (5, 60)
 
 @dataclass(frozen=True)
 class Stall:
-    """A row of the file.
+    """A row of the file."""
 
-    Attributes:
-        name: what was set.
-        delack_max_us: TCP_DELACK_MAX_US, None where it was not set.
-        quickack: of the route.
-        nodelay: TCP_NODELAY.
-        median_ms: of a transaction.
-    """
-
-    name: str
-    delack_max_us: int | None
-    quickack: bool
-    nodelay: bool
-    median_ms: float
+    name: str  # what was set
+    delack_max_us: int | None  # TCP_DELACK_MAX_US, None where it was not set
+    quickack: bool  # of the route
+    nodelay: bool  # TCP_NODELAY
+    median_ms: float  # of a transaction
 
 
 @cache

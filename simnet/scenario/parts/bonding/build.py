@@ -40,21 +40,13 @@ _FORCED_MIIMON_PS = 100 * PS_PER_MS
 
 @dataclass(frozen=True)
 class BondedFlow:
-    """A stream by the system's bond: its socket there, and the other end.
+    """A stream by the system's bond: its socket there, and the other end."""
 
-    Attributes:
-        flow: the stream.
-        socket: on the system.
-        remote: device of the peer.
-        peer_socket: on the peer; None where the peer is a remote sender.
-        peer: the peer as a machine; None where it is a remote sender.
-    """
-
-    flow: Flow
-    socket: TcpSocket
-    remote: Port
-    peer_socket: TcpSocket | None = None
-    peer: Machine | None = None
+    flow: Flow  # the stream
+    socket: TcpSocket  # on the system
+    remote: Port  # device of the peer
+    peer_socket: TcpSocket | None = None  # on the peer; None where the peer is a remote sender
+    peer: Machine | None = None  # the peer as a machine; None where it is a remote sender
 
 
 @dataclass(frozen=True)

@@ -39,15 +39,10 @@ _START_SPREAD_PS: Final = 10**9
 
 @dataclass(frozen=True)
 class GatewayBuilt:
-    """What was made, and its counters.
+    """What was made, and its counters."""
 
-    Attributes:
-        gateway: what both directions share.
-        nic: the port.
-    """
-
-    gateway: Gateway
-    nic: Any
+    gateway: Gateway  # what both directions share
+    nic: Any  # the port
     steering: HostSteering | None
 
     def drops(self) -> tuple[DropCount, ...]:
