@@ -7,7 +7,7 @@ that escapes is a defect of simnet.
 import re
 from typing import Final
 
-_PS_PER_S = 1_000_000_000_000
+from simnet.time_units import PS_PER_S
 
 # what an option of the command is called as an argument in Python
 _ARGUMENTS: Final = {
@@ -203,6 +203,6 @@ class EngineWarning(UserWarning):
 def seconds_text(time_ps: int) -> str:
     """Return a time in picoseconds as exact decimal seconds: 1500000 gives ``0.0000015``."""
     sign = "-" if time_ps < 0 else ""
-    whole, rest = divmod(abs(time_ps), _PS_PER_S)
+    whole, rest = divmod(abs(time_ps), PS_PER_S)
     fraction = f"{rest:012d}".rstrip("0")
     return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"

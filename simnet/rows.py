@@ -1,5 +1,7 @@
 """What results and answers are made of: frozen rows, and the documents that `--json` prints."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,10 +14,43 @@ Rate = Annotated[float, Field(ge=0.0)]
 """What comes in a second."""
 
 
+def or_dash(value: float | None, form: str) -> str:
+    """Return a number as a format has it; a dash where there is none."""
+    return "-" if value is None else f"{value:{form}}"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How every table shows a number; it stands at the field, `Annotated[Rate, Shown(...)]`."""
+
+    heading: str  # of its column, with the unit that it is shown in
+    digits: int = 0  # decimals
+    scale: float = 1.0  # shown units in one of its own
+
+    def text(self, value: float | None, comma: str = "") -> str:
+        """Return a value in the unit that it is shown in; a comma separates thousands."""
+        scaled = None if value is None else value * self.scale
+        return or_dash(scaled, f"{comma}.{self.digits}f")
+
+
 class Row(BaseModel):
     """Frozen, and with no fields but its own."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def shown(cls, name: str) -> Shown:
+        """Return how tables show a field."""
+        return next(one for one in cls.model_fields[name].metadata if isinstance(one, Shown))
+
+    @classmethod
+    def headings(cls, names: Iterable[str]) -> list[str]:
+        """Return the headings of the columns of fields."""
+        return [cls.shown(name).heading for name in names]
+
+    def cells(self, names: Iterable[str], comma: str = "") -> list[str]:
+        """Return fields as tables show them."""
+        return [self.shown(name).text(getattr(self, name), comma) for name in names]
 
 
 class Printed(Row):

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from simnet.net.link.skb import SkbQueue
 from simnet.study.figures.style import ink
+from simnet.time_units import PS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from simnet.net.link.skb import Skb
     from simnet.study.conform.tcp_path import TcpPath
 
-_PS_PER_MS: Final = 10**9
 _LEFT: Final = 0.0
 _RIGHT: Final = 1.0
 # a lost segment's arrow ends there
@@ -123,9 +123,9 @@ def ladder(
     """
     if axes is None:
         axes = Figure(figsize=_SIZE_INCHES, layout="constrained").subplots()
-    end = max((one.arrived_ps or one.sent_ps for one in segments), default=0) / _PS_PER_MS
+    end = max((one.arrived_ps or one.sent_ps for one in segments), default=0) / PS_PER_MS
     end = end if until_ms is None else until_ms
-    shown = [one for one in segments if one.sent_ps / _PS_PER_MS < end]
+    shown = [one for one in segments if one.sent_ps / PS_PER_MS < end]
     for first, last in quiet_times(shown, quiet_ms):
         axes.axhspan(first, last, color=_QUIET_COLOUR, zorder=0)
         axes.text(
@@ -152,7 +152,7 @@ def _arrow(axes: Axes, one: Segment) -> None:
     colour = _DATA_COLOUR if one.payload_bytes else _ACK_COLOUR
     width = _DATA_WIDTH if one.payload_bytes else _ACK_WIDTH
     start, end = (_LEFT, _RIGHT) if one.from_left else (_RIGHT, _LEFT)
-    sent = one.sent_ps / _PS_PER_MS
+    sent = one.sent_ps / PS_PER_MS
     if one.arrived_ps is None:
         end = start + _LOST * (end - start)
         axes.plot([start, end], [sent, sent], color=colour)
@@ -160,7 +160,7 @@ def _arrow(axes: Axes, one: Segment) -> None:
     else:
         axes.annotate(
             "",
-            (end, one.arrived_ps / _PS_PER_MS),
+            (end, one.arrived_ps / PS_PER_MS),
             (start, sent),
             arrowprops={
                 "arrowstyle": "-|>",
@@ -180,7 +180,7 @@ def _label(axes: Axes, together: list[Segment]) -> None:
         ", ".join(
             f"{one.payload_bytes} B" if one.payload_bytes else f"ACK {one.ack}" for one in together
         ),
-        (_LEFT if first.from_left else _RIGHT, first.sent_ps / _PS_PER_MS),
+        (_LEFT if first.from_left else _RIGHT, first.sent_ps / PS_PER_MS),
         (-6 if first.from_left else 6, 0),
         textcoords="offset points",
         ha="right" if first.from_left else "left",
@@ -198,7 +198,7 @@ def together(segments: Sequence[Segment], close_ms: float) -> list[list[Segment]
         for one in segments:
             if one.from_left != from_left:
                 continue
-            sent_ms = one.sent_ps / _PS_PER_MS
+            sent_ms = one.sent_ps / PS_PER_MS
             if sent_ms - last_ms > close_ms:
                 groups.append([])
                 last_ms = sent_ms
@@ -211,8 +211,8 @@ def quiet_times(segments: Sequence[Segment], least_ms: float) -> list[tuple[floa
     found = []
     busy_until = 0.0
     for one in sorted(segments, key=lambda one: one.sent_ps):
-        sent = one.sent_ps / _PS_PER_MS
+        sent = one.sent_ps / PS_PER_MS
         if sent - busy_until >= least_ms:
             found.append((busy_until, sent))
-        busy_until = max(busy_until, (one.arrived_ps or one.sent_ps) / _PS_PER_MS)
+        busy_until = max(busy_until, (one.arrived_ps or one.sent_ps) / PS_PER_MS)
     return found

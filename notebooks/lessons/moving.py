@@ -13,8 +13,8 @@ from html import escape
 from typing import Final
 
 from lessons.ladder import Segment, quiet_times, together
+from simnet.time_units import PS_PER_MS
 
-_PS_PER_MS: Final = 10**9
 # in pixels
 _WIDTH: Final = 800
 _HEIGHT: Final = 210
@@ -38,13 +38,9 @@ _COLOURS: Final = {True: "#0072b2", False: "#b37400"}
 
 @dataclass(frozen=True)
 class Moving:
-    """A picture that plays.
+    """A picture that plays."""
 
-    Attributes:
-        svg: its text, an element that stands in a page or in a file.
-    """
-
-    svg: str
+    svg: str  # its text, an element that stands in a page or in a file
 
     def _repr_html_(self) -> str:
         return self.svg
@@ -71,7 +67,7 @@ def moving(
         seconds: that it takes to play.
         quiet_ms: a grey band is a time of at least that in which nothing is under way.
     """
-    shown = [one for one in segments if one.sent_ps < until_ms * _PS_PER_MS]
+    shown = [one for one in segments if one.sent_ps < until_ms * PS_PER_MS]
     ways = [_Way(one, until_ms) for one in sorted(shown, key=lambda one: one.sent_ps)]
     key = sha256(f"{title}{until_ms}{seconds}{ways}".encode()).hexdigest()[:8]
     name = f"moving-{key}"
@@ -103,28 +99,23 @@ def moving(
 
 @dataclass(frozen=True)
 class _Way:
-    """A segment's way through the picture.
+    """A segment's way through the picture."""
 
-    Attributes:
-        segment: whose.
-        until_ms: what is shown.
-    """
-
-    segment: Segment
-    until_ms: float
+    segment: Segment  # whose
+    until_ms: float  # what is shown
 
     @property
     def ends(self) -> tuple[float, float, float, float]:
         """Where it begins and ends, x and y each."""
         one = self.segment
         start, end = (_ABOVE, _BELOW) if one.from_left else (_BELOW, _ABOVE)
-        sent = _x(one.sent_ps / _PS_PER_MS, self.until_ms)
+        sent = _x(one.sent_ps / PS_PER_MS, self.until_ms)
         if one.arrived_ps is None:
             return sent, start, sent, start + _LOST * (end - start)
-        arrived_ms = one.arrived_ps / _PS_PER_MS
+        arrived_ms = one.arrived_ps / PS_PER_MS
         # what arrives later leaves the picture on its way
         share = min(
-            (self.until_ms - one.sent_ps / _PS_PER_MS) * _PS_PER_MS, one.arrived_ps - one.sent_ps
+            (self.until_ms - one.sent_ps / PS_PER_MS) * PS_PER_MS, one.arrived_ps - one.sent_ps
         )
         share /= one.arrived_ps - one.sent_ps
         return (
@@ -138,9 +129,9 @@ class _Way:
     def percents(self) -> tuple[float, float]:
         """When it leaves and arrives, in percent of the time that the picture plays."""
         one = self.segment
-        last_ps = min(one.arrived_ps or one.sent_ps, self.until_ms * _PS_PER_MS)
+        last_ps = min(one.arrived_ps or one.sent_ps, self.until_ms * PS_PER_MS)
         sent, arrived = (
-            100 * PLAYED * at / (self.until_ms * _PS_PER_MS) for at in (one.sent_ps, last_ps)
+            100 * PLAYED * at / (self.until_ms * PS_PER_MS) for at in (one.sent_ps, last_ps)
         )
         return sent, max(arrived, sent + _AT_ONCE)
 
@@ -240,7 +231,7 @@ def _labels(groups: Sequence[Sequence[Segment]], until_ms: float) -> list[str]:
             f"{one.payload_bytes} B" if one.payload_bytes else f"ACK {one.ack}" for one in group
         )
         width = _LETTER * len(text)
-        x = min(_x(first.sent_ps / _PS_PER_MS, until_ms), _WIDTH - width)
+        x = min(_x(first.sent_ps / PS_PER_MS, until_ms), _WIDTH - width)
         if x < taken[first.from_left]:
             continue
         taken[first.from_left] = x + width + _GAP

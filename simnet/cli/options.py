@@ -72,6 +72,14 @@ set_option: Final = click.option(
 jobs_option: Final = click.option(
     "--jobs", type=WholeNumber(1, 1024), help="Processes; one a CPU by default."
 )
+scheduler_option: Final = click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
+)
+warm_up_option: Final = click.option(
+    "--warm-up", metavar="TIME", help="Simulated time before measuring."
+)
 _precision_option: Final = click.option(
     "--precision",
     metavar="RATIO",
@@ -95,11 +103,17 @@ def case_options(command: _F) -> _F:
 
 
 def _times(command: _F) -> _F:
-    before = click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
-    measured = click.option(
-        "--duration", metavar="TIME", help='Simulated time measured, as in "2 s".'
-    )
-    return measured(before(command))
+    return duration_option('Simulated time measured, as in "2 s".')(warm_up_option(command))
+
+
+def duration_option(text: str) -> Callable[[_F], _F]:
+    """Add ``--duration``; the text says of what it is the time."""
+    return click.option("--duration", metavar="TIME", help=text)
+
+
+def json_option(text: str = "Print JSON.") -> Callable[[_F], _F]:
+    """Add ``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help=text)
 
 
 def _settings_and_seed(command: _F) -> _F:

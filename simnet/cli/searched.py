@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import click
-
-from simnet.cli.options import case_options, jobs_option
+from simnet.cli.options import case_options, jobs_option, json_option
 from simnet.cli.output import answer, message, out_option, write_out
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ def search_options(drawn: str) -> Callable[[_F], _F]:
 
     def add(command: _F) -> _F:
         for option in (
-            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+            json_option(),
             out_option(drawn),
             jobs_option,
             case_options,

@@ -39,16 +39,11 @@ _OF_DISKS: Final = (("disk", "iostat -x 1 5"), ("idle", "cpupower idle-info"))
 
 @dataclass(frozen=True)
 class Finding:
-    """A rule that fired, and where.
-
-    Attributes:
-        hit: the place, with its evidence.
-        prediction: what the cure would change; None where nobody asked.
-    """
+    """A rule that fired, and where."""
 
     rule: Rule
-    hit: Hit
-    prediction: Prediction | None = None
+    hit: Hit  # the place, with its evidence
+    prediction: Prediction | None = None  # what the cure would change; None where nobody asked
 
     @property
     def title(self) -> str:

@@ -6,25 +6,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A counter, a setting or a line of a log.
+    """A counter, a setting or a line of a log."""
 
-    Attributes:
-        kind: the output that it is of, as `stat` for `ethtool -S`.
-        subject: the port, CPU, device or file that it is about; may be empty.
-        name: of the counter or setting, as printed.
-        value: the number; 0 where it is none.
-        file: where it was read.
-        line: of the file, from 1.
-        text: the value as printed.
-    """
-
-    kind: str
-    subject: str
-    name: str
-    value: float
-    file: str
-    line: int
-    text: str = ""
+    kind: str  # the output that it is of, as `stat` for `ethtool -S`
+    subject: str  # the port, CPU, device or file that it is about; may be empty
+    name: str  # of the counter or setting, as printed
+    value: float  # the number; 0 where it is none
+    file: str  # where it was read
+    line: int  # of the file, from 1
+    text: str = ""  # the value as printed
 
     @property
     def place(self) -> str:

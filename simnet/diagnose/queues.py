@@ -34,20 +34,13 @@ _PACKETS: Final = r"(?:rx_?queue_?|rx-|rx|queue_)(\d+)(?:_|\.)?(?:rx_)?(?:packet
 
 
 class Fullest(NamedTuple):
-    """The queue of a port that takes most packets.
-
-    Attributes:
-        queue: its number; None where the counter's name has none.
-        fact: the newest count.
-        share: of the packets of all queues.
-        queues: how many there are.
-    """
+    """The queue of a port that takes most packets."""
 
     port: str
-    queue: int | None
-    fact: Fact
-    share: float
-    queues: int
+    queue: int | None  # its number; None where the counter's name has none
+    fact: Fact  # the newest count
+    share: float  # of the packets of all queues
+    queues: int  # how many there are
 
 
 def fullest_queues(evidence: Evidence, *, least: int) -> Iterator[Fullest]:

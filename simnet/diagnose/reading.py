@@ -20,21 +20,14 @@ _SILENT: Final = re.compile(
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of a file.
+    """What was read of a file."""
 
-    Attributes:
-        name: of the file.
-        lines: that it has.
-        kinds: how many facts of each kind it told.
-        unread: commands of whose outputs nothing is known, each with its line.
-        broken: why nothing of it can be read; empty where it is no document that breaks off.
-    """
-
-    name: str
-    lines: int
-    kinds: dict[str, int]
+    name: str  # of the file
+    lines: int  # that it has
+    kinds: dict[str, int]  # how many facts of each kind it told
+    # commands of whose outputs nothing is known, each with its line
     unread: tuple[tuple[int, str], ...]
-    broken: str = ""
+    broken: str = ""  # why nothing of it can be read; empty where it is no document that breaks off
 
     @property
     def facts(self) -> int:

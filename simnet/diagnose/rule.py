@@ -18,38 +18,23 @@ PLACES: Final = (
 
 @dataclass(frozen=True)
 class Action:
-    """Something to type.
+    """Something to type."""
 
-    Attributes:
-        do: the command.
-        undo: what takes it back; empty if it changes nothing.
-        whatif: the same as `simnet whatif` takes it; empty where simnet does not model it.
-    """
-
-    do: str
-    undo: str = ""
-    whatif: str = ""
+    do: str  # the command
+    undo: str = ""  # what takes it back; empty if it changes nothing
+    whatif: str = ""  # the same as `simnet whatif` takes it; empty where simnet does not model it
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a rule fires.
+    """A place where a rule fires."""
 
-    Attributes:
-        subject: port, CPU or device.
-        facts: what shows it, the strongest first.
-        said: the evidence in words.
-        weight: how much it matters, 0 to 100.
-        sure: `certain`, `likely` or `possible`.
-        actions: what to type.
-    """
-
-    subject: str
-    facts: tuple[Fact, ...]
-    said: str
-    weight: float
-    sure: str
-    actions: tuple[Action, ...] = ()
+    subject: str  # port, CPU or device
+    facts: tuple[Fact, ...]  # what shows it, the strongest first
+    said: str  # the evidence in words
+    weight: float  # how much it matters, 0 to 100
+    sure: str  # `certain`, `likely` or `possible`
+    actions: tuple[Action, ...] = ()  # what to type
 
 
 @dataclass(frozen=True)
@@ -65,33 +50,19 @@ Found = Hit | Clear
 
 @dataclass(frozen=True)
 class Rule:
-    """What some facts mean.
+    """What some facts mean."""
 
-    Attributes:
-        name: of the rule.
-        place: on the path, of `PLACES`.
-        title: where something is lost, with `{subject}`.
-        needs: the outputs or counters that it looks at.
-        threshold: from when on it matters, and why.
-        means: what happens there.
-        cure: what usually helps.
-        source: where that is written.
-        find: looks for it.
-        outside: no setting of this host cures it.
-        hides: rules that say less about the same.
-    """
-
-    name: str
-    place: str
-    title: str
-    needs: str
-    threshold: str
-    means: str
-    cure: str
-    source: str
-    find: Callable[[Evidence], Iterable[Found]] = field(repr=False)
-    outside: bool = False
-    hides: tuple[str, ...] = ()
+    name: str  # of the rule
+    place: str  # on the path, of `PLACES`
+    title: str  # where something is lost, with `{subject}`
+    needs: str  # the outputs or counters that it looks at
+    threshold: str  # from when on it matters, and why
+    means: str  # what happens there
+    cure: str  # what usually helps
+    source: str  # where that is written
+    find: Callable[[Evidence], Iterable[Found]] = field(repr=False)  # looks for it
+    outside: bool = False  # no setting of this host cures it
+    hides: tuple[str, ...] = ()  # rules that say less about the same
 
 
 @functools.cache

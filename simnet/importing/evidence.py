@@ -10,17 +10,11 @@ from simnet.importing.read_nic import ReadNic
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that was collected of a host.
+    """All that was collected of a host."""
 
-    Attributes:
-        files: by their names below the root.
-        outputs: of commands.
-        nics: the ports.
-    """
-
-    files: Files
-    outputs: Outputs
-    nics: tuple[ReadNic, ...] = ()
+    files: Files  # by their names below the root
+    outputs: Outputs  # of commands
+    nics: tuple[ReadNic, ...] = ()  # the ports
 
     def of_ports(self, kind: str) -> Iterator[tuple[ReadNic, Output]]:
         """Yield each port with an output of a kind."""

@@ -36,43 +36,27 @@ _MOST_BPS: Final = 10**12
 
 @dataclass(frozen=True)
 class ReadHost:
-    """What was read.
+    """What was read."""
 
-    Attributes:
-        label: what the user called it.
-        topology: of its CPUs.
-        nics: its ports.
-        facts: by name: `architecture`, `vendor`, `cpu_model`, `clock_hz`, `kernel`,
-            `distribution`, `irqbalance`, and what else parsers know.
-        told: its settings, by the names of knobs.
-        interrupts: of receive queues, by port and queue.
-        slots: of ports, by name.
-        notes: what parsers remark, one line each.
-        rates: what ports carried, of the first parser that knows it.
-        tests: of the network that were run.
-        uses: what else was observed, by name.
-        roles: what it does with its packets, where it is no end of TCP's streams.
-        loose: what was collected by hand.
-        seen: the kinds of output that each file of it holds, with the interface each is of.
-        parts: each of these outputs.
-        unknown: what was typed for the parts of it whose format nobody knows, by file and line.
-    """
-
-    label: str
-    topology: Topology
-    nics: tuple[ReadNic, ...]
+    label: str  # what the user called it
+    topology: Topology  # of its CPUs
+    nics: tuple[ReadNic, ...]  # its ports
+    # by name: `architecture`, `vendor`, `cpu_model`, `clock_hz`, `kernel`, `distribution`,
+    # `irqbalance`, and what else parsers know
     facts: dict[str, Read]
-    told: tuple[Told, ...]
-    interrupts: dict[str, dict[int, QueueInterrupt]]
-    slots: dict[str, Slot]
-    notes: tuple[str, ...]
-    rates: tuple[Rates, ...]
-    tests: tuple[NetworkTest, ...]
-    uses: dict[str, Use]
-    roles: tuple[Role, ...]
-    loose: Loose
+    told: tuple[Told, ...]  # its settings, by the names of knobs
+    interrupts: dict[str, dict[int, QueueInterrupt]]  # of receive queues, by port and queue
+    slots: dict[str, Slot]  # of ports, by name
+    notes: tuple[str, ...]  # what parsers remark, one line each
+    rates: tuple[Rates, ...]  # what ports carried, of the first parser that knows it
+    tests: tuple[NetworkTest, ...]  # of the network that were run
+    uses: dict[str, Use]  # what else was observed, by name
+    roles: tuple[Role, ...]  # what it does with its packets, where it is no end of TCP's streams
+    loose: Loose  # what was collected by hand
+    # the kinds of output that each file of it holds, with the interface each is of
     seen: dict[str, list[tuple[str, str]]]
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...]  # each of these outputs
+    # what was typed for the parts of it whose format nobody knows, by file and line
     unknown: dict[str, str]
 
 

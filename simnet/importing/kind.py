@@ -68,21 +68,13 @@ class Kind:
 
 @dataclass(frozen=True)
 class Told:
-    """A setting as it was read.
+    """A setting as it was read."""
 
-    Attributes:
-        name: of the knob, as `--set` takes it; `irq:PORT:QUEUE` for the interrupt of a queue.
-        raw: its value, as the knob takes it.
-        source: the file.
-        state: `read`, or `assumed`.
-        why: the scenario cannot have it; empty if it may.
-    """
-
-    name: str
-    raw: str
-    source: str
-    state: str = "read"
-    why: str = ""
+    name: str  # of the knob, as `--set` takes it; `irq:PORT:QUEUE` for the interrupt of a queue
+    raw: str  # its value, as the knob takes it
+    source: str  # the file
+    state: str = "read"  # `read`, or `assumed`
+    why: str = ""  # the scenario cannot have it; empty if it may
 
 
 @functools.cache

@@ -31,40 +31,24 @@ _NOTES: Final = re.compile(
 
 @dataclass(frozen=True)
 class Piece:
-    """An output, or a part of a text with several.
+    """An output, or a part of a text with several."""
 
-    Attributes:
-        name: the file, with the line where the part begins if there are several.
-        file: its name alone.
-        command: that printed it; None if nothing says it.
-        text: what was printed.
-        host: that the prompt names; empty if it names none.
-        held: it is a file of /proc or /sys, or has such.
-    """
-
-    name: str
-    file: str
-    command: str | None
-    text: str
-    host: str = ""
-    held: bool = False
+    name: str  # the file, with the line where the part begins if there are several
+    file: str  # its name alone
+    command: str | None  # that printed it; None if nothing says it
+    text: str  # what was printed
+    host: str = ""  # that the prompt names; empty if it names none
+    held: bool = False  # it is a file of /proc or /sys, or has such
 
 
 @dataclass(frozen=True)
 class Loose:
-    """All that was collected by hand.
+    """All that was collected by hand."""
 
-    Attributes:
-        pieces: in order.
-        virtual: files of /proc and /sys that pieces hold, by name.
-        holders: which piece each of these is in, by its name.
-        skipped: files that are not read, and why.
-    """
-
-    pieces: tuple[Piece, ...]
-    virtual: dict[str, bytes]
-    holders: dict[str, str]
-    skipped: dict[str, str]
+    pieces: tuple[Piece, ...]  # in order
+    virtual: dict[str, bytes]  # files of /proc and /sys that pieces hold, by name
+    holders: dict[str, str]  # which piece each of these is in, by its name
+    skipped: dict[str, str]  # files that are not read, and why
 
 
 def gather(files: Files, names: Iterable[str]) -> Loose:

@@ -95,36 +95,22 @@ def _of_ports() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
 
 @dataclass(frozen=True)
 class Output:
-    """A command's output.
+    """A command's output."""
 
-    Attributes:
-        name: the file.
-        text: what it holds.
-        headed: the text, or the prompt before it, says of which interface it is.
-    """
-
-    name: str
-    text: str
-    headed: bool = False
+    name: str  # the file
+    text: str  # what it holds
+    headed: bool = False  # the text, or the prompt before it, says of which interface it is
 
 
 @dataclass(frozen=True)
 class Part:
-    """An output among the pieces.
+    """An output among the pieces."""
 
-    Attributes:
-        file: that it stands in.
-        name: the file, with the line where it begins if there are several.
-        kind: of output.
-        interface: that it is of; empty if it is of none.
-        first: no output before it is of the same kind and interface.
-    """
-
-    file: str
-    name: str
-    kind: str
-    interface: str
-    first: bool
+    file: str  # that it stands in
+    name: str  # the file, with the line where it begins if there are several
+    kind: str  # of output
+    interface: str  # that it is of; empty if it is of none
+    first: bool  # no output before it is of the same kind and interface
 
 
 class Outputs:

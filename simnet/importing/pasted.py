@@ -72,21 +72,14 @@ _FILE: Final = re.compile(r"/?(?:proc|sys|etc|var|usr|boot)/[\w./*:@+-]{1,200}")
 
 @dataclass(frozen=True)
 class Part:
-    """What stands between two prompts or headings.
+    """What stands between two prompts or headings."""
 
-    Attributes:
-        name: the command, or the file that a heading names; empty for what stands before the first.
-        command: as it was typed; None where a heading named a file, or nothing did.
-        first: number of the first line of its output, from 1 on.
-        lines: of the output, without prompt and heading.
-        host: that the prompt names; empty if it names none.
-    """
-
+    # the command, or the file that a heading names; empty for what stands before the first
     name: str
-    command: str | None
-    first: int
-    lines: tuple[str, ...]
-    host: str = ""
+    command: str | None  # as it was typed; None where a heading named a file, or nothing did
+    first: int  # number of the first line of its output, from 1 on
+    lines: tuple[str, ...]  # of the output, without prompt and heading
+    host: str = ""  # that the prompt names; empty if it names none
 
     @property
     def text(self) -> str:

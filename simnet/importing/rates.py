@@ -55,21 +55,13 @@ class Rates:
 
 @dataclass(frozen=True)
 class NetworkTest:
-    """A test of the network that was run on the host.
+    """A test of the network that was run on the host."""
 
-    Attributes:
-        tool: that ran it.
-        test: as a scenario names it: `netserver` where the host receives, `netperf` where it
-            sends, `bidirectional`, `tcp_rr`.
-        connections: at once.
-        message_bytes: of a send(), or of a request.
-        source: the file.
-        rate_bps: that it measured; 0 if its output does not say it.
-    """
-
-    tool: str
+    tool: str  # that ran it
+    # as a scenario names it: `netserver` where the host receives, `netperf` where it sends,
+    # `bidirectional`, `tcp_rr`
     test: str
-    connections: int
-    message_bytes: int
-    source: str
-    rate_bps: float = 0.0
+    connections: int  # at once
+    message_bytes: int  # of a send(), or of a request
+    source: str  # the file
+    rate_bps: float = 0.0  # that it measured; 0 if its output does not say it

@@ -5,17 +5,11 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Read:
-    """A value, and where it was read.
+    """A value, and where it was read."""
 
-    Attributes:
-        value: a number, or a text.
-        source: the file.
-        why: it is only assumed; empty if the file says it.
-    """
-
-    value: int | str
-    source: str
-    why: str = ""
+    value: int | str  # a number, or a text
+    source: str  # the file
+    why: str = ""  # it is only assumed; empty if the file says it
 
 
 @dataclass

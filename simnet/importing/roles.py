@@ -30,25 +30,16 @@ comes first."""
 
 @dataclass(frozen=True)
 class Role:
-    """What a file shows of a host's work.
+    """What a file shows of a host's work."""
 
-    Attributes:
-        name: one of `ROLES`.
-        said: by what it is seen.
-        source: the file.
-        numbers: what the file tells of the load, by name.
-        called: what the host is called, where that is more than its role; empty for `ROLES`.
-        why: likewise, why this load is not simulated.
-        counted: other files that its numbers are from.
-    """
-
-    name: str
-    said: str
-    source: str
+    name: str  # one of `ROLES`
+    said: str  # by what it is seen
+    source: str  # the file
+    # what the file tells of the load, by name
     numbers: Mapping[str, int] = field(default_factory=dict)
-    called: str = ""
-    why: str = ""
-    counted: tuple[str, ...] = ()
+    called: str = ""  # what the host is called, where that is more than its role; empty for `ROLES`
+    why: str = ""  # likewise, why this load is not simulated
+    counted: tuple[str, ...] = ()  # other files that its numbers are from
 
     @property
     def title(self) -> str:

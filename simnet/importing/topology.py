@@ -19,36 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Node:
-    """A NUMA node.
+    """A NUMA node."""
 
-    Attributes:
-        number: the kernel's.
-        cpus: may be empty: memory only.
-        memory_bytes: 0 if it is not said.
-    """
-
-    number: int
-    cpus: frozenset[int]
-    memory_bytes: int = 0
+    number: int  # the kernel's
+    cpus: frozenset[int]  # may be empty: memory only
+    memory_bytes: int = 0  # 0 if it is not said
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A cache of data.
+    """A cache of data."""
 
-    Attributes:
-        level: 1 is the nearest to the core.
-        cpus: that share it.
-        size_bytes: 0 if it is not said.
-        line_bytes: 0 if it is not said.
-        ways: of associativity; 0 if it is not said.
-    """
-
-    level: int
-    cpus: frozenset[int]
-    size_bytes: int = 0
-    line_bytes: int = 0
-    ways: int = 0
+    level: int  # 1 is the nearest to the core
+    cpus: frozenset[int]  # that share it
+    size_bytes: int = 0  # 0 if it is not said
+    line_bytes: int = 0  # 0 if it is not said
+    ways: int = 0  # of associativity; 0 if it is not said
 
 
 @dataclass(frozen=True)

@@ -47,17 +47,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Offer:
-    """What can be changed.
+    """What can be changed."""
 
-    Attributes:
-        base: the scenario as it is.
-        tunings: what can be switched on.
-        names: of the knobs; all that the scenario lets move when None.
-    """
-
-    base: Case
-    tunings: tuple[str, ...]
-    names: tuple[str, ...] | None = None
+    base: Case  # the scenario as it is
+    tunings: tuple[str, ...]  # what can be switched on
+    names: tuple[str, ...] | None = None  # of the knobs; all that the scenario lets move when None
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
 
     @property

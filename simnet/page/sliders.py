@@ -31,13 +31,9 @@ _FRAME = '<iframe src="{}" width="100%" height="720" style="border: 0"></iframe>
 
 @dataclass(frozen=True, repr=False)
 class Sliders:
-    """What `sliders` returns: Jupyter shows it.
+    """What `sliders` returns: Jupyter shows it."""
 
-    Attributes:
-        offer: the scenario as it is, and what can be moved of it.
-    """
-
-    offer: Offer
+    offer: Offer  # the scenario as it is, and what can be moved of it
 
     def __repr__(self) -> str:
         return f"{self.offer.base.scenario}: {self._movable}"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
-from simnet.study.run.duration_text import in_unit, late, latency_text
+from simnet.rows import or_dash
+from simnet.study.capacity.document import PortLoad
+from simnet.study.run.duration_text import in_unit, late, latency_text, time_text
 from simnet.study.run.loss import kind_of
+from simnet.study.run.measures import rate_text
 
 if TYPE_CHECKING:
     from simnet.study.capacity.document import Capacity, LoadResults, TriedLoad
     from simnet.study.capacity.search import Judged
 
 _PERCENT = 100.0
+_PORT: Final = ("rx_bps", "tx_bps", "rx_packets_per_s", "tx_packets_per_s")
 LIMITED = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
 
 
@@ -72,23 +76,14 @@ def _carried(carried: LoadResults) -> str:
     of = carried.latency_us
     unit, scale = in_unit((of.p50, of.p99, of.p999))
     quantiles = " ".join(
-        f"{name} {'-' if value is None else f'{value * scale:.1f}'}"
+        f"{name} {time_text(value, scale)}"
         for name, value in (("p50", of.p50), ("p99", of.p99), ("p99.9", of.p999))
     )
     table = columns(
-        ("port", "rx Mbit/s", "tx Mbit/s", "rx pkt/s", "tx pkt/s"),
-        [
-            (
-                port.name,
-                f"{port.rx_bps / 1e6:.1f}",
-                f"{port.tx_bps / 1e6:.1f}",
-                f"{port.rx_packets_per_s:.0f}",
-                f"{port.tx_packets_per_s:.0f}",
-            )
-            for port in carried.ports
-        ],
+        ("port", *PortLoad.headings(_PORT)),
+        [(port.name, *port.cells(_PORT)) for port in carried.ports],
     )
-    received = f"{carried.rx_bps / 1e6:.1f} Mbit/s, {carried.rx_packets_per_s:.0f} packets/s"
+    received = f"{rate_text(carried.rx_bps, 1)}, {carried.rx_packets_per_s:,.0f} packets/s"
     dropped = "".join(f"; dropped in {p}: {n:.1f} a run" for p, n in carried.drops.items())
     return (
         f"{table}# received in all: {received}; CPUs {carried.cpu_busy_percent:.1f} % busy;"
@@ -115,7 +110,7 @@ def tried_rows(found: Capacity) -> list[tuple[str, ...]]:
 def _row(one: TriedLoad, scale: float) -> list[str]:
     late_us = one.carried.latency_us.p99
     digits = 1 if scale == 1 else 3
-    p99 = "-" if late_us is None else f"{late_us * scale:.{digits}f}"
+    p99 = time_text(late_us, scale, f".{digits}f")
     row = [_load(one.load), one.verdict, str(one.runs), f"{one.simulated_s:g}", p99]
     for found in one.intervals:
         row += [_number(found.mean), _span(found.low, found.high)]
@@ -131,4 +126,4 @@ def _number(share: float) -> str:
 
 
 def _load(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
+    return or_dash(value, ",.0f")

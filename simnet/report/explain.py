@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
+from simnet.rows import or_dash
 from simnet.study.run.duration_text import late
 from simnet.study.run.loss import kind_of
+from simnet.study.run.measures import rate_text
 
 if TYPE_CHECKING:
     from simnet.study.explain.bottleneck import Limit, ResourceUse
@@ -34,7 +36,7 @@ def explain(found: Explanation) -> str:
 def _heading(found: Explanation) -> str:
     title = titled(found.scenario, found.tunings, sorted(found.settings.items()))
     lines = (
-        f"What holds back {title}: {found.throughput_bps / 1e6:,.1f} Mbit/s\n"
+        f"What holds back {title}: {rate_text(found.throughput_bps, 1)}\n"
         f"{found.simulated_s:g} simulated seconds after {found.warmup_s:g} s of warm-up, "
         f"seed {found.seed}, fingerprint {found.fingerprint}\n"
     )
@@ -85,7 +87,7 @@ def _lifted(found: Explanation) -> str:
                 one.by,
                 f"{one.throughput_bps / 1e6:.1f}",
                 _signed(one.gain),
-                *((_number(one.p99_us), _signed(one.p99_gain)) if timed else ()),
+                *((or_dash(one.p99_us, ".1f"), _signed(one.p99_gain)) if timed else ()),
             )
             for one in found.lifted
         ],
@@ -94,10 +96,6 @@ def _lifted(found: Explanation) -> str:
     if found.not_lifted:
         table += f"# not lifted: {', '.join(found.not_lifted)}\n"
     return table
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1f}"
 
 
 def _signed(share: float | None) -> str:

@@ -12,6 +12,7 @@ from simnet.kernel.watch import with_watcher
 from simnet.printable import printable
 from simnet.study.run.duration_text import duration_text
 from simnet.terminal import folded
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
     from simnet.study.work.cases import Progress as Callback
 
-_PS_PER_S: Final = 10**12
 # of one simulation: what takes less shows nothing
 SHORT_S: Final = 2.0
 # without a terminal: the wait after which a line is printed; and what an estimate needs
@@ -104,7 +104,7 @@ class _Work:
             self._most_ps += timing.warm_up_ps
         most = "at most " if early else ""
         self._text = (
-            f"simulating {most}{self._most_ps / _PS_PER_S:g} s of {printable(effective.scenario)}"
+            f"simulating {most}{self._most_ps / PS_PER_S:g} s of {printable(effective.scenario)}"
         )
         self._show = show
 

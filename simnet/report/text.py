@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from simnet.host.cpulist import cpulist_text
 from simnet.printable import few, printable, titled
 from simnet.report.columns import columns
-from simnet.scenario.parts.scale.columns import totals
-from simnet.study.run.duration_text import in_unit, late
-from simnet.study.run.loss import kind_of
-from simnet.study.run.measures import transactions_per_s
+from simnet.rows import or_dash
+from simnet.scenario.parts.memcached.columns import KeyValueUse
+from simnet.scenario.parts.netem.columns import WayUse
+from simnet.scenario.parts.scale.columns import JobRow, LparRow, totals
+from simnet.study.run.duration_text import in_unit, late, time_text
+from simnet.study.run.loss import Messages, kind_of
+from simnet.study.run.measures import rate_text, transactions_per_s
+from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates
 from simnet.terminal import folded
 
 if TYPE_CHECKING:
-    from simnet.scenario.parts.scale.columns import JobRow
     from simnet.study.run.result import Result
 
 _NEARLY_IDLE_PERCENT = 1.0
 _RING = "ring"
+_OPEN_LOOP = ("offered_per_s", "delivered_per_s")
+_WORKERS = (
+    *("user", "system", "softirq", "idle", "interrupts_per_s", "polls_per_s", "sleeps_per_s"),
+    *("packets_per_poll", "events_per_wait"),
+)
+_JOBS = ("real_s", "cpu_s", "io_wait_s", "read_bytes", "written_bytes")
+_PARTITION = ("cores", "utilisation_percent", "read_bps", "write_bps", "hit_percent")
 # so many flows are listed one by one
 _MOST_FLOWS = 32
 
@@ -47,7 +56,7 @@ def text(result: Result) -> str:
 def _carried(result: Result) -> str:
     """The rate of what was delivered: of requests and responses, few bytes of which say little."""
     rate = transactions_per_s(result)
-    carried = f"{result.throughput_bps / 1e6:,.1f} Mbit/s"
+    carried = rate_text(result.throughput_bps, 1)
     return carried if rate is None else f"{rate:,.0f} transactions/s, {carried}"
 
 
@@ -65,15 +74,10 @@ def _cpus(result: Result) -> str:
     busy = [cpu for cpu in result.cpus if cpu.busy >= _NEARLY_IDLE_PERCENT]
     if not busy:
         return ""
-    shares: tuple[str, ...] = ("user", "system", "softirq", "irq", "idle")
-    if result.partition is not None:
-        shares = (*shares[:-1], "steal", "idle")
+    shares = ("user", "system", "softirq", "irq", *(["steal"] if result.partition else ()), "idle")
     table = columns(
-        ("CPU", "node", *(f"%{name}" for name in shares)),
-        [
-            (str(cpu.id), str(cpu.node), *(f"{getattr(cpu, name):.2f}" for name in shares))
-            for cpu in busy
-        ],
+        ("CPU", "node", *CpuUse.headings(shares)),
+        [(str(cpu.id), str(cpu.node), *cpu.cells(shares)) for cpu in busy],
     )
     hidden = len(result.cpus) - len(busy)
     if result.partition is not None:
@@ -93,17 +97,13 @@ def _ports(result: Result) -> str:
         column.port: [c for c, r in column.by_cpu.items() if r] for column in result.interrupts
     }
     return columns(
-        ("port", "node", "CPU", "rx Mbit/s", "tx Mbit/s", "rx pkt/s", "interrupts/s", "drops"),
+        ("port", "node", "CPU", *PortRates.headings(PORT_COLUMNS)),
         [
             (
                 port.name,
                 str(port.node),
                 cpulist_text(serving.get(port.name, ())) or "-",
-                f"{port.rx_bps / 1e6:.1f}",
-                f"{port.tx_bps / 1e6:.1f}",
-                f"{port.rx_packets_per_s:.0f}",
-                f"{port.interrupts_per_s:.0f}",
-                str(port.drops),
+                *port.cells(PORT_COLUMNS),
             )
             for port in result.ports
         ],
@@ -114,32 +114,12 @@ def _way(result: Result) -> str:
     """What became of the frames between the hosts, in each direction."""
     if not result.netem:
         return ""
-    more = [
-        (field, getter)
-        for field, getter in (
-            ("reordered", attrgetter("reordered")),
-            ("copies", attrgetter("duplicated")),
-            ("early", attrgetter("early")),
-            ("marked", attrgetter("marked")),
-        )
-        if any(map(getter, result.netem))
-    ]
+    seldom = ("reordered", "duplicated", "early", "marked")
+    more = [name for name in seldom if any(getattr(one, name) for one in result.netem)]
+    shown = ("frames", "lost", "dropped", "lost_percent", *more)
     return columns(
-        (
-            *("way between the hosts", "frames", "lost", "over limit", "lost %"),
-            *(field for field, _ in more),
-        ),
-        [
-            (
-                one.name,
-                str(one.frames),
-                str(one.lost),
-                str(one.dropped),
-                "-" if one.lost_percent is None else f"{one.lost_percent:.4f}",
-                *(str(getter(one)) for _, getter in more),
-            )
-            for one in result.netem
-        ],
+        ("way between the hosts", *WayUse.headings(shown)),
+        [(one.name, *one.cells(shown)) for one in result.netem],
     )
 
 
@@ -162,21 +142,13 @@ def _messages(result: Result) -> str:
         return ""
     found = result.messages
     of = found.latency_us
-    loss = "-" if result.loss is None else f"{100 * result.loss:.4f}"
+    loss = or_dash(None if result.loss is None else 100 * result.loss, ".4f")
     quantiles = (of.p50, of.p99, of.p999)
     unit, scale = in_unit(quantiles)
     heads = (f"{late(of.kind, 'p50')} {unit}", f"p99 {unit}", f"p99.9 {unit}")
     return columns(
-        ("messages", "offered/s", "delivered/s", "lost pkt %", *heads),
-        [
-            (
-                "all",
-                f"{found.offered_per_s:.0f}",
-                f"{found.delivered_per_s:.0f}",
-                loss,
-                *(_time(value, scale) for value in quantiles),
-            )
-        ],
+        ("messages", *Messages.headings(_OPEN_LOOP), "lost pkt %", *heads),
+        [("all", *found.cells(_OPEN_LOOP), loss, *(time_text(one, scale) for one in quantiles))],
     )
 
 
@@ -191,21 +163,8 @@ def _key_value(result: Result) -> str:
     found = result.key_value
     if found is None:
         return ""
-    rates = (found.interrupts_per_s, found.polls_per_s, found.sleeps_per_s)
     return columns(
-        (
-            *("workers' CPUs", "%usr", "%sys", "%soft", "%idle", "irq/s", "polls/s", "sleeps/s"),
-            *("pkt/poll", "events/wait"),
-        ),
-        [
-            (
-                "mean",
-                *(f"{getattr(found, mode):.2f}" for mode in ("user", "system", "softirq", "idle")),
-                *(f"{rate:.0f}" for rate in rates),
-                f"{found.packets_per_poll:.2f}",
-                f"{found.events_per_wait:.2f}",
-            )
-        ],
+        ("workers' CPUs", *KeyValueUse.headings(_WORKERS)), [("mean", *found.cells(_WORKERS))]
     )
 
 
@@ -215,7 +174,7 @@ def _flows(result: Result) -> str:
         return ""
     transactions = any(flow.transactions_per_s is not None for flow in result.flows)
     unit, scale = in_unit(flow.latency_us.p99 for flow in result.flows)
-    rate = "transactions/s" if transactions else "Mbit/s"
+    rate = "transactions_per_s" if transactions else "goodput_bps"
     kinds = {flow.latency_us.kind for flow in result.flows}
     several = len(kinds) > 1
     flows, note = result.flows, ""
@@ -227,16 +186,21 @@ def _flows(result: Result) -> str:
         )
     first = f"p50 {unit}" if several else f"{late(kind_of(kinds), 'p50')} {unit}"
     table = columns(
-        ("flow", "port", rate, first, f"p99 {unit}", *(["latency"] if several else [])),
+        (
+            "flow",
+            "port",
+            *FlowRates.headings([rate]),
+            first,
+            f"p99 {unit}",
+            *(["latency"] if several else []),
+        ),
         [
             (
                 flow.name,
                 flow.port,
-                f"{flow.transactions_per_s or 0:.0f}"
-                if transactions
-                else f"{flow.goodput_bps / 1e6:.1f}",
-                _time(flow.latency_us.p50, scale),
-                _time(flow.latency_us.p99, scale),
+                *flow.cells([rate]),
+                time_text(flow.latency_us.p50, scale),
+                time_text(flow.latency_us.p99, scale),
                 *([flow.latency_us.kind] if several else []),
             )
             for flow in flows
@@ -266,14 +230,6 @@ def _stalls(result: Result) -> str:
     return f"{sentence}\n"
 
 
-def _time(value_us: float | None, scale: float) -> str:
-    return "-" if value_us is None else f"{value_us * scale:.1f}"
-
-
-_MINUTE = 60.0
-_GB = 1e9
-
-
 def jobs_text(result: Result) -> str:
     """Jobs by kind with their sums, then the partitions, then what passed to and fro."""
     kinds: dict[str, list[JobRow]] = {}
@@ -282,40 +238,22 @@ def jobs_text(result: Result) -> str:
     rows = [_sums(kind, kinds[kind]) for kind in sorted(kinds)]
     if len(kinds) > 1:
         rows.append(_sums("all", list(result.jobs)))
-    table = columns(
-        ("jobs", "number", "real min", "CPU min", "I/O wait min", "read GB", "written GB"), rows
-    )
+    table = columns(("jobs", "number", *JobRow.headings(_JOBS)), rows)
     unfinished = totals(result.jobs, result.lpars).unfinished
     note = f"# {unfinished} jobs had not ended\n" if unfinished else ""
     return "\n".join([table + note, _lpars(result), _series(result)])
 
 
 def _sums(name: str, jobs: list[JobRow]) -> tuple[str, ...]:
-    return (
-        name,
-        str(len(jobs)),
-        f"{sum(job.real_s or 0.0 for job in jobs) / _MINUTE:.1f}",
-        f"{sum(job.cpu_s for job in jobs) / _MINUTE:.1f}",
-        f"{sum(job.io_wait_s for job in jobs) / _MINUTE:.1f}",
-        f"{sum(job.read_bytes for job in jobs) / _GB:.1f}",
-        f"{sum(job.written_bytes for job in jobs) / _GB:.1f}",
-    )
+    sums = {field: sum(getattr(job, field) or 0.0 for job in jobs) for field in _JOBS}
+    shown = (JobRow.shown(field).text(total) for field, total in sums.items())
+    return name, str(len(jobs)), *shown
 
 
 def _lpars(result: Result) -> str:
     return columns(
-        ("partition", "cores", "%used", "read GB/s", "write GB/s", "%hits"),
-        [
-            (
-                lpar.name,
-                str(lpar.cores),
-                f"{lpar.utilisation_percent:.1f}",
-                f"{lpar.read_bps / 8 / _GB:.3f}",
-                f"{lpar.write_bps / 8 / _GB:.3f}",
-                "-" if lpar.hit_percent is None else f"{lpar.hit_percent:.1f}",
-            )
-            for lpar in result.lpars
-        ],
+        ("partition", *LparRow.headings(_PARTITION)),
+        [(lpar.name, *lpar.cells(_PARTITION)) for lpar in result.lpars],
     )
 
 
@@ -323,5 +261,5 @@ def _series(result: Result) -> str:
     series = result.series
     if series is None:
         return ""
-    mean, peak = series.mean / _GB, series.peak / _GB
-    return f"traffic: mean {mean:.3f} GB/s, largest mean of {series.interval_s} s {peak:.3f} GB/s\n"
+    mean, peak = series.cells(("mean", "peak"))
+    return f"traffic: mean {mean} GB/s, largest mean of {series.interval_s} s {peak} GB/s\n"

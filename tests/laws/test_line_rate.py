@@ -6,8 +6,9 @@ import pytest
 
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
-from simnet.scenario.system.resource import PS_PER_S, Resource
+from simnet.scenario.system.resource import Resource
 from simnet.scenario.system.system import System
+from simnet.time_units import PS_PER_S
 from tests.fuzz.catalogue import scenarios
 
 US = 10**6

@@ -7,6 +7,8 @@ import pytest
 from simnet._share import folder
 from simnet.report import columns
 from simnet.report.formats import FORMATS
+from simnet.report.html.blocks import Table
+from simnet.report.html.kinds.result import result_sections
 from simnet.report.netperf import netperf
 from simnet.report.sar import cpu_table, interrupts, interrupts_table, sar
 from simnet.report.text import text
@@ -94,6 +96,23 @@ def test_json_is_the_document_itself(result: Result) -> None:
 @pytest.mark.parametrize(("left", "expected"), [(1, "a   bb\n11   2\n"), (2, "a   bb\n11  2\n")])
 def test_columns_align_left_and_right(left: int, expected: str) -> None:
     assert columns.columns(("a", "bb"), [("11", "2")], left=left) == expected
+
+
+def test_a_report_shows_ports_and_cpus_under_the_headings_of_the_text(result: Result) -> None:
+    heads = [line.split("  ") for line in text(result).splitlines()]
+    plain = result.model_copy(update={"configuration": {}})
+    cpus, ports = (
+        next({*head} for head in heads if head[0].strip() == first) for first in ("CPU", "port")
+    )
+    tables = {
+        block.caption: block.heading
+        for section in result_sections("run", {"one": plain})
+        for block in section.blocks
+        if isinstance(block, Table)
+    }
+    assert {"%user", "%softirq"} <= cpus.intersection(tables["CPUs that are at least 1 % busy"])
+    assert {"rx Mbit/s", "rx pkt/s", "drops"} <= ports.intersection(tables["Ports"])
+    assert result.ports[0].model_copy(update={"rx_bps": 9.87654e9}).cells(["rx_bps"]) == ["9876.5"]
 
 
 def test_text_says_where_packets_were_dropped_and_what_became_of_messages(result: Result) -> None:

@@ -1,8 +1,10 @@
 """Results as a simulation would give them, made up: throughput, CPU time, latency, work."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 
 from simnet.scenario.core.effective import Effective
 from simnet.study.run.loss import Drops, Latency, Messages
@@ -11,6 +13,7 @@ from simnet.study.run.rows import CpuUse, FlowRates, PortRates
 from simnet.study.validate.changes import KnownChange
 from simnet.study.validate.document import Sort
 from simnet.study.validate.residuals import Residual
+from simnet.study.work import task
 
 CPUS = 10
 
@@ -54,6 +57,18 @@ def result(
         flows=(flow,),
         **more,
     )
+
+
+def replaced(monkeypatch: pytest.MonkeyPatch, machine: Callable[..., Result]) -> list[Effective]:
+    """Replace the simulation by made-up results; the list says what was asked for."""
+    asked: list[Effective] = []
+
+    def simulate(effective: Effective, **options: Any) -> Result:
+        asked.append(effective)
+        return machine(effective, **options)
+
+    monkeypatch.setattr(task, "simulate", simulate)
+    return asked
 
 
 def simulated(effective: Effective, **_options: Any) -> Result:

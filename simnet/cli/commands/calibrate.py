@@ -10,7 +10,13 @@ import click
 
 from simnet.cli.calibrate_host import calibrate_host
 from simnet.cli.completion import scenarios
-from simnet.cli.options import WholeNumber, jobs_option
+from simnet.cli.options import (
+    WholeNumber,
+    duration_option,
+    jobs_option,
+    json_option,
+    warm_up_option,
+)
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
@@ -56,8 +62,8 @@ _PART: Final = "one of several batches of simulations"
     multiple=True,
     help="Only this size behind means over message sizes; may be repeated.",
 )
-@click.option("--duration", metavar="TIME", help="Simulated time measured at every point.")
-@click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
+@duration_option("Simulated time measured at every point.")
+@warm_up_option
 @click.option("--seeds", type=WholeNumber(1, 1000), help="Runs a point, averaged.")
 @jobs_option
 @click.option("--profiles", is_flag=True, help="Follow each parameter over its range (slow).")
@@ -78,7 +84,7 @@ _PART: Final = "one of several batches of simulations"
 )
 @click.option("--write", is_flag=True, help="Write what was fitted into the models' files.")
 @out_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 def calibrate_command(  # noqa: PLR0913 (what the command has options for)
     scenario: str | None,
     against: tuple[str, ...],

@@ -10,11 +10,15 @@ from simnet.cli.options import (
     WholeNumber,
     apply_option,
     case_to_simulate,
+    duration_option,
     jobs_option,
+    json_option,
     scenario_argument,
+    scheduler_option,
     set_option,
     settings_of,
     tuning_option,
+    warm_up_option,
 )
 from simnet.cli.output import out_option, print_result, write_out
 
@@ -45,18 +49,12 @@ if TYPE_CHECKING:
 @apply_option
 @set_option
 @click.option("--seed", type=WholeNumber(0), help="First seed; all loads have the same ones.")
-@click.option(
-    "--duration", metavar="TIME", help="Simulated time of a run; what the limits need by default."
-)
-@click.option("--warm-up", metavar="TIME", help="Simulated time before measuring.")
+@duration_option("Simulated time of a run; what the limits need by default.")
+@warm_up_option
 @jobs_option
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
-)
+@scheduler_option
 @out_option("the limited quantities over the load")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @click.pass_context
 def capacity_command(
     context: click.Context,

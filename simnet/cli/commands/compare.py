@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import scenarios
-from simnet.cli.options import WholeNumber, jobs_option
+from simnet.cli.options import WholeNumber, jobs_option, json_option
 from simnet.cli.output import message, out_option, print_result, write_out
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "--update", is_flag=True, help="Keep the captures for simnet calibrate, beside the scenario."
 )
 @out_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @click.pass_context
 def compare_command(
     context: click.Context,

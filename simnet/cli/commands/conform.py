@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simnet.cli.options import json_option
 from simnet.cli.output import out_option, print_result, write_out
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     metavar="MODEL",
     help="Kernel model; by default of the version that a trace names, the latest for scripts.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was expected and sent as JSON.")
+@json_option("Print what was expected and sent as JSON.")
 @out_option()
 @click.pass_context
 def conform_command(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simnet.cli.options import jobs_option
+from simnet.cli.options import jobs_option, json_option
 from simnet.cli.output import REPORT, answer, card_option, out_option, write_card, write_out
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Show all findings in full.")
 @card_option
 @out_option(report=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 def diagnose_command(
     sources: tuple[str, ...],
     *,

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.options import effective, scenario_argument, scenario_options, settings_of
+from simnet.cli.options import (
+    effective,
+    json_option,
+    scenario_argument,
+    scenario_options,
+    settings_of,
+)
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Simulate again with each sort of part lifted by a quarter; print what is gained.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 def explain_command(
     scenario: str,
     assignments: tuple[str, ...],

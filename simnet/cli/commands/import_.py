@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from simnet.cli.options import json_option
 from simnet.cli.output import answer, message, table
 from simnet.cli.status import Status
 from simnet.errors import InputError
@@ -54,7 +55,7 @@ _LONGEST: Final = 60
     " host's twin, faults and all.",
 )
 @click.option("--out", metavar="FOLDER", help="Where to write; a new folder here by default.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON: what was read.")
+@json_option("Print JSON: what was read.")
 def import_command(
     source: tuple[str, ...],
     workload: str | None,

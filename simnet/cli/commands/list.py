@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from simnet.cli.options import json_option
 from simnet.cli.output import answer, table
 
 
@@ -18,7 +19,7 @@ from simnet.cli.output import answer, table
     type=click.Choice(["scenarios", "models", "knobs", "attributes"]),
     default=None,
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 def list_command(what: str | None, *, as_json: bool) -> None:
     """List scenarios with their tunings and models, or knobs.
 

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import format_names
-from simnet.cli.options import effective, scenario_argument, scenario_options, settings_of
+from simnet.cli.options import (
+    effective,
+    json_option,
+    scenario_argument,
+    scenario_options,
+    settings_of,
+)
 from simnet.cli.output import answer, message, out_option, write_out
 from simnet.errors import InputError
 
@@ -27,7 +33,7 @@ if TYPE_CHECKING:
     help="One or more of text, json, sar, mpstat, interrupts, vmstat, netperf, iperf, fio,"
     " fio-json, iostat, prometheus, compare; commas between.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@json_option("The same as --format json.")
 @click.option(
     "--capture", metavar="FILE", help="A listing of sar to compare with; implies --format compare."
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simnet.cli.completion import shown
-from simnet.cli.options import effective, scenario_options
+from simnet.cli.options import effective, json_option, scenario_options
 from simnet.cli.output import answer, message, table
 from simnet.cli.show_storage import storage_places
 from simnet.errors import InputError
@@ -28,7 +28,7 @@ _HEADING = ("name", "value", "state", "range", "source")
 @click.command("show")
 @click.argument("name", required=False, shell_complete=shown)
 @scenario_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @click.option("--schema", metavar="KIND", help="Print the JSON schema of a kind of file.")
 def show_command(
     name: str | None,

@@ -13,8 +13,10 @@ from simnet.cli.options import (
     WholeNumber,
     expect_workers,
     jobs_option,
+    json_option,
     run_options,
     scenario_argument,
+    scheduler_option,
     settings_of,
 )
 from simnet.cli.output import message, out_path, print_result
@@ -73,18 +75,14 @@ _SUFFIXES: Final = (".csv", ".parquet", ".json", ".png", ".svg", ".pdf")
     " more of the measure costs.",
 )
 @jobs_option
-@click.option(
-    "--scheduler",
-    metavar="ADDRESS",
-    help="Simulate on the workers of this Dask scheduler, as in tcp://host:8786.",
-)
+@scheduler_option
 @click.option(
     "--into",
     metavar="FOLDER",
     help="Have the workers write a row a run into Parquet files there, for sweeps of any size.",
 )
 @click.option("--yes", is_flag=True, help="Don't ask before more than 10,000 simulations.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@json_option()
 @click.option(
     "--out",
     "files",

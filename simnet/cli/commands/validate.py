@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simnet.cli.options import WholeNumber, jobs_option
+from simnet.cli.options import WholeNumber, duration_option, jobs_option, json_option
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
 
@@ -17,17 +17,13 @@ if TYPE_CHECKING:
 
 @click.command("validate")
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
+@json_option("Print the rows as JSON.")
 @click.option(
     "--members",
     type=WholeNumber(0, 10000),
     help="Simulations behind the 95 % intervals; 0 for none.",
 )
-@click.option(
-    "--duration",
-    metavar="TIME",
-    help='Simulated time of a prediction, as in "2 s"; as long as needed by default.',
-)
+@duration_option('Simulated time of a prediction, as in "2 s"; as long as needed by default.')
 @click.option("--freeze", metavar="NAME", help="Keep the predictions as DATE-NAME.json.")
 @click.option("--stage", metavar="TEXT", help="With --freeze: what the model had been fitted to.")
 @click.option(

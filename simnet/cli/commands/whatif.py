@@ -12,6 +12,7 @@ from simnet.cli.options import (
     WholeNumber,
     case_to_simulate,
     jobs_option,
+    json_option,
     scenario_argument,
     scenario_options,
     settings_of,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     type=click.Choice(["text", "json", "markdown", "prometheus"]),
     help="How to print it; markdown is a card of each tuning.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@json_option("The same as --format json.")
 @click.pass_context
 def whatif_command(
     context: click.Context,

@@ -31,6 +31,7 @@ from simnet.files import read_text, write_text
 from simnet.study.validate.measurements import measurement
 from simnet.study.work.cases import Case, Draw, Member, Progress, simulate_all, uncertain
 from simnet.study.work.ensemble import latin_hypercube
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -239,11 +240,11 @@ def solved(workload: WorkloadDraw, result: Result) -> WorkloadDraw:
     values[_PAUSE] = min(max(pause, _LEAST_PAUSE), _MOST_PAUSE)
     core_s = sum(lpar.cores for lpar in result.lpars) * result.simulated_s / _PURR
     moved_mib = sum(job.read_bytes + job.written_bytes for job in result.jobs) / (1 << 20)
-    daemon_s = values[_DAEMON] / _PS_PER_S * moved_mib
+    daemon_s = values[_DAEMON] / PS_PER_S * moved_mib
     jobs_s = found["cpu_utilisation_percent"] / 100 * core_s - daemon_s
     busy_s = wanted["cpu_utilisation_percent"] / 100 * core_s * ratio["real_minutes"]
     left_s = busy_s - jobs_s * ratio["cpu_minutes"]
-    values[_DAEMON] = max(int(left_s / (moved_mib * data) * _PS_PER_S), 0)
+    values[_DAEMON] = max(int(left_s / (moved_mib * data) * PS_PER_S), 0)
     return WorkloadDraw(workload.seed, values)
 
 
@@ -252,7 +253,6 @@ _IO_SHARE: Final = 0.4
 # of a core, what one thread is
 _PURR: Final = 0.6
 _PERMILLE: Final = 1000
-_PS_PER_S: Final = 10**12
 
 
 def write(workloads: Sequence[WorkloadDraw], drawn: int, path: Path | None = None) -> Path:

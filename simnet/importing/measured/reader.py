@@ -31,36 +31,22 @@ Numbers: TypeAlias = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Reader:
-    """One format.
+    """One format."""
 
-    Attributes:
-        tool: what prints it, for messages.
-        knows: whether a text is of it.
-        read: its numbers; raises ValueError, saying what was expected.
-        counts: they are totals since the host started: two listings make rates.
-        named: a person named the metrics, so each must be one that a result has.
-    """
-
-    tool: str
-    knows: Callable[[str], bool]
-    read: Callable[[str], Numbers]
-    counts: bool = False
-    named: bool = False
+    tool: str  # what prints it, for messages
+    knows: Callable[[str], bool]  # whether a text is of it
+    read: Callable[[str], Numbers]  # its numbers; raises ValueError, saying what was expected
+    counts: bool = False  # they are totals since the host started: two listings make rates
+    named: bool = False  # a person named the metrics, so each must be one that a result has
 
 
 @dataclass(frozen=True)
 class Capture:
-    """The numbers of a file, or the rates between the counts of two.
+    """The numbers of a file, or the rates between the counts of two."""
 
-    Attributes:
-        source: name of the file.
-        reader: of its format.
-        numbers: by metric.
-    """
-
-    source: str
-    reader: Reader
-    numbers: Numbers
+    source: str  # name of the file
+    reader: Reader  # of its format
+    numbers: Numbers  # by metric
 
 
 @functools.cache

@@ -102,21 +102,14 @@ _CONFIGURED: Final = (
 
 @dataclass
 class Bond:
-    """A bond of a host.
+    """A bond of a host."""
 
-    Attributes:
-        name: of its interface.
-        source: the file that says most of it.
-        options: of the module, as `mode` and `miimon`, in the module's words.
-        slaves: its ports that it uses, in order.
-        idle: its other ports, each with why.
-    """
-
-    name: str
-    source: str
+    name: str  # of its interface
+    source: str  # the file that says most of it
+    # of the module, as `mode` and `miimon`, in the module's words
     options: dict[str, str] = field(default_factory=dict)
-    slaves: list[str] = field(default_factory=list)
-    idle: dict[str, str] = field(default_factory=dict)
+    slaves: list[str] = field(default_factory=list)  # its ports that it uses, in order
+    idle: dict[str, str] = field(default_factory=dict)  # its other ports, each with why
 
     def put(self, name: str, value: str) -> None:
         """Note an option, unless it is none of those that are read."""

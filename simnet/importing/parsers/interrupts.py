@@ -33,19 +33,12 @@ _VIRTIO: Final = re.compile(r"(virtio\d{1,4})-input\.(\d{1,4})")
 
 @dataclass(frozen=True)
 class QueueInterrupt:
-    """The interrupt of a receive queue.
+    """The interrupt of a receive queue."""
 
-    Attributes:
-        irq: its number.
-        cpus: that serve it; empty if nothing says it.
-        source: the file that says it.
-        served: how many there were.
-    """
-
-    irq: int
-    cpus: frozenset[int]
-    source: str
-    served: int = 0
+    irq: int  # its number
+    cpus: frozenset[int]  # that serve it; empty if nothing says it
+    source: str  # the file that says it
+    served: int = 0  # how many there were
 
 
 def interrupt_counts(text: str) -> dict[int, tuple[dict[int, int], str]]:

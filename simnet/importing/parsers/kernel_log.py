@@ -31,21 +31,13 @@ _MOST: Final = 200_000
 
 @dataclass
 class LoggedPort:
-    """What a log says of a port.
+    """What a log says of a port."""
 
-    Attributes:
-        name: its last.
-        driver: that logs of it.
-        slot: its PCI address; empty if it has none.
-        link_mbps: of its link when it last came up; 0 if the log does not say it.
-        line: of the log, from 1, where that stands, or the first of it.
-    """
-
-    name: str
-    driver: str
-    slot: str
-    link_mbps: int
-    line: int
+    name: str  # its last
+    driver: str  # that logs of it
+    slot: str  # its PCI address; empty if it has none
+    link_mbps: int  # of its link when it last came up; 0 if the log does not say it
+    line: int  # of the log, from 1, where that stands, or the first of it
 
 
 def logged_ports(text: str) -> Iterator[LoggedPort]:

@@ -27,17 +27,11 @@ _OLD_CODING_GT: Final = 5.0
 
 @dataclass(frozen=True)
 class Slot:
-    """A PCI Express link.
+    """A PCI Express link."""
 
-    Attributes:
-        bytes_per_s: what it carries each way, after its line code; 0 if it is not known.
-        node: NUMA node; None if it is not known.
-        source: the file.
-    """
-
-    bytes_per_s: int
-    node: int | None
-    source: str
+    bytes_per_s: int  # what it carries each way, after its line code; 0 if it is not known
+    node: int | None  # NUMA node; None if it is not known
+    source: str  # the file
 
 
 def slot_of(evidence: Evidence, nic: ReadNic) -> Slot | None:

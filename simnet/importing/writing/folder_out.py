@@ -73,29 +73,19 @@ _STATES: Final = {"measured": "read", "datasheet": "looked up"}
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import makes of a host.
+    """What an import makes of a host."""
 
-    Attributes:
-        host: as it was read.
-        drafts: the models, by file name.
-        scenario: text of the scenario, without its tuning.
-        tuning: the host's settings.
-        notes: one line each: what is assumed of the whole, what was left out.
-        load: the file that shows what the host carries; empty where streams are assumed, or nothing
-            can be simulated.
-        role: what the host is, where it is no end of streams: `a router`; empty elsewhere.
-        leftover: what was understood and has no part in the scenario.
-        unexplained: what hurts the host and its load may not do, by the knob that would help.
-    """
-
-    host: ReadHost
-    drafts: dict[str, Draft]
-    scenario: str
-    tuning: Tuning
-    notes: tuple[str, ...]
+    host: ReadHost  # as it was read
+    drafts: dict[str, Draft]  # the models, by file name
+    scenario: str  # text of the scenario, without its tuning
+    tuning: Tuning  # the host's settings
+    notes: tuple[str, ...]  # one line each: what is assumed of the whole, what was left out
+    # the file that shows what the host carries; empty where streams are assumed, or nothing
+    # can be simulated
     load: str = ""
-    role: str = ""
-    leftover: tuple[Unused, ...] = ()
+    role: str = ""  # what the host is, where it is no end of streams: `a router`; empty elsewhere
+    leftover: tuple[Unused, ...] = ()  # what was understood and has no part in the scenario
+    # what hurts the host and its load may not do, by the knob that would help
     unexplained: Mapping[str, str] = field(default_factory=dict)
 
     @property

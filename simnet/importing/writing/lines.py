@@ -31,15 +31,10 @@ _ASSUMED: Final = "no file says it: a CPU of the port's node for each queue"
 
 @dataclass(frozen=True)
 class PortLines:
-    """The interrupts of a port.
+    """The interrupts of a port."""
 
-    Attributes:
-        numbers: of each queue that the model is to have.
-        queues: that are in use.
-    """
-
-    numbers: tuple[int, ...]
-    queues: int
+    numbers: tuple[int, ...]  # of each queue that the model is to have
+    queues: int  # that are in use
 
     @property
     def most(self) -> int:

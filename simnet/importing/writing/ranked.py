@@ -33,15 +33,10 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True)
 class Note:
-    """A line for people.
+    """A line for people."""
 
-    Attributes:
-        text: of it.
-        rank: what it is about.
-    """
-
-    text: str
-    rank: Rank = Rank.OTHER
+    text: str  # of it
+    rank: Rank = Rank.OTHER  # what it is about
 
 
 def ranked(notes: Iterable[Note]) -> tuple[str, ...]:

@@ -27,15 +27,10 @@ _RULE_OF_NFT: Final = assumed(
 
 @dataclass(frozen=True)
 class Way:
-    """The way of packets through a host.
+    """The way of packets through a host."""
 
-    Attributes:
-        coming: rates of the port by which more of them come.
-        leaving: of that by which these leave; the same where a host has one port.
-    """
-
-    coming: Rates
-    leaving: Rates
+    coming: Rates  # rates of the port by which more of them come
+    leaving: Rates  # of that by which these leave; the same where a host has one port
 
     @property
     def back(self) -> int:

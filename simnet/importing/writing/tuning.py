@@ -39,19 +39,12 @@ _QUEUE: Final = re.compile(r"(?<=-)\d+(?=/)")
 
 @dataclass(frozen=True)
 class Unused:
-    """What was read and is not used.
+    """What was read and is not used."""
 
-    Attributes:
-        name: of the setting, or the key of a model.
-        value: as read.
-        source: the file.
-        why: one line.
-    """
-
-    name: str
-    value: str
-    source: str
-    why: str
+    name: str  # of the setting, or the key of a model
+    value: str  # as read
+    source: str  # the file
+    why: str  # one line
 
 
 @dataclass

@@ -39,23 +39,14 @@ _ASSUMED_QPS: Final = 100_000
 
 @dataclass(frozen=True)
 class Load:
-    """A workload.
+    """A workload."""
 
-    Attributes:
-        text: tables of the scenario's file.
-        test: of the workload.
-        switch_bps: rate that the switch lets pass; 0 for no limit.
-        source: the file that shows the load; empty where it is assumed.
-        notes: how it was derived, a line each.
-        role: what the host is called and why, where it is no end of streams.
-    """
-
-    text: str
-    test: str = ""
-    switch_bps: int = 0
-    source: str = ""
-    notes: tuple[Note, ...] = ()
-    role: Role | None = None
+    text: str  # tables of the scenario's file
+    test: str = ""  # of the workload
+    switch_bps: int = 0  # rate that the switch lets pass; 0 for no limit
+    source: str = ""  # the file that shows the load; empty where it is assumed
+    notes: tuple[Note, ...] = ()  # how it was derived, a line each
+    role: Role | None = None  # what the host is called and why, where it is no end of streams
 
     @property
     def called(self) -> str:
@@ -65,17 +56,11 @@ class Load:
 
 @dataclass(frozen=True)
 class _Place:
-    """What a workload has to know of the host's model.
+    """What a workload has to know of the host's model."""
 
-    Attributes:
-        nodes: whose ports carry traffic.
-        cpus: of the node of the first port.
-        queues: of that port.
-    """
-
-    nodes: int
-    cpus: frozenset[int]
-    queues: int
+    nodes: int  # whose ports carry traffic
+    cpus: frozenset[int]  # of the node of the first port
+    queues: int  # of that port
 
 
 def put_first(host: ReadHost, nics: Sequence[ReadNic]) -> tuple[list[ReadNic], tuple[str, ...]]:

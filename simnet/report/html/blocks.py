@@ -134,22 +134,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Part:
-    """The answer to one question.
+    """The answer to one question."""
 
-    Attributes:
-        question: what was asked.
-        verdicts: the answer.
-        sections: all that stands behind it.
-        nature: what kind of knowledge it is.
-        of: the machine and its load, a line each.
-        first: what stands on the first screen, with the answer.
-        foot: how much was done for it, and its fingerprint.
-    """
-
-    question: str
-    verdicts: Sequence[Verdict]
-    sections: Sequence[Section]
-    nature: str = "a prediction by simulation"
-    of: Sequence[str] = ()
-    first: Sequence[Block] = ()
-    foot: str = ""
+    question: str  # what was asked
+    verdicts: Sequence[Verdict]  # the answer
+    sections: Sequence[Section]  # all that stands behind it
+    nature: str = "a prediction by simulation"  # what kind of knowledge it is
+    of: Sequence[str] = ()  # the machine and its load, a line each
+    first: Sequence[Block] = ()  # what stands on the first screen, with the answer
+    foot: str = ""  # how much was done for it, and its fingerprint

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import few
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
-from simnet.study.run.duration_text import in_unit
+from simnet.study.run.duration_text import in_unit, time_text
 from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
+from simnet.study.run.measures import rate_text
+from simnet.study.run.rows import CpuUse, FlowRates
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
@@ -34,6 +36,8 @@ _STAGES: Final = {
     "peer cpu": "CPU of a peer",
 }
 _PERCENT: Final = 100
+_SHARES: Final = ("user", "system", "softirq", "irq")
+_RATES: Final = ("goodput_bps", "transactions_per_s")
 
 
 def cpu_section(name: str, results: Mapping[str, Result]) -> Section:
@@ -52,15 +56,12 @@ def cpu_section(name: str, results: Mapping[str, Result]) -> Section:
             picture(f"{name}-cpus", lambda: cpu_heat(results), caption, "; ".join(sentences))
         )
     rows = [
-        (
-            case, str(cpu.id), str(cpu.node), f"{cpu.busy:.1f}", f"{cpu.user:.1f}",
-            f"{cpu.system:.1f}", f"{cpu.softirq:.1f}", f"{cpu.irq:.1f}",
-        )
+        (case, str(cpu.id), str(cpu.node), f"{cpu.busy:.2f}", *cpu.cells(_SHARES))
         for case, result in results.items()
         for cpu in result.cpus
         if cpu.busy >= 1
-    ]  # fmt: skip
-    heading = ("case", "CPU", "node", "busy %", "user", "system", "softirq", "irq")
+    ]
+    heading = ("case", "CPU", "node", "%busy", *CpuUse.headings(_SHARES))
     caption = "CPUs that are at least 1 % busy"
     blocks.append(Table(caption, heading, tuple(rows), folded=True))
     return Section("What each CPU does", blocks)
@@ -174,7 +175,7 @@ def time_section(name: str, found: Mapping[str, Timeline | None]) -> list[Sectio
         return []
     caption = "Payload, CPUs and queues over the measured time"
     said = "; ".join(
-        f"{case}: {min(one.bits_per_s) / 1e6:,.0f} to {max(one.bits_per_s) / 1e6:,.0f} Mbit/s"
+        f"{case}: {rate_text(min(one.bits_per_s))} to {rate_text(max(one.bits_per_s))}"
         for case, one in noted.items()
     )
     drawn = picture(f"{name}-time", lambda: over_time(noted), caption, said)
@@ -221,16 +222,15 @@ def quantiles_section(results: Mapping[str, Result]) -> Section:
     unit, scale = in_unit(flow.latency_us.p999 for flow in flows)
     rows = [
         (
-            flow.name, case, f"{flow.goodput_bps / 1e6:,.1f}",
-            "-" if flow.transactions_per_s is None else f"{flow.transactions_per_s:,.0f}",
-            flow.latency_us.kind, *_quantiles(flow.latency_us, scale),
+            *(flow.name, case, *flow.cells(_RATES, ","), flow.latency_us.kind),
+            *_quantiles(flow.latency_us, scale),
         )
         for case, result in results.items()
         for flow in result.flows
-    ]  # fmt: skip
+    ]
     totals = [(case, _total(result)) for case, result in results.items()]
     heading = (
-        *("flow", "case", "Mbit/s", "transactions/s", "latency"),
+        *("flow", "case", *FlowRates.headings(_RATES), "latency"),
         *(f"{share} {unit}" for share in ("p50", "p99", "p99.9")),
     )
     caption = "Flows, and the quantiles of their latencies"
@@ -240,7 +240,7 @@ def quantiles_section(results: Mapping[str, Result]) -> Section:
 
 def _total(result: Result) -> str:
     late = result.messages.latency_us if result.messages else None
-    shown = f"{result.throughput_bps / 1e6:,.1f} Mbit/s, CPUs {result.cpu_busy_percent:.2f} % busy"
+    shown = f"{rate_text(result.throughput_bps, 1)}, CPUs {result.cpu_busy_percent:.2f} % busy"
     if late:
         unit, scale = in_unit((late.p50, late.p99, late.p999))
         p50, p99, p999 = (f"{one} {unit}" for one in _quantiles(late, scale))
@@ -248,8 +248,6 @@ def _total(result: Result) -> str:
     return shown
 
 
-def _quantiles(late: Latency, scale: float) -> tuple[str, str, str]:
+def _quantiles(late: Latency, scale: float) -> tuple[str, ...]:
     """In us times a scale."""
-    found = (late.p50, late.p99, late.p999)
-    shown = ["-" if us is None else f"{us * scale:,.1f}" for us in found]
-    return shown[0], shown[1], shown[2]
+    return tuple(time_text(us, scale, ",.1f") for us in (late.p50, late.p99, late.p999))

@@ -21,31 +21,19 @@ _END: Final = "END"
 
 @dataclass(frozen=True)
 class Parts:
-    """What is typed on one machine.
+    """What is typed on one machine."""
 
-    Attributes:
-        where: the machine.
-        sysctls: names with values, in their order.
-        apply: all else that is typed.
-        undo: undoes that.
-        undo_sysctls: commands that set sysctls to what they were.
-        keep: makes `apply` survive a reboot.
-        drop: undoes that.
-        at_start: commands of `keep` that beside a script of one's own are still needed.
-        at_stop: undoes that.
-        cut_off: a session may be cut off by it.
-    """
-
-    where: str
-    sysctls: dict[str, str]
-    apply: tuple[str, ...]
-    undo: tuple[str, ...]
-    undo_sysctls: tuple[str, ...]
-    keep: tuple[str, ...]
-    drop: tuple[str, ...]
+    where: str  # the machine
+    sysctls: dict[str, str]  # names with values, in their order
+    apply: tuple[str, ...]  # all else that is typed
+    undo: tuple[str, ...]  # undoes that
+    undo_sysctls: tuple[str, ...]  # commands that set sysctls to what they were
+    keep: tuple[str, ...]  # makes `apply` survive a reboot
+    drop: tuple[str, ...]  # undoes that
+    # commands of `keep` that beside a script of one's own are still needed
     at_start: tuple[str, ...]
-    at_stop: tuple[str, ...]
-    cut_off: bool
+    at_stop: tuple[str, ...]  # undoes that
+    cut_off: bool  # a session may be cut off by it
 
 
 def parts_of(commands: Commands) -> Parts:

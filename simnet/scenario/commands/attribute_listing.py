@@ -25,21 +25,14 @@ _LONGEST_SHOWN: Final = 40
 
 @dataclass(frozen=True)
 class Attribute:
-    """One line of a listing.
+    """One line of a listing."""
 
-    Attributes:
-        name: as printed.
-        value: as printed; empty where the listing has none.
-        line: in the file, counted from 1.
-        nodes: where the listing has sections, names of the nodes that it is for; empty for all.
-        repeats: an earlier line for the same nodes says the same.
-    """
-
-    name: str
-    value: str
-    line: int
+    name: str  # as printed
+    value: str  # as printed; empty where the listing has none
+    line: int  # in the file, counted from 1
+    # where the listing has sections, names of the nodes that it is for; empty for all
     nodes: str = ""
-    repeats: bool = False
+    repeats: bool = False  # an earlier line for the same nodes says the same
 
     def belongs_to(self, nodes: str) -> bool:
         """Whether it is said of a node or node class; of an empty one, whether it holds of all."""
@@ -48,30 +41,19 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Listed:
-    """A command that prints attributes, one a line, and what of them can be set.
+    """A command that prints attributes, one a line, and what of them can be set."""
 
-    Attributes:
-        command: in short.
-        title: as typed.
-        typed: pattern of the command line above its listing; ``device`` is what it is of.
-        line: pattern of an attribute, its ``name`` and ``value``.
-        form: what messages say that a line is.
-        known: unit and meaning by name.
-        knob: name of the knob of an attribute, which stands for ``{}``.
-        target: the hosts that a listing is for, see `simnet.scenario.commands.captured.Target`.
-        system: operating system that has it; empty for any.
-        suffix: what the name of the knob has at its end where an attribute is one of other nodes.
-    """
-
-    command: str
-    title: str
-    typed: str
-    line: re.Pattern[str]
-    form: str
-    known: Mapping[str, tuple[str, str]]
-    knob: str
+    command: str  # in short
+    title: str  # as typed
+    typed: str  # pattern of the command line above its listing; ``device`` is what it is of
+    line: re.Pattern[str]  # pattern of an attribute, its ``name`` and ``value``
+    form: str  # what messages say that a line is
+    known: Mapping[str, tuple[str, str]]  # unit and meaning by name
+    knob: str  # name of the knob of an attribute, which stands for ``{}``
+    # the hosts that a listing is for, see `simnet.scenario.commands.captured.Target`
     target: Callable[..., Any]
-    system: str = ""
+    system: str = ""  # operating system that has it; empty for any
+    # what the name of the knob has at its end where an attribute is one of other nodes
     suffix: str = ""
 
     def begins(self, line: str) -> bool:
@@ -93,19 +75,12 @@ def listed_commands() -> tuple[Listed, ...]:
 
 @dataclass(frozen=True)
 class Listing:
-    """What a command printed.
+    """What a command printed."""
 
-    Attributes:
-        file: as shown in messages.
-        listed: which command.
-        device: what it is of, as an adapter; empty where the listing does not say.
-        attributes: in the file's order.
-    """
-
-    file: str
-    listed: Listed
-    device: str
-    attributes: tuple[Attribute, ...]
+    file: str  # as shown in messages
+    listed: Listed  # which command
+    device: str  # what it is of, as an adapter; empty where the listing does not say
+    attributes: tuple[Attribute, ...]  # in the file's order
 
     @property
     def command(self) -> str:

@@ -31,49 +31,30 @@ _SYSTEMS: Final = {"linux": "Linux", "aix": "AIX"}
 
 @dataclass(frozen=True)
 class CapturedAttribute:
-    """One attribute of a listing, and what became of it.
+    """One attribute of a listing, and what became of it."""
 
-    Attributes:
-        file: where it was printed.
-        line: there.
-        command: that printed it.
-        nodes: where the listing has sections, the nodes that it is for; empty for all.
-        name: as printed.
-        value: as printed.
-        unit: of the value; empty for none, or where it is not known.
-        meaning: one line; empty where it is not known.
-        state: `modelled`: it is set. `not modelled`: known, and no simulation depends on it.
-            `unknown`: simnet has never heard of it. `elsewhere`: it is for other nodes.
-        settings: names that `--set` would take, of what it sets.
-        note: caveat; empty when there is none.
-    """
-
-    file: str
-    line: int
-    command: str
-    nodes: str
-    name: str
-    value: str
-    unit: str
-    meaning: str
+    file: str  # where it was printed
+    line: int  # there
+    command: str  # that printed it
+    nodes: str  # where the listing has sections, the nodes that it is for; empty for all
+    name: str  # as printed
+    value: str  # as printed
+    unit: str  # of the value; empty for none, or where it is not known
+    meaning: str  # one line; empty where it is not known
+    # `modelled`: it is set. `not modelled`: known, and no simulation depends on it.
+    # `unknown`: simnet has never heard of it. `elsewhere`: it is for other nodes.
     state: State
-    settings: tuple[str, ...] = ()
-    note: str = ""
+    settings: tuple[str, ...] = ()  # names that `--set` would take, of what it sets
+    note: str = ""  # caveat; empty when there is none
 
 
 @dataclass(frozen=True)
 class Captured:
-    """What some files set.
+    """What some files set."""
 
-    Attributes:
-        attributes: all, in the order of the files.
-        entries: what is set, in the order in which it applies.
-        remarks: one line a file.
-    """
-
-    attributes: tuple[CapturedAttribute, ...]
-    entries: tuple[Entry, ...]
-    remarks: tuple[str, ...]
+    attributes: tuple[CapturedAttribute, ...]  # all, in the order of the files
+    entries: tuple[Entry, ...]  # what is set, in the order in which it applies
+    remarks: tuple[str, ...]  # one line a file
 
 
 def attributes() -> Iterator[tuple[str, str, str, str, Knob | None]]:

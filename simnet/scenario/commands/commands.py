@@ -40,44 +40,26 @@ _FILE: Final = ".toml"
 
 @dataclass(frozen=True)
 class Commands:
-    """Shell lines for one machine, or for each of several that are alike.
+    """Shell lines for one machine, or for each of several that are alike."""
 
-    Attributes:
-        where: the machine.
-        apply: sets the tuning.
-        undo: restores what was before.
-        keep: makes it survive a reboot.
-        drop: undoes that.
-    """
-
-    where: str
-    apply: tuple[str, ...]
-    undo: tuple[str, ...]
-    keep: tuple[str, ...]
-    drop: tuple[str, ...]
+    where: str  # the machine
+    apply: tuple[str, ...]  # sets the tuning
+    undo: tuple[str, ...]  # restores what was before
+    keep: tuple[str, ...]  # makes it survive a reboot
+    drop: tuple[str, ...]  # undoes that
 
 
 @dataclass(frozen=True)
 class ChangedKnob:
-    """A knob that a tuning sets.
+    """A knob that a tuning sets."""
 
-    Attributes:
-        name: as typed.
-        knob: which it is.
-        parts: port or interrupt in its name.
-        value: what it is set to.
-        before: what it was; empty where that is not known.
-        modelled: whether a simulation depends on it.
-        unknown: why nobody knows what it does here; empty where that is known.
-    """
-
-    name: str
-    knob: Knob
-    parts: dict[str, str]
-    value: str
-    before: str
-    modelled: bool
-    unknown: str = ""
+    name: str  # as typed
+    knob: Knob  # which it is
+    parts: dict[str, str]  # port or interrupt in its name
+    value: str  # what it is set to
+    before: str  # what it was; empty where that is not known
+    modelled: bool  # whether a simulation depends on it
+    unknown: str = ""  # why nobody knows what it does here; empty where that is known
 
     @property
     def on_peers(self) -> bool:

@@ -86,42 +86,25 @@ WantedBy=multi-user.target"""
 
 @dataclass(frozen=True)
 class Distribution:
-    """Commands and files of one distribution.
+    """Commands and files of one distribution."""
 
-    Attributes:
-        irqbalance: command with ``{verb}`` (start, stop) for the daemon that places interrupts.
-        at_boot: command with ``{state}``: whether that daemon starts at boot.
-        states: the words for on and off there.
-        sysctl_file: settings of sysctls at boot.
-        sysctl_boot: command that lets the file be read at boot; empty where it always is.
-        modprobe_file: options of modules.
-        script: where a script of one's own lies.
-        enable: commands that run it at boot.
-        disable: commands that undo that.
-        own_files: whether ``sysctl_file`` and ``modprobe_file`` are ours alone.
-        form: of that script, with ``{start}`` and ``{stop}``.
-        unit: unit file of systemd; empty without systemd.
-        today: it comes with ip(8), and not with ifconfig(8).
-        network: what configures ports there, see `simnet.scenario.commands.network_files`; empty
-            where that keeps nothing here.
-        keeps_ethtool: whether that keeps what ethtool sets, too.
-    """
-
-    irqbalance: str
-    at_boot: str
-    sysctl_file: str
-    modprobe_file: str
-    enable: str
-    disable: str
-    states: tuple[str, str] = ("on", "off")
-    sysctl_boot: str = ""
-    script: str = f"/etc/init.d/{OWN_NAME}"
-    own_files: bool = False
-    form: str = _INIT_SCRIPT
-    unit: str = ""
-    today: bool = False
+    irqbalance: str  # command with ``{verb}`` (start, stop) for the daemon that places interrupts
+    at_boot: str  # command with ``{state}``: whether that daemon starts at boot
+    sysctl_file: str  # settings of sysctls at boot
+    modprobe_file: str  # options of modules
+    enable: str  # commands that run it at boot
+    disable: str  # commands that undo that
+    states: tuple[str, str] = ("on", "off")  # the words for on and off there
+    sysctl_boot: str = ""  # command that lets the file be read at boot; empty where it always is
+    script: str = f"/etc/init.d/{OWN_NAME}"  # where a script of one's own lies
+    own_files: bool = False  # whether ``sysctl_file`` and ``modprobe_file`` are ours alone
+    form: str = _INIT_SCRIPT  # of that script, with ``{start}`` and ``{stop}``
+    unit: str = ""  # unit file of systemd; empty without systemd
+    today: bool = False  # it comes with ip(8), and not with ifconfig(8)
+    # what configures ports there, see `simnet.scenario.commands.network_files`; empty where
+    # that keeps nothing here
     network: str = ""
-    keeps_ethtool: bool = False
+    keeps_ethtool: bool = False  # whether that keeps what ethtool sets, too
 
     def keep_lines(self, file: str, lines: Sequence[str]) -> list[str]:
         """Return the commands that add lines to a configuration file."""

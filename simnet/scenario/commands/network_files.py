@@ -28,18 +28,12 @@ _IFCFG_OF_WICKED: Final = "/etc/sysconfig/network/ifcfg"
 
 @dataclass(frozen=True)
 class PortSetting:
-    """A setting of a port.
-
-    Attributes:
-        knob: name of the knob, with `{port}`.
-        value: what it is set to.
-        before: what it was; empty where that is not known.
-    """
+    """A setting of a port."""
 
     port: str
-    knob: str
-    value: str
-    before: str
+    knob: str  # name of the knob, with `{port}`
+    value: str  # what it is set to
+    before: str  # what it was; empty where that is not known
 
 
 def keeps(style: Distribution, knob: str) -> bool:

@@ -9,22 +9,12 @@ CUT_OFF: Final = "is cut off, so type this at the console"
 
 @dataclass(frozen=True)
 class Together:
-    """Shell lines of the system under test, beside those of single knobs.
+    """Shell lines of the system under test, beside those of single knobs."""
 
-    Attributes:
-        first: before everything else.
-        first_undo: undoes that, after everything else.
-        last: after everything else.
-        last_undo: undoes that, before everything else.
-        options: lines of the file with modules' options.
-        keep: what else makes it survive a reboot.
-        drop: undoes that.
-    """
-
-    first: tuple[str, ...] = ()
-    first_undo: tuple[str, ...] = ()
-    last: tuple[str, ...] = ()
-    last_undo: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()  # before everything else
+    first_undo: tuple[str, ...] = ()  # undoes that, after everything else
+    last: tuple[str, ...] = ()  # after everything else
+    last_undo: tuple[str, ...] = ()  # undoes that, before everything else
+    options: tuple[str, ...] = ()  # lines of the file with modules' options
+    keep: tuple[str, ...] = ()  # what else makes it survive a reboot
+    drop: tuple[str, ...] = ()  # undoes that

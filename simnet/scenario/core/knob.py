@@ -85,13 +85,9 @@ class CpuMask(Spec):
 
 @dataclass(frozen=True)
 class CpuList(Spec):
-    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``.
+    """A set of CPUs as a list of numbers and ranges, as in ``0,8-11``."""
 
-    Attributes:
-        all_if_none: none stands for all.
-    """
-
-    all_if_none: bool = False
+    all_if_none: bool = False  # none stands for all
 
     def parse(self, raw: Any) -> Value:
         """Return the CPUs of the list, ascending; see :meth:`Spec.parse`."""
@@ -146,29 +142,17 @@ class ModelName(Spec):
 
 @dataclass(frozen=True)
 class AppliedKnob:
-    """A knob as set in a scenario or on the command line.
+    """A knob as set in a scenario or on the command line."""
 
-    Attributes:
-        name: as typed.
-        value: the value that is set.
-        before: the value without it.
-        apply: command that sets it on the machine.
-        undo: command that restores ``before``.
-        modelled: False when the model ignores it.
-        note: caveat; empty when there is none.
-        source: file and line, or ``--set``.
-        unknown: why nobody knows what it does here; empty where that is known.
-    """
-
-    name: str
-    value: str
-    before: str
-    apply: str
-    undo: str
-    modelled: bool
-    note: str
-    source: str
-    unknown: str = ""
+    name: str  # as typed
+    value: str  # the value that is set
+    before: str  # the value without it
+    apply: str  # command that sets it on the machine
+    undo: str  # command that restores ``before``
+    modelled: bool  # False when the model ignores it
+    note: str  # caveat; empty when there is none
+    source: str  # file and line, or ``--set``
+    unknown: str = ""  # why nobody knows what it does here; empty where that is known
 
 
 @dataclass(frozen=True)

@@ -90,13 +90,9 @@ class _Table(BaseModel):
 
 @dataclass(frozen=True)
 class Spec:
-    """What a key takes.
+    """What a key takes."""
 
-    Attributes:
-        doc: one line for people: what the value is.
-    """
-
-    doc: str
+    doc: str  # one line for people: what the value is
 
     @property
     def when_missing(self) -> str:

@@ -19,21 +19,13 @@ _MOST_DIGITS: Final = 18
 
 @dataclass(frozen=True)
 class Quantity(Spec):
-    """A number with a unit, or several.
+    """A number with a unit, or several."""
 
-    Attributes:
-        kind: key of :data:`simnet.scenario.core.units.KINDS`.
-        low: smallest legal value, with unit.
-        high: largest legal value, with unit.
-        length: how many numbers; 0 for one number that is not a list, `ANY` for one or more.
-        fits: whether it and others fit each other or do not: it is not varied by itself.
-    """
-
-    kind: str = "count"
-    low: str = "0"
-    high: str = "0"
-    length: int = 0
-    fits: bool = False
+    kind: str = "count"  # key of :data:`simnet.scenario.core.units.KINDS`
+    low: str = "0"  # smallest legal value, with unit
+    high: str = "0"  # largest legal value, with unit
+    length: int = 0  # how many numbers; 0 for one number that is not a list, `ANY` for one or more
+    fits: bool = False  # whether it and others fit each other or do not: it is not varied by itself
 
     @property
     def quantity_kind(self) -> Kind:
@@ -145,13 +137,9 @@ class Flag(Spec):
 
 @dataclass(frozen=True)
 class Feature(Flag):
-    """Whether a kernel has something: on or off; left out where its model does not say.
+    """Whether a kernel has something: on or off; left out where its model does not say."""
 
-    Attributes:
-        since: first upstream version of Linux that has it.
-    """
-
-    since: str = ""
+    since: str = ""  # first upstream version of Linux that has it
 
     @property
     def when_missing(self) -> str:

@@ -61,19 +61,12 @@ def _none(*_: object, **_more: object) -> tuple[()]:
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """One kind of model.
+    """One kind of model."""
 
-    Attributes:
-        kind: what its files say that they are.
-        folder: where they lie, below the folder of models.
-        section: what a model consists of.
-        order: where the kind stands among all.
-    """
-
-    kind: str
-    folder: str
-    section: type[Section]
-    order: int = 1000
+    kind: str  # what its files say that they are
+    folder: str  # where they lie, below the folder of models
+    section: type[Section]  # what a model consists of
+    order: int = 1000  # where the kind stands among all
 
 
 @dataclass(frozen=True)
@@ -82,38 +75,24 @@ class Part:
 
     It is a table of the scenario's file, a model whose name stands there or in the model of another
     part, or neither, where other code puts it in.
-
-    Attributes:
-        place: where it is in the tree of values.
-        section: what it consists of.
-        key: its key in the file: a table, or in ``[system]`` the name of its model.
-        doc: what the file's schema says of that key.
-        kind: the kind of model that is named; empty for a table.
-        named_by: place of the part whose model names this one, in place of ``[system]``.
-        several: there are several such tables, each with a name of its own.
-        early: it is listed before the workload.
-        always: it is there with its defaults where the file has no such table.
-        absent: what a message says of its knobs where it is not there.
-        prefix: what its values' names begin with in settings; the place if empty.
-        form: of a table, its form in a file where that has more than the section's values.
-        beside: values that stand beside it, which no file has: by name, type and default.
-        order: where it stands among all.
     """
 
-    place: str
-    section: type[Section]
-    key: str = ""
-    doc: str = ""
-    kind: str = ""
-    named_by: str = ""
-    several: bool = False
-    early: bool = False
-    always: bool = False
-    absent: str = ""
-    prefix: str = ""
+    place: str  # where it is in the tree of values
+    section: type[Section]  # what it consists of
+    key: str = ""  # its key in the file: a table, or in ``[system]`` the name of its model
+    doc: str = ""  # what the file's schema says of that key
+    kind: str = ""  # the kind of model that is named; empty for a table
+    named_by: str = ""  # place of the part whose model names this one, in place of ``[system]``
+    several: bool = False  # there are several such tables, each with a name of its own
+    early: bool = False  # it is listed before the workload
+    always: bool = False  # it is there with its defaults where the file has no such table
+    absent: str = ""  # what a message says of its knobs where it is not there
+    prefix: str = ""  # what its values' names begin with in settings; the place if empty
+    # of a table, its form in a file where that has more than the section's values
     form: Callable[[], Any] = _pass
+    # values that stand beside it, which no file has: by name, type and default
     beside: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
-    order: int = 1000
+    order: int = 1000  # where it stands among all
 
 
 @dataclass(frozen=True)
@@ -186,25 +165,16 @@ class Setup:
 
 @dataclass(frozen=True)
 class Exchange:
-    """What crosses a network between ports of the host and those of its peers, by flows.
+    """What crosses a network between ports of the host and those of its peers, by flows."""
 
-    Attributes:
-        tests: what ``[workload] test`` may be.
-        doc: what the file's schema says of them.
-        types: what ``[workload] type`` may be then.
-        load: what kind of load it is, see `Setup`.
-        asks: one end sends requests, and waits for responses.
-        whole: why both ends have to be whole machines; empty where a peer may be a mere end.
-        connect: makes the sockets and processes of a flow between two machines, if they are not
-            those of TCP; see `simnet.scenario.parts.network.streams`.
-    """
-
-    tests: tuple[str, ...]
-    doc: str = ""
-    types: tuple[str, ...] = ()
-    load: str = "bulk"
-    asks: bool = False
-    whole: str = ""
+    tests: tuple[str, ...]  # what ``[workload] test`` may be
+    doc: str = ""  # what the file's schema says of them
+    types: tuple[str, ...] = ()  # what ``[workload] type`` may be then
+    load: str = "bulk"  # what kind of load it is, see `Setup`
+    asks: bool = False  # one end sends requests, and waits for responses
+    whole: str = ""  # why both ends have to be whole machines; empty where a peer may be a mere end
+    # makes the sockets and processes of a flow between two machines, if they are not those of
+    # TCP; see `simnet.scenario.parts.network.streams`
     connect: Callable[..., Any] | None = None
 
 
@@ -226,39 +196,23 @@ class Way:
 
 @dataclass(frozen=True)
 class Measure:
-    """A number of a result that runs are compared by, declared once for every view.
+    """A number of a result that runs are compared by, declared once for every view."""
 
-    Attributes:
-        label: what it is, with the unit that it is shown in.
-        heading: the same for a column, short.
-        of: its value of a result; None where that has none.
-        scale: shown units in one of its own.
-        digits: decimals that are shown.
-        largest: whether more of it is better.
-        listed: a table of runs has it, whatever they are compared by.
-        metric: what verdicts, limits and effects call it; empty where they do not know it.
-        kind: of the quantity, of those that a what-if shows: what predictions of it are like.
-        unit: of its values; of the known metrics only.
-        offset: what is added to both sides of a change, as of what is often nothing.
-        changes: a what-if shows its change.
-        most: what it can be at most, and that as text.
-        goal: what ``--goal`` calls it; empty where nobody tunes for it alone.
-    """
-
-    label: str
-    heading: str
-    of: Callable[[Any], float | None]
-    scale: float = 1.0
-    digits: int = 0
-    largest: bool = False
-    listed: bool = False
-    metric: str = ""
+    label: str  # what it is, with the unit that it is shown in
+    heading: str  # the same for a column, short
+    of: Callable[[Any], float | None]  # its value of a result; None where that has none
+    scale: float = 1.0  # shown units in one of its own
+    digits: int = 0  # decimals that are shown
+    largest: bool = False  # whether more of it is better
+    listed: bool = False  # a table of runs has it, whatever they are compared by
+    metric: str = ""  # what verdicts, limits and effects call it; empty where they do not know it
+    # of the quantity, of those that a what-if shows: what predictions of it are like
     kind: str = ""
-    unit: str = ""
-    offset: float = 0.0
-    changes: bool = False
-    most: tuple[float, str] | None = None
-    goal: str = ""
+    unit: str = ""  # of its values; of the known metrics only
+    offset: float = 0.0  # what is added to both sides of a change, as of what is often nothing
+    changes: bool = False  # a what-if shows its change
+    most: tuple[float, str] | None = None  # what it can be at most, and that as text
+    goal: str = ""  # what ``--goal`` calls it; empty where nobody tunes for it alone
 
     @property
     def said(self) -> str:
@@ -277,51 +231,31 @@ class Measure:
 
 @dataclass(frozen=True)
 class Column:
-    """A field of the result, of counters that only some systems have.
+    """A field of the result, of counters that only some systems have."""
 
-    Attributes:
-        name: of the field.
-        form: its type.
-        doc: what the result's schema says of it.
-        value: of two snapshots of one system, what it is; the default where that has no such
-            counters.
-        default: the field's.
-        table: it is a table of rows, each with a name.
-        measures: numbers of it that runs are compared by, by name with unit.
-        order: where it stands among all.
-    """
-
-    name: str
-    form: Any
-    doc: str
+    name: str  # of the field
+    form: Any  # its type
+    doc: str  # what the result's schema says of it
+    # of two snapshots of one system, what it is; the default where that has no such counters
     value: Callable[..., Any]
-    default: Any = ()
-    table: bool = False
+    default: Any = ()  # the field's
+    table: bool = False  # it is a table of rows, each with a name
+    # numbers of it that runs are compared by, by name with unit
     measures: Mapping[str, Measure] = field(default_factory=dict)
-    order: int = 1000
+    order: int = 1000  # where it stands among all
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a system of so many objects takes before its first event, as measured.
+    """What a system of so many objects takes before its first event, as measured."""
 
-    Attributes:
-        place: of the value that says how many.
-        value: what that is.
-        count: how many objects there are.
-        noun: what they are.
-        each_bytes: memory of one.
-        each_ps: processor time to make one.
-        others: places of values that it is multiplied by.
-    """
-
-    place: Path
-    value: int
-    count: int
-    noun: str
-    each_bytes: int
-    each_ps: int
-    others: tuple[Path, ...] = ()
+    place: Path  # of the value that says how many
+    value: int  # what that is
+    count: int  # how many objects there are
+    noun: str  # what they are
+    each_bytes: int  # memory of one
+    each_ps: int  # processor time to make one
+    others: tuple[Path, ...] = ()  # places of values that it is multiplied by
 
 
 @dataclass(frozen=True)

@@ -161,23 +161,14 @@ def _walked(section: type[Section], path: Path) -> Iterator[tuple[Path, Spec]]:
 
 
 class Entry(NamedTuple):
-    """One setting as given.
+    """One setting as given."""
 
-    Attributes:
-        name: as typed, runs of blanks made one.
-        raw: the value as typed.
-        file: the scenario's file, or the option.
-        line: line in the file; None for an option.
-        source: a better provenance than file and line, where the scenario gives one.
-        state: how sure it is.
-    """
-
-    name: str
-    raw: Any
-    file: str
-    line: int | None = None
-    source: str = ""
-    state: State = "chosen"
+    name: str  # as typed, runs of blanks made one
+    raw: Any  # the value as typed
+    file: str  # the scenario's file, or the option
+    line: int | None = None  # line in the file; None for an option
+    source: str = ""  # a better provenance than file and line, where the scenario gives one
+    state: State = "chosen"  # how sure it is
 
     def error(self, message: str) -> InputError:
         """Return an error that names this setting."""

@@ -24,27 +24,16 @@ class UnitError(ValueError):
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of quantity.
+    """One kind of quantity."""
 
-    Attributes:
-        name: what a message calls it, for example ``"a time"``.
-        base: the base unit as shown to people, for example ``"ps"``.
-        suffix: what the attribute name of such a value ends with, for example ``"_ps"``.
-        unit: the base unit as it is written; empty for a plain number.
-        decimals: how many a displayed value may have before a smaller unit is taken.
-        scale: base units per one of ``unit`` (permille are thousandths of a plain number).
-        example: a text that parses.
-        shown: units in which values are displayed, largest first.
-    """
-
-    name: str
-    base: str
-    suffix: str
-    unit: str
-    example: str
-    shown: tuple[str, ...]
-    decimals: int = 3
-    scale: int = 1
+    name: str  # what a message calls it, for example ``"a time"``
+    base: str  # the base unit as shown to people, for example ``"ps"``
+    suffix: str  # what the attribute name of such a value ends with, for example ``"_ps"``
+    unit: str  # the base unit as it is written; empty for a plain number
+    example: str  # a text that parses
+    shown: tuple[str, ...]  # units in which values are displayed, largest first
+    decimals: int = 3  # how many a displayed value may have before a smaller unit is taken
+    scale: int = 1  # base units per one of ``unit`` (permille are thousandths of a plain number)
 
 
 KINDS: Final[Mapping[str, Kind]] = {

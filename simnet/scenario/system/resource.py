@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from simnet.time_units import PS_PER_S
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simnet.host.machine import Machine
 
-PS_PER_S: Final = 10**12
 FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""
 NETWORK: Final = "network"
@@ -31,32 +32,22 @@ Unit = Literal["ps", "bit", "B", "request"]
 
 @dataclass(frozen=True)
 class Resource:
-    """A part that work passes, and how much of it has been used until an instant.
+    """A part that work passes, and how much of it has been used until an instant."""
 
-    Attributes:
-        name: as people call it: `cpu3`, `eth0 receive`, `hdisk2`; one of its kind in a system.
-        kind: what sort of part: `cpu`, `port`, `link`, `bus`, `disk`.
-        used: since the simulation began, in `unit`; never less at a later instant.
-        capacity_per_s: of the same unit in a second: 10**12 for each server that is busy or not.
-        unit: `ps` of busy time, `bit`, `B` or `request`.
-        flows: names of the flows that pass it at this instant; None for all.
-        group: what is replaced together with it, as the ports of a faster network are; empty for
-            what is replaced alone.
-        drops: packets or requests that it has turned away.
-        split: parts of `used` by name.
-        simulated: False for what nothing waits for: its capacity is a fact of the data sheet that
-            no mechanism enforces.
-    """
-
-    name: str
-    kind: str
-    used: int
-    capacity_per_s: int
-    unit: Unit = "ps"
+    name: str  # as people call it: `cpu3`, `eth0 receive`, `hdisk2`; one of its kind in a system
+    kind: str  # what sort of part: `cpu`, `port`, `link`, `bus`, `disk`
+    used: int  # since the simulation began, in `unit`; never less at a later instant
+    capacity_per_s: int  # of the same unit in a second: 10**12 for each server that is busy or not
+    unit: Unit = "ps"  # `ps` of busy time, `bit`, `B` or `request`
+    # names of the flows that pass it at this instant; None for all
     flows: tuple[str, ...] | None = None
+    # what is replaced together with it, as the ports of a faster network are; empty for what
+    # is replaced alone
     group: str = ""
-    drops: int = 0
-    split: tuple[tuple[str, int], ...] = ()
+    drops: int = 0  # packets or requests that it has turned away
+    split: tuple[tuple[str, int], ...] = ()  # parts of `used` by name
+    # False for what nothing waits for: its capacity is a fact of the data sheet that no
+    # mechanism enforces
     simulated: bool = True
 
     def used_per_s(self, before: int, elapsed_ps: int) -> float:
@@ -66,23 +57,16 @@ class Resource:
 
 @dataclass(frozen=True)
 class Wait:
-    """What a flow waits for at one instant.
+    """What a flow waits for at one instant."""
 
-    Attributes:
-        flow: its name.
-        reason: `send buffer`, `receive window`, `congestion window`, `response`, `queue depth`:
-            as much is outstanding as may be. `application`: nothing is there to be sent, the
-            process is at work or waits itself. `path`: what may be sent is under way.
-        limit: how much may be outstanding; 0 where nothing limits it.
-        unit: of the limit.
-        bound: whether `reason` is a limit on what may be outstanding.
-    """
-
-    flow: str
+    flow: str  # its name
+    # `send buffer`, `receive window`, `congestion window`, `response`, `queue depth`: as much
+    # is outstanding as may be. `application`: nothing is there to be sent, the process is at
+    # work or waits itself. `path`: what may be sent is under way.
     reason: str
-    limit: int = 0
-    unit: Unit = "B"
-    bound: bool = False
+    limit: int = 0  # how much may be outstanding; 0 where nothing limits it
+    unit: Unit = "B"  # of the limit
+    bound: bool = False  # whether `reason` is a limit on what may be outstanding
 
 
 def busy(

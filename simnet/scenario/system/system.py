@@ -66,20 +66,14 @@ class PortCounts:
 
 @dataclass(frozen=True)
 class FlowCounts:
-    """Cumulative counters of one stream.
+    """Cumulative counters of one stream."""
 
-    Attributes:
-        name: of the flow.
-        port: name of the system's port.
-        bytes: payload that the receiving application has got.
-        latency: histogram of the time from a frame's arrival in the NIC to its processing by
-            TCP for the reader, or of what else `System.latency_kinds` says: pairs of upper bound
-            in ps and count.
-    """
-
-    name: str
-    port: str
-    bytes: int
+    name: str  # of the flow
+    port: str  # name of the system's port
+    bytes: int  # payload that the receiving application has got
+    # histogram of the time from a frame's arrival in the NIC to its processing by TCP for the
+    # reader, or of what else `System.latency_kinds` says: pairs of upper bound in ps and
+    # count
     latency: tuple[tuple[int, int], ...]
 
 

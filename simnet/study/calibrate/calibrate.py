@@ -89,24 +89,16 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Runs:
-    """How every point is simulated.
+    """How every point is simulated."""
 
-    Attributes:
-        duration: simulated time that is measured; the scenario's when None.
-        warm_up: simulated time before; the scenario's when None.
-        seeds: each point is simulated with all of them and averaged.
-        messages: message sizes to simulate for ratios that are means over sizes; all when empty.
-            What a mean over some lacks to the mean over all is simulated once, before the fit.
-        jobs: number of processes, one a CPU when None.
-        progress: called with the simulations done and in all, batch by batch.
-    """
-
-    duration: str | None = DURATION
-    warm_up: str | None = None
-    seeds: Sequence[int] = SEEDS
+    duration: str | None = DURATION  # simulated time that is measured; the scenario's when None
+    warm_up: str | None = None  # simulated time before; the scenario's when None
+    seeds: Sequence[int] = SEEDS  # each point is simulated with all of them and averaged
+    # message sizes to simulate for ratios that are means over sizes; all when empty. What a
+    # mean over some lacks to the mean over all is simulated once, before the fit.
     messages: tuple[str, ...] = ()
-    jobs: int | None = None
-    progress: Progress | None = None
+    jobs: int | None = None  # number of processes, one a CPU when None
+    progress: Progress | None = None  # called with the simulations done and in all, batch by batch
 
 
 def calibrate(

@@ -49,17 +49,11 @@ class _CaseFile(Row):
 
 @dataclass(frozen=True)
 class Condition:
-    """What was measured in one go.
+    """What was measured in one go."""
 
-    Attributes:
-        name: of its folder; empty for the scenario as it is.
-        case: what it was measured of.
-        captures: what tools printed.
-    """
-
-    name: str
-    case: Case
-    captures: tuple[Capture, ...]
+    name: str  # of its folder; empty for the scenario as it is
+    case: Case  # what it was measured of
+    captures: tuple[Capture, ...]  # what tools printed
 
 
 def is_host(name: str) -> bool:

@@ -54,17 +54,11 @@ _MOST_KNOWN: Final = 1024
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """What was left out of the fits, one configuration at a time.
+    """What was left out of the fits, one configuration at a time."""
 
-    Attributes:
-        document: name of the document.
-        parameters: what was fitted, as it is.
-        rows: the measured numbers.
-    """
-
-    document: str
-    parameters: tuple[Varied, ...]
-    rows: tuple[Residual, ...]
+    document: str  # name of the document
+    parameters: tuple[Varied, ...]  # what was fitted, as it is
+    rows: tuple[Residual, ...]  # the measured numbers
 
     @property
     def median_error(self) -> float:

@@ -76,32 +76,20 @@ class Known:
 
 @dataclass(frozen=True)
 class Moved:
-    """Draws that agree with what was measured.
+    """Draws that agree with what was measured."""
 
-    Attributes:
-        draws: values by name.
-        known: of each parameter.
-        slopes: by how much each residual changes when a parameter crosses its range.
-    """
-
-    draws: tuple[Draw, ...]
-    known: tuple[Known, ...]
-    slopes: Vector
+    draws: tuple[Draw, ...]  # values by name
+    known: tuple[Known, ...]  # of each parameter
+    slopes: Vector  # by how much each residual changes when a parameter crosses its range
 
 
 @dataclass(frozen=True)
 class HostFit:
-    """What the data of a host say.
+    """What the data of a host say."""
 
-    Attributes:
-        scenario: its file.
-        calibration: the few parameters that were fitted, with the intervals of the draws.
-        moved: all parameters.
-    """
-
-    scenario: Path
-    calibration: Calibration
-    moved: Moved
+    scenario: Path  # its file
+    calibration: Calibration  # the few parameters that were fitted, with the intervals of the draws
+    moved: Moved  # all parameters
 
     @property
     def untold(self) -> tuple[Known, ...]:

@@ -40,17 +40,11 @@ _MPSTAT: Final = "mpstat -P ALL -o JSON 30 1 > {folder}/mpstat.json & "
 
 @dataclass(frozen=True)
 class Load:
-    """A load that a person can put on a host.
+    """A load that a person can put on a host."""
 
-    Attributes:
-        name: of its folder below `measured`.
-        settings: of the scenario that simulate it.
-        command: what to type on the host, without mpstat beside it.
-    """
-
-    name: str
-    settings: tuple[tuple[str, str], ...]
-    command: str
+    name: str  # of its folder below `measured`
+    settings: tuple[tuple[str, str], ...]  # of the scenario that simulate it
+    command: str  # what to type on the host, without mpstat beside it
 
 
 _LOADS: Final = (
@@ -70,20 +64,14 @@ _AS_IT_IS: Final = Load("as-it-is", (), "echo 'put the load on the host, and wha
 
 @dataclass(frozen=True)
 class Advice:
-    """A load that is worth measuring.
+    """A load that is worth measuring."""
 
-    Attributes:
-        load: which.
-        nats: information that it adds to those before.
-        narrowed: parameters with the part of their spread that is left after it and those before,
-            the most narrowed first.
-        commands: what to type on the host.
-    """
-
-    load: Load
-    nats: float
+    load: Load  # which
+    nats: float  # information that it adds to those before
+    # parameters with the part of their spread that is left after it and those before, the
+    # most narrowed first
     narrowed: tuple[tuple[str, float], ...]
-    commands: tuple[str, ...]
+    commands: tuple[str, ...]  # what to type on the host
 
 
 def plan(

@@ -11,6 +11,7 @@ from simnet.rows import Row, Study
 from simnet.study.capacity.verdict import Verdict
 from simnet.study.figures import drawn
 from simnet.study.run.loss import Latency
+from simnet.study.run.rows import RxPackets, RxRate, TxPackets, TxRate
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +25,10 @@ class PortLoad(Row):
     """What one port carried: means over the runs."""
 
     name: str
-    rx_bps: float
-    tx_bps: float
-    rx_packets_per_s: float
-    tx_packets_per_s: float
+    rx_bps: RxRate
+    tx_bps: TxRate
+    rx_packets_per_s: RxPackets
+    tx_packets_per_s: TxPackets
 
 
 class LoadResults(Row):

@@ -29,11 +29,11 @@ from simnet.study.run.loss import Messages
 from simnet.study.run.result import Result
 from simnet.study.work.cases import Case, Member, Progress, simulate_each
 from simnet.study.work.store import Store
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
 
-_PS_PER_S: Final = 10**12
 _EVENTS: Final = 100
 _FEWEST_EVENTS: Final = 10
 _LIMITS: Final = 500
@@ -124,7 +124,7 @@ class Runner:
         self._limits = limits
         self._least_s = _LIMITS * (limits.p99_us or 0.0) / _US_PER_S
         self._events_per_load_s = 0.0
-        self._scenario_s = runs.effective().run.duration_ps / _PS_PER_S
+        self._scenario_s = runs.effective().run.duration_ps / PS_PER_S
 
     def carried(self) -> int:
         """What arrives a second of a load that is as much as a link carries."""

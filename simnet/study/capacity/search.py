@@ -73,25 +73,15 @@ Measure: TypeAlias = Callable[[Sequence[Run]], Mapping[Run, Sample]]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is searched for, and where.
+    """What is searched for, and where."""
 
-    Attributes:
-        start: first load.
-        lowest: smallest load that is tried.
-        highest: largest load that is tried.
-        precision: largest relative width of the answer.
-        limits: what a load must meet.
-        looks: replications after which a load is judged, ascending.
-        glances: short replications before those.
-    """
-
-    start: int
-    lowest: int
-    highest: int
-    precision: float
-    limits: Limits
-    looks: tuple[int, ...] = LOOKS
-    glances: tuple[int, ...] = GLANCES
+    start: int  # first load
+    lowest: int  # smallest load that is tried
+    highest: int  # largest load that is tried
+    precision: float  # largest relative width of the answer
+    limits: Limits  # what a load must meet
+    looks: tuple[int, ...] = LOOKS  # replications after which a load is judged, ascending
+    glances: tuple[int, ...] = GLANCES  # short replications before those
 
     @property
     def most_loads(self) -> int:

@@ -53,38 +53,23 @@ NOTHING: Final = 1e-3
 
 @dataclass(frozen=True)
 class Sample:
-    """What one replication counted.
+    """What one replication counted."""
 
-    Attributes:
-        packets: that came to the ports, those that were dropped included.
-        dropped: of them, anywhere.
-        offered: messages.
-        delivered: messages whose last byte has arrived.
-        late: of them, later than the limit.
-        p99_us: latency of 99 of 100; 0 where none is limited or known.
-    """
-
-    packets: int
-    dropped: int
-    offered: int
-    delivered: int
-    late: int
-    p99_us: float = 0.0
+    packets: int  # that came to the ports, those that were dropped included
+    dropped: int  # of them, anywhere
+    offered: int  # messages
+    delivered: int  # messages whose last byte has arrived
+    late: int  # of them, later than the limit
+    p99_us: float = 0.0  # latency of 99 of 100; 0 where none is limited or known
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a load must meet.
+    """What a load must meet."""
 
-    Attributes:
-        loss: largest share of packets lost; None for any.
-        p99_us: largest latency that 99 of 100 messages meet; None for any.
-        shortfall: largest share of messages that may pile up.
-    """
-
-    loss: float | None
-    p99_us: float | None
-    shortfall: float
+    loss: float | None  # largest share of packets lost; None for any
+    p99_us: float | None  # largest latency that 99 of 100 messages meet; None for any
+    shortfall: float  # largest share of messages that may pile up
 
     @property
     def count(self) -> int:

@@ -43,17 +43,11 @@ _CHANGED: Final = (
 
 @dataclass(frozen=True)
 class Saved:
-    """A prediction.
+    """A prediction."""
 
-    Attributes:
-        result: as it was saved.
-        case: what was simulated; None where it is not known or has changed since.
-        remarks: one line each.
-    """
-
-    result: Result
-    case: Case | None
-    remarks: tuple[str, ...] = ()
+    result: Result  # as it was saved
+    case: Case | None  # what was simulated; None where it is not known or has changed since
+    remarks: tuple[str, ...] = ()  # one line each
 
 
 def read_prediction(

@@ -18,11 +18,12 @@ from simnet.scenario.core.library import find_model, flat, model_names, read_mod
 from simnet.study.conform.end import Segment
 from simnet.study.conform.packetdrill import read_script
 from simnet.study.conform.phase import phases
-from simnet.study.conform.recording import MS_PS, Expected, Recording, bursts, replay
+from simnet.study.conform.recording import Expected, Recording, bursts, replay
 from simnet.study.conform.script import recording_of
 from simnet.study.conform.trace import read_traces
+from simnet.time_units import PS_PER_MS
 
-_TOLERANCE_PS: Final = 2 * MS_PS
+_TOLERANCE_PS: Final = 2 * PS_PER_MS
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
     for key in ("expected", "sent"):
         row[key] = [
             {
-                "time_ms": segment["time_ps"] / MS_PS,
+                "time_ms": segment["time_ps"] / PS_PER_MS,
                 "ack": segment["ack"],
                 "window": segment["window"],
                 "sack": [list(block) for block in segment["sack"] or ()],
@@ -180,15 +181,10 @@ def _judged(recording: Recording) -> Verdict:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A verdict at one phase of the ticks.
+    """A verdict at one phase of the ticks."""
 
-    Attributes:
-        same: segments that agree before the first that differs.
-        alike: those that have the same window and SACK blocks as well.
-    """
-
-    same: int
-    alike: int
+    same: int  # segments that agree before the first that differs
+    alike: int  # those that have the same window and SACK blocks as well
     verdict: Verdict
 
     @property
@@ -231,8 +227,8 @@ def _trial(recording: Recording, phase_ps: int, late: tuple[int, ...]) -> _Trial
         str(recording.connection.kernel["version"]),
         recording.expected,
         tuple(sent),
-        max((abs(e.time_ps - s.time_ps) / MS_PS for e, s in pairs), default=0.0),
-        phase_ps / MS_PS,
+        max((abs(e.time_ps - s.time_ps) / PS_PER_MS for e, s in pairs), default=0.0),
+        phase_ps / PS_PER_MS,
         sum(e.window in {None, s.window} for e, s in pairs),
         sum(e.sack in {None, s.sack} for e, s in pairs),
         difference,
@@ -282,7 +278,7 @@ def _named(bits: int) -> str:
 
 
 def _segment_text(segment: Expected | Segment) -> str:
-    text = f"{segment.ack} at {segment.time_ps / MS_PS:.3f} ms"
+    text = f"{segment.ack} at {segment.time_ps / PS_PER_MS:.3f} ms"
     if segment.seq is not None and segment.end_seq is not None and segment.seq < segment.end_seq:
         text = f"{segment.seq}:{segment.end_seq} ack {text}"
     if segment.ecn:

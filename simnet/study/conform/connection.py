@@ -7,8 +7,8 @@ from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
+from simnet.time_units import PS_PER_US
 
-_US: Final = 1_000_000
 _INITIAL_CWND: Final = 10
 _MAX_TCP_HEADER: Final = 320
 
@@ -45,7 +45,7 @@ class Connection:
     sndbuf: int = 0
     peer_scale: int = 0
     peer_window: int = 65_535
-    rtt_ps: int = 100 * _US
+    rtt_ps: int = 100 * PS_PER_US
     established_ps: int = 0
 
 
@@ -80,7 +80,7 @@ def make_sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> Tcp
         restarts=kernel["tcp_slow_start_after_idle"],
     )
     sender = TcpSender(settings)
-    sender.measured(connection.rtt_ps // _US)
+    sender.measured(connection.rtt_ps // PS_PER_US)
     sender.open_window(connection.peer_window)
     return sender
 

@@ -21,6 +21,7 @@ from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.study.conform.connection import make_sender
 from simnet.study.conform.packetdrill_assert import failed
+from simnet.time_units import PS_PER_S, PS_PER_US
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,8 +34,6 @@ _DELACK: Final = 1
 _COMPRESSED: Final = 2
 _RTO: Final = 3
 _PRIORITY: Final = 1
-_US: Final = 1_000_000
-_SECOND: Final = 1_000_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class Segment:
 
 
 # from the expiry of a timer of high resolution to the segment: by validation/external
-_HRTIMER_PS: Final = 35 * _US
+_HRTIMER_PS: Final = 35 * PS_PER_US
 
 
 class Endpoint(Component):
@@ -91,7 +90,7 @@ class Endpoint(Component):
     ) -> None:
         super().__init__(Simulator(), "end")
         kernel = connection.kernel
-        self.jiffy_ps: int = _SECOND // kernel["hz"]
+        self.jiffy_ps: int = PS_PER_S // kernel["hz"]
         # what came before time 0 counts as one jiffy
         self.boot_ps: int = phase_ps - self.jiffy_ps
         option_bytes = 12 if connection.timestamps else 0
@@ -126,7 +125,7 @@ class Endpoint(Component):
         )
         self.receiver = TcpReceiver(settings)
         self.timer_jiffies: int = int(self.receiver.delack.timer_jiffies)
-        self.receiver.start(first, connection.established_ps // _US)
+        self.receiver.start(first, connection.established_ps // PS_PER_US)
         self.sender = make_sender(connection, self.jiffy_ps, option_bytes)
         self.ecn = Ecn() if connection.ecn else None
         if self.ecn is not None:
@@ -253,7 +252,7 @@ class Endpoint(Component):
         found = min(count, self.receiver.readable())
         if found < count:
             self.problems.append(
-                f"read at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, got {found}"
+                f"read at {self.sim.now / PS_PER_S:.6f} s: expected {count} bytes, got {found}"
             )
         self.receiver.copied(found, self._jiffy)
         if self.receiver.delack.due_after_copy(found):
@@ -265,7 +264,7 @@ class Endpoint(Component):
         room = self.sender.seq.room()
         if room < count:
             self.problems.append(
-                f"write at {self.sim.now / _SECOND:.6f} s: expected {count} bytes, took {room}"
+                f"write at {self.sim.now / PS_PER_S:.6f} s: expected {count} bytes, took {room}"
             )
         cork = self.sender.output.cork
         self._refresh()
@@ -295,7 +294,7 @@ class Endpoint(Component):
         """Assertions about `tcp_info`."""
         wrong = failed(code, self._info())
         if wrong is not None:
-            self.problems.append(f"at {self.sim.now / _SECOND:.6f} s: {wrong}")
+            self.problems.append(f"at {self.sim.now / PS_PER_S:.6f} s: {wrong}")
 
     def _info(self) -> dict[str, int]:
         """`tcp_get_info`."""
@@ -321,7 +320,7 @@ class Endpoint(Component):
 
     def _refresh(self) -> None:
         """`tcp_mstamp_refresh`."""
-        self.receiver.now_us = self.sim.now // _US
+        self.receiver.now_us = self.sim.now // PS_PER_US
         self.sender.timer.set_time(self.sim.now)
 
     def _output(self) -> None:

@@ -19,9 +19,8 @@ from typing import Final
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.study.conform.packetdrill_assert import problem
+from simnet.time_units import PS_PER_S, PS_PER_US
 
-_US_PS: Final = 1_000_000
-_SECOND_PS: Final = 10**12
 # far beyond any script, and well within the simulator's clock
 _LAST_SECOND: Final = 10**6
 # the smallest segment that a sender is let (TCP_MIN_SND_MSS), what the options' fields hold,
@@ -81,21 +80,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something in a script.
+    """Something in a script."""
 
-    Attributes:
-        line: of the script.
-        time_ps: when; of a range the beginning.
-        last_ps: end of the range; None if there is none.
-        any_time: whenever it comes.
-        what: the segment or the call.
-    """
-
-    line: int
-    time_ps: int
-    last_ps: int | None
-    any_time: bool
-    what: Packet | Call
+    line: int  # of the script
+    time_ps: int  # when; of a range the beginning
+    last_ps: int | None  # end of the range; None if there is none
+    any_time: bool  # whenever it comes
+    what: Packet | Call  # the segment or the call
 
 
 @dataclass(slots=True)
@@ -112,7 +103,7 @@ class Script:
     """
 
     file: str
-    tolerance_ps: int = 4000 * _US_PS
+    tolerance_ps: int = 4000 * PS_PER_US
     mss: int = 0
     sysctls: dict[str, tuple[str, int]] = field(default_factory=dict)
     quickack: bool = False
@@ -156,7 +147,7 @@ def read_script(file: str) -> Script:
         if time["end"] is not None:
             relative = time["plus2"] if time["range"] == "~" else time["plus"]
             last = _ps(time["end"]) + (now_ps - start if relative else 0)
-        if max(now_ps, last or 0) > _LAST_SECOND * _SECOND_PS:
+        if max(now_ps, last or 0) > _LAST_SECOND * PS_PER_S:
             raise script.error(line, f"{_short(time[0])} is later than {_LAST_SECOND} s")
         what = _what(script, line, body)
         script.events.append(Event(line, now_ps, last, time["any"] is not None, what))
@@ -166,7 +157,7 @@ def read_script(file: str) -> Script:
 
 
 def _ps(seconds: str) -> int:
-    return round(min(float(seconds), 2 * _LAST_SECOND) * _SECOND_PS)
+    return round(min(float(seconds), 2 * _LAST_SECOND) * PS_PER_S)
 
 
 def _short(text: str) -> str:
@@ -209,7 +200,7 @@ def _option(script: Script, line: int, statement: str) -> None:
     if name == "--mss":
         script.mss = int(value)
     else:
-        script.tolerance_ps = int(value) * _US_PS
+        script.tolerance_ps = int(value) * PS_PER_US
 
 
 def _commands(script: Script, line: int, text: str) -> None:

@@ -9,14 +9,14 @@ from itertools import pairwise
 from typing import Final
 
 from simnet.study.conform.recording import Recording
+from simnet.time_units import PS_PER_US
 
-_US_PS: Final = 1_000_000
 # what is sent this long after a segment or a call is its answer
-_ANSWER_PS: Final = 200 * _US_PS
+_ANSWER_PS: Final = 200 * PS_PER_US
 # from a tick to the segment that its timer sends, and on to who records it
-_AFTER_TICK_PS: Final = 20 * _US_PS
+_AFTER_TICK_PS: Final = 20 * PS_PER_US
 # how well a recorded phase is known
-_KNOWN_PS: Final = 150 * _US_PS
+_KNOWN_PS: Final = 150 * PS_PER_US
 # a script's times are round: phases within a jiffy
 _SCRIPT_PHASES: Final = 8
 

@@ -8,12 +8,12 @@ from typing import Final
 from simnet.study.conform.connection import Connection
 from simnet.study.conform.end import Endpoint, Segment
 from simnet.study.conform.step import Step
+from simnet.time_units import PS_PER_MS
 
-MS_PS: Final = 1_000_000_000
 # longer than any delayed ACK, after the last thing that happens
-_REST_PS: Final = 1000 * MS_PS
+_REST_PS: Final = 1000 * PS_PER_MS
 # how often a script looks whether what it waits for is out
-_LOOK_PS: Final = MS_PS // 10
+_LOOK_PS: Final = PS_PER_MS // 10
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from simnet.study.conform.connection import Connection
 from simnet.study.conform.packetdrill import Call, Event, Packet, Script
 from simnet.study.conform.recording import Expected, Recording
 from simnet.study.conform.step import Step
+from simnet.time_units import PS_PER_US
 
-_US_PS: Final = 1_000_000
 _PREFIX: Final = "net.ipv4."
 # what the model has: name to key and form
 _SYSCTLS: Final = {
@@ -176,7 +176,7 @@ class _Reader:
             peer_scale=scale,
             peer_window=window << (0 if self.active else scale),
             ecn="E" in ours.flags and "E" in theirs.flags,
-            rtt_ps=max(self.established.time_ps - self.answered_ps, _US_PS),
+            rtt_ps=max(self.established.time_ps - self.answered_ps, PS_PER_US),
         )
 
     # -- segments ---------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class _Reader:
         elif name == "SO_SNDBUF":
             self.sndbuf = max(2 * min(value, self.kernel["wmem_max_bytes"]), 4608)
         elif name == "TCP_DELACK_MAX_US":
-            self.delack_max_ps = value * _US_PS
+            self.delack_max_ps = value * PS_PER_US
         elif name in _SOCKET_OPTIONS:
             if self.established is None:
                 self.early[_SOCKET_OPTIONS[name]] = value
@@ -300,7 +300,7 @@ def recording_of(script: Script, kernel: Mapping[str, Any]) -> Recording:
     for name, (text, line) in script.sysctls.items():
         _sysctl(script, values, name, text, line)
     if script.rto_min_us is not None:
-        values["rto_min_ps"] = script.rto_min_us * _US_PS
+        values["rto_min_ps"] = script.rto_min_us * PS_PER_US
     return _Reader(script, values).read()
 
 
@@ -322,7 +322,7 @@ def _sysctl(script: Script, values: dict[str, Any], name: str, text: str, line: 
         elif form == "flag":
             values[key] = int(text) > 0
         else:
-            values[key] = int(text) * (_US_PS if form == "microseconds" else 1)
+            values[key] = int(text) * (PS_PER_US if form == "microseconds" else 1)
         spec = spec_of(TcpKernel, key)
         if spec is not None:
             spec.check(values[key])

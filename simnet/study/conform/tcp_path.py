@@ -27,9 +27,8 @@ from simnet.net.tcp.rules.receiver_version import receiver_rules
 from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.settings import SenderSettings
+from simnet.time_units import PS_PER_MS, PS_PER_S
 
-_MS = 10**9
-_SECOND = 10**12
 # IPv4 and TCP headers; on Ethernet preamble, header, FCS and gap
 _HEADER_BYTES = 40
 _ETHERNET_BYTES = 38
@@ -37,23 +36,14 @@ _ETHERNET_BYTES = 38
 
 @dataclass(frozen=True)
 class PathOptions:
-    """What lies between the ends; see `LossyPath`.
+    """What lies between the ends; see `LossyPath`."""
 
-    Attributes:
-        rate_bps: of the bottleneck.
-        delay_ps: one way.
-        queue_bytes: at the bottleneck, 0 for no limit.
-        loss_ppb: frames of 10**9 that are lost.
-        late_ppb: frames of 10**9 that come `late_ps` later.
-        late_ps: how much later.
-    """
-
-    rate_bps: int
-    delay_ps: int
-    queue_bytes: int = 0
-    loss_ppb: int = 0
-    late_ppb: int = 0
-    late_ps: int = 0
+    rate_bps: int  # of the bottleneck
+    delay_ps: int  # one way
+    queue_bytes: int = 0  # at the bottleneck, 0 for no limit
+    loss_ppb: int = 0  # frames of 10**9 that are lost
+    late_ppb: int = 0  # frames of 10**9 that come `late_ps` later
+    late_ps: int = 0  # how much later
 
 
 @dataclass(frozen=True)
@@ -100,13 +90,13 @@ class TcpOptions:
     max_reordering: int | None = None
     rmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
     wmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
-    delack_ps: int = 40 * _MS
-    delack_max_ps: int = 200 * _MS
+    delack_ps: int = 40 * PS_PER_MS
+    delack_max_ps: int = 200 * PS_PER_MS
     delack_limit_ps: int = 0
     quickack: bool = False
-    rto_min_ps: int = 200 * _MS
-    rto_init_ps: int = 3000 * _MS
-    rto_max_ps: int = 120 * _SECOND
+    rto_min_ps: int = 200 * PS_PER_MS
+    rto_init_ps: int = 3000 * PS_PER_MS
+    rto_max_ps: int = 120 * PS_PER_S
     service_ps: int = 0
     header_bytes: int = _HEADER_BYTES + 12 + _ETHERNET_BYTES
     aix: AixTcp | None = None
@@ -116,7 +106,7 @@ class TcpOptions:
         """Length of a jiffy."""
         if self.aix:
             return self.aix.tick_ps
-        return _SECOND // self.hz
+        return PS_PER_S // self.hz
 
 
 class Requester(Application):

@@ -20,10 +20,10 @@ from simnet.errors import InputError
 from simnet.faults import fault_in
 from simnet.files import read_text
 from simnet.study.conform.connection import Connection
-from simnet.study.conform.recording import MS_PS, Expected, Recording
+from simnet.study.conform.recording import Expected, Recording
 from simnet.study.conform.step import Step
+from simnet.time_units import PS_PER_MS, PS_PER_US
 
-_US_PS: Final = 1_000_000
 _LARGEST_FILE_BYTES: Final = 64 << 20
 _MTU_PAYLOAD: Final = 1460
 _DELACK_NAME: Final = re.compile(r"delack_max_(\d{1,10})us")
@@ -91,7 +91,7 @@ def _case(
     trace: _Trace, file: str, line: int, values: Callable[[str, int], dict[str, Any]]
 ) -> Recording:
     steps = [
-        Step(round(ms * MS_PS), "receive", seq, end, push=bool(push))
+        Step(round(ms * PS_PER_MS), "receive", seq, end, push=bool(push))
         for ms, seq, end, push in trace.inject
     ]
     for step in steps:
@@ -102,12 +102,12 @@ def _case(
                 line=line,
                 key="inject",
             )
-    steps += [Step(round(ms * MS_PS), "read", end_seq=count) for ms, count in trace.app_reads]
-    steps += [Step(round(ms * MS_PS), "write", end_seq=count) for ms, count in trace.app_writes]
+    steps += [Step(round(ms * PS_PER_MS), "read", end_seq=count) for ms, count in trace.app_reads]
+    steps += [Step(round(ms * PS_PER_MS), "write", end_seq=count) for ms, count in trace.app_writes]
     # a read that is given the time of a segment came before it
     steps.sort(key=lambda step: (step.time_ps, step.action == "receive"))
     acks = [
-        Expected(round(ms * MS_PS), ack, window, tuple(blocks))
+        Expected(round(ms * PS_PER_MS), ack, window, tuple(blocks))
         for ms, ack, window, blocks in trace.acks
     ]
     name = trace.name if trace.route == "default" else f"{trace.name} ({trace.route})"
@@ -119,7 +119,7 @@ def _case(
         min((step.seq for step in steps if step.action == "receive"), default=1),
         tuple(steps),
         tuple(acks),
-        tick_ps=None if trace.tick_ms is None else round(trace.tick_ms * MS_PS),
+        tick_ps=None if trace.tick_ms is None else round(trace.tick_ms * PS_PER_MS),
     )
 
 
@@ -129,7 +129,7 @@ def _connection(trace: _Trace, kernel: dict[str, Any]) -> Connection:
     if limit is None and named is not None:
         limit = int(named[1])
     if trace.rto_min_us is not None:
-        kernel = kernel | {"rto_min_ps": trace.rto_min_us * _US_PS}
+        kernel = kernel | {"rto_min_ps": trace.rto_min_us * PS_PER_US}
     return Connection(
         kernel | {"hz": trace.hz},
         mss=trace.mss,
@@ -137,7 +137,7 @@ def _connection(trace: _Trace, kernel: dict[str, Any]) -> Connection:
         timestamps="no timestamps" not in trace.rcv,
         sack="no sack" not in trace.rcv,
         quickack=re.search(r"quickack\s+1", trace.route) is not None,
-        delack_max_ps=None if limit is None else limit * _US_PS,
+        delack_max_ps=None if limit is None else limit * PS_PER_US,
         rcvbuf=trace.rcvbuf,
-        rtt_ps=round(trace.handshake_ms * MS_PS),
+        rtt_ps=round(trace.handshake_ms * PS_PER_MS),
     )

@@ -19,7 +19,7 @@ from simnet.kernel.random import stream
 from simnet.rows import Printed, Row
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.load import load
-from simnet.scenario.system.resource import PS_PER_S, Resource
+from simnet.scenario.system.resource import Resource
 from simnet.study.explain.bottleneck import Limit, ResourceUse, WaitShare, limit_of, merged
 from simnet.study.explain.lift import Lift, lifted_results, not_lifted
 from simnet.study.explain.timeline import Recorder, Timeline
@@ -30,6 +30,7 @@ from simnet.study.run.machine import machine
 from simnet.study.run.result import Result
 from simnet.study.run.rows import WorkShare
 from simnet.study.run.run import recorded, simulate
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from simnet.time_units import PS_PER_S
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,24 +19,16 @@ if TYPE_CHECKING:
 
 _STEPS: Final = 75
 _BITS: Final = 8
-_PS_PER_S: Final = 10**12
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """A value for each step.
+    """A value for each step."""
 
-    Attributes:
-        step_s: how long a step is.
-        bits_per_s: payload that applications got.
-        cpus: that were busy.
-        queues: by what they hold, the most that was in one of them.
-    """
-
-    step_s: float
-    bits_per_s: tuple[float, ...]
-    cpus: tuple[float, ...]
-    queues: Mapping[str, tuple[int, ...]]
+    step_s: float  # how long a step is
+    bits_per_s: tuple[float, ...]  # payload that applications got
+    cpus: tuple[float, ...]  # that were busy
+    queues: Mapping[str, tuple[int, ...]]  # by what they hold, the most that was in one of them
 
 
 class Recorder:
@@ -88,7 +82,7 @@ class Recorder:
     def timeline(self) -> Timeline:
         """What was noted until now."""
         steps = len(self._read) - 1
-        step_s = self._step_ps / _PS_PER_S
+        step_s = self._step_ps / PS_PER_S
         pairs = list(pairwise(self._read))
         return Timeline(
             step_s,

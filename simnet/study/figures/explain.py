@@ -12,6 +12,7 @@ from simnet.scenario.system.resource import FULL
 from simnet.study.explain.bottleneck import Limit, ResourceUse
 from simnet.study.explain.explain import Explanation
 from simnet.study.figures.style import about
+from simnet.study.run.measures import rate_text
 
 # contexts of a CPU as in the picture of a result; colours that the common kinds of colour
 # blindness tell apart (Okabe and Ito, 2008)
@@ -137,7 +138,7 @@ def _is_peer(one: ResourceUse) -> bool:
 
 def _title(found: Explanation) -> str:
     """The throughput, and what holds back the first flow."""
-    title = f"{found.throughput_bps / 1e6:,.0f} Mbit/s"
+    title = rate_text(found.throughput_bps)
     if found.limits:
         first = found.limits[0]
         whose = f"{first.flows[0]}: " if first.flows and len(found.limits) > 1 else ""

@@ -20,15 +20,10 @@ ROW: Final = 0.42
 
 
 class QueueRow(NamedTuple):
-    """Queues of a port, one or several that follow each other.
+    """Queues of a port, one or several that follow each other."""
 
-    Attributes:
-        label: their numbers, and the CPUs that their interrupts may go to.
-        near: whether all these CPUs are of the port's node.
-    """
-
-    label: str
-    near: bool
+    label: str  # their numbers, and the CPUs that their interrupts may go to
+    near: bool  # whether all these CPUs are of the port's node
 
 
 def queue_rows(port: Mapping[str, Any], cpus_per_node: int) -> list[QueueRow]:

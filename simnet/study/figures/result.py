@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.figures.style import about
+from simnet.study.run.measures import rate_text
 from simnet.study.run.result import Result
 from simnet.study.run.rows import CpuUse
 
@@ -69,5 +70,5 @@ def _sentence(result: Result) -> str:
     if total > 0 and serving:
         share = sum(cpu.busy for cpu in result.cpus if cpu.id in serving) / total
         sentence += f"; the {len(serving)} that serve interrupts do {share:.0%} of the work"
-    sentence += f"; {result.throughput_bps / 1e6:,.0f} Mbit/s"
+    sentence += f"; {rate_text(result.throughput_bps)}"
     return about(result.scenario, result.tunings, result.settings, sentence)

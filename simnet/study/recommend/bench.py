@@ -42,21 +42,14 @@ class Level:
 
 @dataclass(frozen=True)
 class Trial:
-    """What some changes did.
+    """What some changes did."""
 
-    Attributes:
-        changes: together.
-        runs: numbers of each seed; none where the changes do not go together, or say nothing.
-        gains: of each seed, see `Goal.gain`.
-        excess: by how much a limit is broken; 0 or less where all are kept.
-        broken: which limit that is, and what there is instead; empty where all are kept.
-    """
-
-    changes: Changes
+    changes: Changes  # together
+    # numbers of each seed; none where the changes do not go together, or say nothing
     runs: tuple[Numbers, ...]
-    gains: tuple[float, ...]
-    excess: float
-    broken: str = ""
+    gains: tuple[float, ...]  # of each seed, see `Goal.gain`
+    excess: float  # by how much a limit is broken; 0 or less where all are kept
+    broken: str = ""  # which limit that is, and what there is instead; empty where all are kept
 
     @property
     def gain(self) -> float:

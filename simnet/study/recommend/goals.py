@@ -84,21 +84,13 @@ def goals_of(load: str) -> list[Goal]:
 
 @dataclass(frozen=True)
 class Limit:
-    """How large or small a metric may be, or its change.
+    """How large or small a metric may be, or its change."""
 
-    Attributes:
-        text: as typed.
-        metric: its name.
-        least: it is the least that is allowed; else the most.
-        value: in the metric's unit; of a change in percent, or percentage points of a loss.
-        relative: it is of the change.
-    """
-
-    text: str
-    metric: str
-    least: bool
-    value: float
-    relative: bool
+    text: str  # as typed
+    metric: str  # its name
+    least: bool  # it is the least that is allowed; else the most
+    value: float  # in the metric's unit; of a change in percent, or percentage points of a loss
+    relative: bool  # it is of the change
 
     def broken(self, before: Sequence[Numbers], after: Sequence[Numbers]) -> str:
         """That it is broken and by how much: ``throughput>=-1 % (it is -7.4)``."""

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from simnet.rows import Percent, Rate, Row
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.system.activity import Activity
     from simnet.scenario.system.system import System
-
-_PS_PER_S = 10**12
 
 
 class VmstatRow(Row):
@@ -45,8 +44,8 @@ class SecondSampler:
         """Simulate `duration_ps`."""
         self._samples = [system.activity()]
         while duration_ps > 0:
-            system.run(min(duration_ps, _PS_PER_S))
-            duration_ps -= _PS_PER_S
+            system.run(min(duration_ps, PS_PER_S))
+            duration_ps -= PS_PER_S
             self._samples.append(system.activity())
 
     def rows(self) -> tuple[VmstatRow, ...]:
@@ -60,7 +59,7 @@ def vmstat_rows(samples: Sequence[Activity]) -> tuple[VmstatRow, ...]:
 
 
 def _row(first: Activity, last: Activity) -> VmstatRow:
-    seconds = (last.time_ps - first.time_ps) / _PS_PER_S
+    seconds = (last.time_ps - first.time_ps) / PS_PER_S
     user, system, idle = (
         getattr(last, name) - getattr(first, name)
         for name in ("user_ticks", "system_ticks", "idle_ticks")

@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
+from simnet.time_units import PS_PER_US
 
 OPTIONS: Final = (
     *("--seed", "--seeds", "--members", "--runs", "--between"),
@@ -19,7 +20,6 @@ OPTIONS: Final = (
     *("--duration", "--warm-up", "--precision"),
 )
 """Those that say how runs are made, and how many."""
-_PS_PER_US: Final = 10**6
 
 _MOST: Final = 10_000
 _MOST_SEED: Final = 2**63 - 1
@@ -70,7 +70,7 @@ def time_us_of(given: str | float, option: str) -> float:
         raise InputError(str(error), key=option) from error
     if time_ps <= 0:
         raise InputError(f"expected a time above 0, got {given!r}", key=option)
-    return time_ps / _PS_PER_US
+    return time_ps / PS_PER_US
 
 
 def names_of(given: Names, option: str) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
+from simnet.rows import or_dash
+
 _UNITS: Final = (("years", 31_557_600), ("days", 86_400), ("hours", 3600), ("minutes", 60))
 _SHORT: Final = (("us", 1.0, 1e5), ("ms", 1e-3, 1e8))
 
@@ -25,6 +27,11 @@ def in_unit(values_us: Iterable[float | None]) -> tuple[str, float]:
 def late(kind: str, quantile: str) -> str:
     """What a quantile is of: ``round trip p99``, ``one-way p50``; ``latency`` if not known."""
     return f"{kind or 'latency'} {quantile}"
+
+
+def time_text(value_us: float | None, scale: float, form: str = ".1f") -> str:
+    """A time without its unit, of which one microsecond is `scale`; a dash where there is none."""
+    return or_dash(None if value_us is None else value_us * scale, form)
 
 
 def latency_text(value_us: float, form: str = ",.1f") -> str:

@@ -25,21 +25,14 @@ _INSIDE_PS: Final = 1000  # viewers count in ns, and the end of a slice is not i
 
 @dataclass(eq=False)
 class Step:
-    """Where an arrow begins, ends or passes.
+    """Where an arrow begins, ends or passes."""
 
-    Attributes:
-        track: of its slice.
-        time_ps: at which it is there; within the slice once that is known.
-        names: how the slice's name may begin.
-        own: name and end of a slice that is written with the arrow; None for a CPU's.
-        bound: whether its slice is known; None while it may come.
-    """
-
-    track: str
-    time_ps: int
-    names: tuple[str, ...] = ()
+    track: str  # of its slice
+    time_ps: int  # at which it is there; within the slice once that is known
+    names: tuple[str, ...] = ()  # how the slice's name may begin
+    # name and end of a slice that is written with the arrow; None for a CPU's
     own: tuple[str, int] | None = None
-    bound: bool | None = None
+    bound: bool | None = None  # whether its slice is known; None while it may come
 
     def bind(self, name: str, start_ps: int, end_ps: int) -> None:
         """See whether a slice of the track is the one."""

@@ -9,14 +9,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import accumulate
+from typing import Annotated
 
 from pydantic import Field
 
-from simnet.rows import Count, Row
+from simnet.rows import Count, Row, Shown
 from simnet.scenario.system.system import DropCount, PortCounts, Snapshot
+from simnet.time_units import PS_PER_S, PS_PER_US
 
-_PS_PER_S = 10**12
-_PS_PER_US = 10**6
 _RANKS = (Fraction(50, 100), Fraction(99, 100), Fraction(999, 1000))
 _RING, _WIRE = "ring", "wire"
 
@@ -48,8 +48,8 @@ class Messages(Row):
     offered: Count
     delivered: Count
     retransmitted: Count
-    offered_per_s: float
-    delivered_per_s: float
+    offered_per_s: Annotated[float, Shown("offered/s")]
+    delivered_per_s: Annotated[float, Shown("delivered/s")]
     latency_us: Latency
     histogram: tuple[tuple[float, int], ...] = Field(
         default=(), description="latencies: upper edge in us and number of messages, ascending"
@@ -78,7 +78,7 @@ def _of_ranks(
     ranks = [
         bisect_left(seen, -(-seen[-1] * share.numerator // share.denominator)) for share in shares
     ]
-    return tuple(counts[rank][0] / _PS_PER_US for rank in ranks)
+    return tuple(counts[rank][0] / PS_PER_US for rank in ranks)
 
 
 def latency_of(
@@ -140,8 +140,8 @@ def messages_of(start: Snapshot, end: Snapshot, kind: str = "") -> Messages | No
         offered=offered,
         delivered=delivered,
         retransmitted=end.messages.retransmitted - start.messages.retransmitted,
-        offered_per_s=offered * _PS_PER_S / elapsed_ps,
-        delivered_per_s=delivered * _PS_PER_S / elapsed_ps,
+        offered_per_s=offered * PS_PER_S / elapsed_ps,
+        delivered_per_s=delivered * PS_PER_S / elapsed_ps,
         latency_us=latency_of(_all(start), _all(end), kind),
         histogram=latencies_of(start, end),
     )
@@ -150,7 +150,7 @@ def messages_of(start: Snapshot, end: Snapshot, kind: str = "") -> Messages | No
 def latencies_of(start: Snapshot, end: Snapshot) -> tuple[tuple[float, int], ...]:
     """Latencies of all flows between two snapshots: upper edge in us and number, ascending."""
     return tuple(
-        (upper_ps / _PS_PER_US, count)
+        (upper_ps / PS_PER_US, count)
         for upper_ps, count in between(_all(start), _all(end))
         if count
     )
@@ -160,7 +160,7 @@ def pooled(messages: Sequence[Messages]) -> Latency:
     """The quantiles of the messages of several runs together."""
     counts: Counter[int] = Counter()
     for one in messages:
-        counts.update({round(upper_us * _PS_PER_US): count for upper_us, count in one.histogram})
+        counts.update({round(upper_us * PS_PER_US): count for upper_us, count in one.histogram})
     kinds = {one.latency_us.kind for one in messages}
     return latency_of((), sorted(counts.items()), kind_of(kinds))
 

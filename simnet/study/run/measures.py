@@ -228,6 +228,11 @@ def named(name: str, latency_kind: str) -> Measure:
     return replace(found, label=label, heading=heading)
 
 
+def rate_text(bps: float, digits: int = 0) -> str:
+    """A throughput in a sentence: ``9,412 Mbit/s``."""
+    return f"{bps * MEASURES[THROUGHPUT].scale:,.{digits}f} {MEASURES[THROUGHPUT].heading}"
+
+
 def measures(result: Result) -> dict[str, Any]:
     """Every measure, None where the run has none, and what says which run it was."""
     return {

@@ -26,6 +26,7 @@ from simnet.errors import InputError
 from simnet.files import NewFile
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.spelling import nearest
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from simnet.net.link.skb import Header, Skb
@@ -46,7 +47,6 @@ _HEADERS_BYTES: Final = _PLAIN_BYTES + _MOST_OPTIONS_BYTES
 _LEAST_FRAME_BYTES: Final = 60  # without FCS
 _MOST_IP_BYTES: Final = 0xFFFF
 _MOST_WAITING: Final = 1 << 14
-_PS_PER_US: Final = 10**6
 _SYN: Final = 0x02
 _ACK: Final = 0x10
 _PSH: Final = 0x08
@@ -128,7 +128,7 @@ class PcapFile:
         mss = b"\x02\x04" + struct.pack(">H", 1460)
         options = mss + b"\x04\x02\x03\x03" + bytes([_WINDOW_SHIFT]) + b"\x01\x01\x01"
         first, back = skb.seq - 1, skb.ack - 1
-        begin = max(time_ps - _PS_PER_US, 0)
+        begin = max(time_ps - PS_PER_US, 0)
         syn = _headers(way, (first, 0, _SYN, _SYN_WINDOW), options, 0)
         answer = _headers(_Way(*way[::-1]), (back, first + 1, _SYN | _ACK, _SYN_WINDOW), options, 0)
         for header in (syn, answer):

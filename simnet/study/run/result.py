@@ -33,7 +33,6 @@ from simnet.study.run.loss import (
     messages_of,
 )
 from simnet.study.run.rows import (
-    PS_PER_S,
     CpuTicks,
     CpuUse,
     FlowRates,
@@ -49,6 +48,7 @@ from simnet.study.run.rows import (
     port_rates,
     work_shares,
 )
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,17 +1,23 @@
 """The rows of a result: shares, rates and counts between two snapshots, by CPU, port and flow."""
 
 from collections.abc import Mapping
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from simnet.errors import SimulationError
 from simnet.host.ledger import MECHANISMS, PLACEMENT
-from simnet.rows import Percent, Rate, Row
+from simnet.rows import Percent, Rate, Row, Shown
 from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
 from simnet.study.run.activity import idle_shares
 from simnet.study.run.loss import Latency, between, latency_in
+from simnet.time_units import PS_PER_S
 
-PS_PER_S = 10**12
+RxRate = Annotated[Rate, Shown("rx Mbit/s", 1, 1e-6)]
+TxRate = Annotated[Rate, Shown("tx Mbit/s", 1, 1e-6)]
+RxPackets = Annotated[Rate, Shown("rx pkt/s")]
+TxPackets = Annotated[Rate, Shown("tx pkt/s")]
+"""What a port carries."""
 
 
 class CpuUse(Row):
@@ -19,13 +25,13 @@ class CpuUse(Row):
 
     id: int
     node: int
-    user: Percent
-    system: Percent
-    softirq: Percent
-    irq: Percent
+    user: Annotated[Percent, Shown("%user", 2)]
+    system: Annotated[Percent, Shown("%system", 2)]
+    softirq: Annotated[Percent, Shown("%softirq", 2)]
+    irq: Annotated[Percent, Shown("%irq", 2)]
     iowait: Percent
-    steal: Percent
-    idle: Percent
+    steal: Annotated[Percent, Shown("%steal", 2)]
+    idle: Annotated[Percent, Shown("%idle", 2)]
 
     @property
     def busy(self) -> float:
@@ -63,12 +69,16 @@ class PortRates(Row):
 
     name: str
     node: int
-    rx_bps: Rate
-    tx_bps: Rate
-    rx_packets_per_s: Rate
-    tx_packets_per_s: Rate
-    interrupts_per_s: Rate
-    drops: int = Field(ge=0)
+    rx_bps: RxRate
+    tx_bps: TxRate
+    rx_packets_per_s: RxPackets
+    tx_packets_per_s: TxPackets
+    interrupts_per_s: Annotated[Rate, Shown("interrupts/s")]
+    drops: Annotated[int, Shown("drops")] = Field(ge=0)
+
+
+PORT_COLUMNS: Final = ("rx_bps", "tx_bps", "rx_packets_per_s", "interrupts_per_s", "drops")
+"""What tables of ports show."""
 
 
 class PortInterrupts(Row):
@@ -88,9 +98,11 @@ class FlowRates(Row):
 
     name: str
     port: str
-    goodput_bps: Rate
+    goodput_bps: Annotated[Rate, Shown("Mbit/s", 1, 1e-6)]
     latency_us: Latency
-    transactions_per_s: Rate | None = Field(default=None, description="null for a stream")
+    transactions_per_s: Annotated[Rate | None, Shown("transactions/s")] = Field(
+        default=None, description="null for a stream"
+    )
     direction: str = Field(
         default="", description="of a stream: in, the system receives it, or out, it sends"
     )

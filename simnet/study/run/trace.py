@@ -20,11 +20,11 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from simnet.files import NewFile
+from simnet.time_units import PS_PER_US
 
 _TRACK = re.compile(r"(?P<group>.*?)(?P<number>\d*)")
 # names that are quoted once and kept; ones with a number in them would pile up without end
 _KEPT_NAMES = 1000
-_PS_PER_US = 10**6
 # fast, and within a few per cent of the default level on this kind of text
 _GZIP_LEVEL = 4
 
@@ -158,7 +158,7 @@ class TraceFile:
 
 def _us(time_ps: int) -> str:
     """Microseconds as an exact decimal."""
-    whole, rest = divmod(time_ps, _PS_PER_US)
+    whole, rest = divmod(time_ps, PS_PER_US)
     return f"{whole}.{rest:06d}"
 
 

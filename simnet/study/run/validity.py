@@ -30,17 +30,11 @@ _FEWEST: Final = 20
 
 @dataclass(frozen=True)
 class Validity:
-    """What to know of the numbers of a run.
+    """What to know of the numbers of a run."""
 
-    Attributes:
-        warnings: one line each.
-        conclusive: False where no conclusion can be drawn from the numbers.
-        silent: names of the flows that got nothing while others did.
-    """
-
-    warnings: tuple[str, ...] = ()
-    conclusive: bool = True
-    silent: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()  # one line each
+    conclusive: bool = True  # False where no conclusion can be drawn from the numbers
+    silent: tuple[str, ...] = ()  # names of the flows that got nothing while others did
 
 
 def validity(effective: Effective, system: System, start: Snapshot, end: Snapshot) -> Validity:

@@ -22,19 +22,12 @@ _MS: Final = 1000
 
 @dataclass(frozen=True)
 class Capture:
-    """What a capture tells of TCP.
+    """What a capture tells of TCP."""
 
-    Attributes:
-        file: its name.
-        directions: ways of connections that carried payload, the largest first.
-        others: frames of something else than TCP.
-        remarks: one line each: what was cut.
-    """
-
-    file: str
-    directions: tuple[Direction, ...]
-    others: int
-    remarks: tuple[str, ...]
+    file: str  # its name
+    directions: tuple[Direction, ...]  # ways of connections that carried payload, the largest first
+    others: int  # frames of something else than TCP
+    remarks: tuple[str, ...]  # one line each: what was cut
 
     @cached_property
     def start_s(self) -> float:

@@ -76,17 +76,11 @@ class Frame:
 
 @dataclass(frozen=True)
 class Frames:
-    """What was read.
+    """What was read."""
 
-    Attributes:
-        frames: with TCP, in the order of the file.
-        others: how many frames are of something else.
-        remarks: one line each: what was cut.
-    """
-
-    frames: tuple[Frame, ...]
-    others: int
-    remarks: tuple[str, ...]
+    frames: tuple[Frame, ...]  # with TCP, in the order of the file
+    others: int  # how many frames are of something else
+    remarks: tuple[str, ...]  # one line each: what was cut
 
 
 def read_frames(path: Path) -> Frames:

@@ -31,17 +31,11 @@ _STEPS: Final = 200
 
 @dataclass(frozen=True)
 class Contenders:
-    """The best of some points, and those that may be the best as well.
+    """The best of some points, and those that may be the best as well."""
 
-    Attributes:
-        best: which point has the best mean.
-        members: the points of the set in order, the best among them.
-        within: how much worse than the best others a mean in the set can be.
-    """
-
-    best: int
-    members: tuple[int, ...]
-    within: float
+    best: int  # which point has the best mean
+    members: tuple[int, ...]  # the points of the set in order, the best among them
+    within: float  # how much worse than the best others a mean in the set can be
 
 
 def contenders(values: npt.NDArray[np.float64], *, largest: bool) -> Contenders | None:

@@ -27,19 +27,13 @@ _LEFT: Final = 0.5
 
 @dataclass(frozen=True)
 class Linear:
-    """Measurements beside a linear model of them.
+    """Measurements beside a linear model of them."""
 
-    Attributes:
-        deviation: by row, the logarithm of measured over predicted at the start.
-        jacobian: by row and parameter, what crossing the parameter's range adds to a prediction.
-        start: of the parameters: 0 at the lower end of the range, 1 at the upper.
-        error: of a row.
-    """
-
-    deviation: Vector
+    deviation: Vector  # by row, the logarithm of measured over predicted at the start
+    # by row and parameter, what crossing the parameter's range adds to a prediction
     jacobian: Vector
-    start: Vector
-    error: float = ERROR
+    start: Vector  # of the parameters: 0 at the lower end of the range, 1 at the upper
+    error: float = ERROR  # of a row
 
     def fitted(self, rows: Sequence[int]) -> Vector:
         """Return the change of the parameters that fits some rows best."""

@@ -47,18 +47,12 @@ _MOST_MARKS: Final = 64
 
 @dataclass(frozen=True)
 class Check:
-    """What a series says of itself after so many slices.
+    """What a series says of itself after so many slices."""
 
-    Attributes:
-        cut: number of slices at the start that are warm-up.
-        settled: whether the transient is over, by MSER-5.
-        precise: whether every mean is known as precisely as was asked for.
-        half_widths: of the 95 % intervals, relative to the means; None where the mean is 0.
-    """
-
-    cut: int
-    settled: bool
-    precise: bool
+    cut: int  # number of slices at the start that are warm-up
+    settled: bool  # whether the transient is over, by MSER-5
+    precise: bool  # whether every mean is known as precisely as was asked for
+    # of the 95 % intervals, relative to the means; None where the mean is 0
     half_widths: tuple[float | None, ...]
 
     @property
@@ -69,17 +63,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Measured:
-    """The counters at both ends of the measured time, and what was reached.
+    """The counters at both ends of the measured time, and what was reached."""
 
-    Attributes:
-        start: at the end of the warm-up.
-        end: now.
-        check: the last check.
-    """
-
-    start: Snapshot
-    end: Snapshot
-    check: Check
+    start: Snapshot  # at the end of the warm-up
+    end: Snapshot  # now
+    check: Check  # the last check
 
 
 def mser5(series: Sequence[int]) -> tuple[int, bool]:

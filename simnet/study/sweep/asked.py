@@ -42,24 +42,15 @@ _Cell = tuple[str, tuple[tuple[str, str], ...], int | None]
 
 @dataclass(frozen=True)
 class Grid:
-    """What a sweep simulates.
+    """What a sweep simulates."""
 
-    Attributes:
-        scenario: a name, or the path of a file.
-        axes: the values of each knob that varies.
-        tunings: as given; empty for the scenario as it is where they don't vary.
-        fixed: knobs that are the same in all runs.
-        apply: files that are the same in all runs.
-        run: says how long each runs.
-        seeds: of the runs of each combination; None stands for the scenario's.
-    """
-
-    scenario: str
-    axes: Mapping[str, Sequence[str]]
-    tunings: tuple[str, ...]
-    fixed: Mapping[str, str]
-    apply: tuple[str, ...]
-    run: Member
+    scenario: str  # a name, or the path of a file
+    axes: Mapping[str, Sequence[str]]  # the values of each knob that varies
+    tunings: tuple[str, ...]  # as given; empty for the scenario as it is where they don't vary
+    fixed: Mapping[str, str]  # knobs that are the same in all runs
+    apply: tuple[str, ...]  # files that are the same in all runs
+    run: Member  # says how long each runs
+    # of the runs of each combination; None stands for the scenario's
     seeds: tuple[int | None, ...] = (None,)
 
     def __len__(self) -> int:

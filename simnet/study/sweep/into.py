@@ -63,21 +63,13 @@ class _Folder(BaseModel):
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a large sweep, in files.
+    """The rows of a large sweep, in files."""
 
-    Attributes:
-        folder: where they are.
-        scenario: the scenario's name.
-        names: columns that tell runs apart, the seed left out.
-        runs: how many rows there are.
-        remarks: what to know of the configurations, one line each.
-    """
-
-    folder: Path
-    scenario: str
-    names: tuple[str, ...]
-    runs: int
-    remarks: tuple[str, ...] = ()
+    folder: Path  # where they are
+    scenario: str  # the scenario's name
+    names: tuple[str, ...]  # columns that tell runs apart, the seed left out
+    runs: int  # how many rows there are
+    remarks: tuple[str, ...] = ()  # what to know of the configurations, one line each
 
     @property
     def files(self) -> list[Path]:

@@ -40,19 +40,12 @@ PICTURES: Final = {
 
 @dataclass(frozen=True)
 class Point:
-    """One run of the grid.
+    """One run of the grid."""
 
-    Attributes:
-        settings: the values of the knobs that vary.
-        tuning: the tuning's name as given; empty where tunings don't vary.
-        seed: of all its random numbers.
-        measured: what was measured, by name with unit; None for what was not.
-    """
-
-    settings: Mapping[str, str]
-    tuning: str
-    seed: int
-    measured: Mapping[str, Any]
+    settings: Mapping[str, str]  # the values of the knobs that vary
+    tuning: str  # the tuning's name as given; empty where tunings don't vary
+    seed: int  # of all its random numbers
+    measured: Mapping[str, Any]  # what was measured, by name with unit; None for what was not
 
 
 @dataclass(frozen=True)

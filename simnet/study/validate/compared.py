@@ -73,15 +73,10 @@ class Compared(Printed):
 
 @dataclass(frozen=True)
 class Checked:
-    """A setting of which measured changes were compared.
+    """A setting of which measured changes were compared."""
 
-    Attributes:
-        name: of the knob, or of the value of a scenario.
-        changes: those of which both sides were measured.
-    """
-
-    name: str
-    changes: tuple[KnownChange, ...]
+    name: str  # of the knob, or of the value of a scenario
+    changes: tuple[KnownChange, ...]  # those of which both sides were measured
 
     @property
     def usual(self) -> float:

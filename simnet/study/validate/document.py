@@ -98,19 +98,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Listing:
-    """A listing of sar that was captured of a case.
+    """A listing of sar that was captured of a case."""
 
-    Attributes:
-        case: what it was captured of.
-        capture: name of its file in `validation/captures`.
-        workload: what a result's workload has to be to stand beside it.
-        gates: the conditions that a prediction of it must meet.
-    """
-
-    case: Case
-    capture: str
-    workload: Mapping[str, object]
-    gates: Callable[[Comparison], list[Gate]]
+    case: Case  # what it was captured of
+    capture: str  # name of its file in `validation/captures`
+    workload: Mapping[str, object]  # what a result's workload has to be to stand beside it
+    gates: Callable[[Comparison], list[Gate]]  # the conditions that a prediction of it must meet
 
     def suits(self, result: Result) -> bool:
         """Whether a result is of the setup of which it was captured."""

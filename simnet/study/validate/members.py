@@ -38,17 +38,11 @@ Numbers: TypeAlias = tuple[dict[str, float], dict[str, float], list[dict[str, fl
 
 @dataclass(frozen=True)
 class Simulations:
-    """What is simulated for one answer.
+    """What is simulated for one answer."""
 
-    Attributes:
-        of: the answer.
-        members: the size of the ensemble, 0 for none.
-        duration: of the prediction, where it is chosen.
-    """
-
-    of: Answer
-    members: int
-    duration: str | None = None
+    of: Answer  # the answer
+    members: int  # the size of the ensemble, 0 for none
+    duration: str | None = None  # of the prediction, where it is chosen
 
     @property
     def asks(self) -> list[Ask]:

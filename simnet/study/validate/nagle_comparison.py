@@ -15,9 +15,8 @@ from statistics import median
 from simnet._share import folder
 from simnet.files import read_text
 from simnet.study.conform.tcp_path import PathOptions, Requester, Responder, TcpOptions, TcpPath
+from simnet.time_units import PS_PER_MS, PS_PER_US
 
-_US = 10**6
-_MS = 10**9
 _TRANSACTIONS = 60
 JIFFY_MS = 4.0
 # from one namespace to the other, with what both kernels take; not measured
@@ -27,21 +26,13 @@ WAYS_US = (5, 60)
 
 @dataclass(frozen=True)
 class Stall:
-    """A row of the file.
+    """A row of the file."""
 
-    Attributes:
-        name: what was set.
-        delack_max_us: TCP_DELACK_MAX_US, None where it was not set.
-        quickack: of the route.
-        nodelay: TCP_NODELAY.
-        median_ms: of a transaction.
-    """
-
-    name: str
-    delack_max_us: int | None
-    quickack: bool
-    nodelay: bool
-    median_ms: float
+    name: str  # what was set
+    delack_max_us: int | None  # TCP_DELACK_MAX_US, None where it was not set
+    quickack: bool  # of the route
+    nodelay: bool  # TCP_NODELAY
+    median_ms: float  # of a transaction
 
 
 @cache
@@ -73,7 +64,7 @@ def options(stall: Stall) -> TcpOptions:
     delack_us = stall.delack_max_us
     return TcpOptions(
         kernel="6.18",
-        delack_limit_ps=(delack_us or 0) * _US,
+        delack_limit_ps=(delack_us or 0) * PS_PER_US,
         quickack=stall.quickack,
         nodelay=stall.nodelay,
     )
@@ -82,7 +73,7 @@ def options(stall: Stall) -> TcpOptions:
 def stall_ms(tcp: TcpOptions, way_us: int = WAY_US, writes: tuple[int, ...] = (100, 200)) -> float:
     """Median duration of a transaction, ms; the hosts cost nothing, one way takes `way_us`."""
     client = Requester(writes, 10, _TRANSACTIONS)
-    path = PathOptions(rate_bps=10**10, delay_ps=way_us * _US)
+    path = PathOptions(rate_bps=10**10, delay_ps=way_us * PS_PER_US)
     run = TcpPath(path, tcp, client, Responder(sum(writes), 10))
-    run.run_for(10_000 * _MS)
-    return median(client.times_ps) / _MS
+    run.run_for(10_000 * PS_PER_MS)
+    return median(client.times_ps) / PS_PER_MS

@@ -19,10 +19,9 @@ from simnet.net.infiniband.reorder_window import MessageNumbers, ReorderWindow
 from simnet.net.link.lossy_path import FLUSHED
 from simnet.net.tcp.endpoint import BulkSource, Sink
 from simnet.study.conform.tcp_path import PathOptions, TcpOptions, TcpPath
+from simnet.time_units import PS_PER_S, PS_PER_US
 
-_US = 10**6
-_SECOND_PS = 10**12
-DURATION_PS = 4 * _SECOND_PS
+DURATION_PS = 4 * PS_PER_S
 # on this link a packet of 1500 bytes takes 60 us: there is no Ethernet around it
 # what was learnt of reordering was not used
 CLASSIC = TcpOptions(
@@ -86,10 +85,10 @@ def connection(
     """The connection of a row, before it runs; see `ReorderWindow` for its options."""
     path = PathOptions(
         rate_bps=200 * 10**6,
-        delay_ps=500 * _US,
+        delay_ps=500 * PS_PER_US,
         loss_ppb=round(loss * 10**9),
         late_ppb=50_000_000,
-        late_ps=1200 * _US,
+        late_ps=1200 * PS_PER_US,
     )
     run = TcpPath(path, tcp, BulkSource(), Sink(), seed=seed)
     run.forward.numbers = MessageNumbers()
@@ -127,7 +126,7 @@ def simulate(
     return Simulated(
         loss=loss,
         window=window,
-        mbit_per_s=8 * run.right.delivered * _US / duration_ps,
+        mbit_per_s=8 * run.right.delivered * PS_PER_US / duration_ps,
         retransmissions=run.left.sender.output.retransmissions,
         out_of_order=reorder.out_of_order_after,
         timeouts=run.left.sender.timeouts,

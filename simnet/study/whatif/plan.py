@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
-from simnet.study.run.rows import PS_PER_S
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
@@ -34,6 +33,7 @@ from simnet.study.work.cases import (
 )
 from simnet.study.work.ensemble import latin_hypercube
 from simnet.study.work.vary import uncertain_parameters
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective
@@ -94,21 +94,15 @@ class Look:
     numbers of pairs than the usual ones. A look that has more draws than the one before it, and no
     more pairs, says nothing new of chance. Source: Jennison and Turnbull, Group Sequential Methods
     (2000), chapters 2, 4.4 and 9.
-
-    Attributes:
-        pairs: pairs of runs with equal seeds.
-        members: draws of what is not known for certain.
-        error: how often chance alone may make a verdict wrong at this look.
-        last: nothing is simulated after it. Only then are the draws moved to the anchor: a
-            covariance of few says little.
-        short: its pairs with equal seeds are short, and no part of a look at long ones.
     """
 
-    pairs: int
-    members: int
-    error: float = _ERROR
+    pairs: int  # pairs of runs with equal seeds
+    members: int  # draws of what is not known for certain
+    error: float = _ERROR  # how often chance alone may make a verdict wrong at this look
+    # nothing is simulated after it. Only then are the draws moved to the anchor: a covariance
+    # of few says little.
     last: bool = True
-    short: bool = False
+    short: bool = False  # its pairs with equal seeds are short, and no part of a look at long ones
 
     @property
     def said(self) -> str:
@@ -183,31 +177,19 @@ def without_chance(drawn: Sequence[float], pairs: Sequence[float]) -> list[float
 
 @dataclass(frozen=True)
 class Plan:
-    """Which simulations answer the question.
+    """Which simulations answer the question."""
 
-    Attributes:
-        base: the system as it is.
-        seed: first of the seeds.
-        seeds: pairs of runs, at most; None: as many as usual.
-        members: draws of what is not known, at most.
-        duration: of runs, and so `warm_up` and `precision`, where that was said.
-        effectives: all configurations.
-        quick: runs as short as the load needs may do.
-        later: these begin to measure where those before ended, which had not settled.
-        per_s: messages a second that came in a first run; 0: none was made.
-    """
-
-    base: Case
-    seed: int
-    seeds: int | None
-    members: int
-    duration: str | None
+    base: Case  # the system as it is
+    seed: int  # first of the seeds
+    seeds: int | None  # pairs of runs, at most; None: as many as usual
+    members: int  # draws of what is not known, at most
+    duration: str | None  # of runs, and so `warm_up` and `precision`, where that was said
     warm_up: str | None
     precision: str | None
-    effectives: tuple[Effective, ...] = ()
-    quick: bool = True
-    later: bool = False
-    per_s: float = 0
+    effectives: tuple[Effective, ...] = ()  # all configurations
+    quick: bool = True  # runs as short as the load needs may do
+    later: bool = False  # these begin to measure where those before ended, which had not settled
+    per_s: float = 0  # messages a second that came in a first run; 0: none was made
 
     def after_unsettled(self) -> Plan:
         """The plan where short runs had not settled: warm-ups as long as those; then long runs."""

@@ -26,21 +26,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tuning:
-    """One alternative to what is.
+    """One alternative to what is."""
 
-    Attributes:
-        text: as typed.
-        names: tunings that the scenario defines, or its system has ready, in order.
-        settings: knobs and values, in order; they apply after the names.
-        knobs: what the named tunings set.
-        description: what the scenario says of it; empty for knobs alone.
-    """
-
-    text: str
-    names: tuple[str, ...]
-    settings: tuple[tuple[str, str], ...]
-    knobs: frozenset[str]
-    description: str
+    text: str  # as typed
+    names: tuple[str, ...]  # tunings that the scenario defines, or its system has ready, in order
+    settings: tuple[tuple[str, str], ...]  # knobs and values, in order; they apply after the names
+    knobs: frozenset[str]  # what the named tunings set
+    description: str  # what the scenario says of it; empty for knobs alone
 
     def on(self, base: Case) -> Case:
         """What the tuning makes of a case: what is asked for comes last."""

@@ -33,36 +33,22 @@ OPTION: Final = "--into"
 
 @dataclass(frozen=True)
 class Cell:
-    """Runs that differ in their seed only.
+    """Runs that differ in their seed only."""
 
-    Attributes:
-        labels: what tells them from others, by column.
-        case: what is simulated.
-        seeds: of the runs.
-    """
-
-    labels: tuple[tuple[str, str], ...]
-    case: Case
-    seeds: tuple[int, ...]
+    labels: tuple[tuple[str, str], ...]  # what tells them from others, by column
+    case: Case  # what is simulated
+    seeds: tuple[int, ...]  # of the runs
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some runs of a sweep, described in few bytes: a scheduler holds many.
+    """Some runs of a sweep, described in few bytes: a scheduler holds many."""
 
-    Attributes:
-        path: of the file for their rows, the same wherever they are simulated.
-        sweep: digest of what the whole sweep is.
-        cells: the runs.
-        first: the first simulation of the sweep; the others last as long.
-        digest: of that one's configuration, as the caller reads it.
-    """
-
-    path: str
-    sweep: str
-    cells: tuple[Cell, ...]
-    first: Member
-    digest: str
+    path: str  # of the file for their rows, the same wherever they are simulated
+    sweep: str  # digest of what the whole sweep is
+    cells: tuple[Cell, ...]  # the runs
+    first: Member  # the first simulation of the sweep; the others last as long
+    digest: str  # of that one's configuration, as the caller reads it
 
     def __len__(self) -> int:
         """How many runs there are."""

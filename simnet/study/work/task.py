@@ -15,19 +15,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Task:
-    """One simulation to do, with all that it needs: no file is read where it is done.
+    """One simulation to do, with all that it needs: no file is read where it is done."""
 
-    Attributes:
-        number: distinguishes it from the others.
-        effective: what to simulate.
-        settings: for the record in the result.
-        key: names its result in a store.
-    """
-
-    number: int
-    effective: Effective
-    settings: tuple[tuple[str, str], ...]
-    key: str
+    number: int  # distinguishes it from the others
+    effective: Effective  # what to simulate
+    settings: tuple[tuple[str, str], ...]  # for the record in the result
+    key: str  # names its result in a store
 
     def __str__(self) -> str:
         """What it simulates, as a person would set it."""

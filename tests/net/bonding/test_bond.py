@@ -80,23 +80,24 @@ class TestHashed:
         assert lab.sent() == expected
         assert sorted(lab.sent()) == [1, 2, 3, 4]
 
-    def test_xor_goes_on_to_the_next_slave_that_has_a_link(self) -> None:
-        lab = BondLab("balance-xor", slaves=4, clients=4)
+    @pytest.mark.parametrize(
+        ("mode", "sent"),
+        [
+            # the next slave: client 0 was on slave 2 and is on slave 3 now, the others stay
+            ("balance-xor", [3, 4, 0, 3]),
+            # dealt out anew, 1a, 1b, 18, 19 modulo three: 2, 0, 0, 1 among slaves 0, 1, 3
+            ("802.3ad", [5, 4, 0, 1]),
+        ],
+    )
+    def test_of_a_slave_without_a_link_the_others_take_the_clients(
+        self, mode: str, sent: list[int]
+    ) -> None:
+        lab = BondLab(mode, slaves=4, clients=4)
         lab.pull(2, 1 * MS)
         lab.run(300 * MS)
         for client in range(4):
             lab.send(client + 1, client=client)
-        # client 0 was on slave 2 and is on slave 3 now, the others stay
-        assert lab.sent() == [3, 4, 0, 3]
-
-    def test_8023ad_deals_out_anew_among_the_ports_that_are_left(self) -> None:
-        lab = BondLab("802.3ad", slaves=4, clients=4)
-        lab.pull(2, 1 * MS)
-        lab.run(300 * MS)
-        for client in range(4):
-            lab.send(client + 1, client=client)
-        # 1a, 1b, 18, 19 modulo three: 2, 0, 0, 1 among slaves 0, 1, 3
-        assert lab.sent() == [5, 4, 0, 1]
+        assert lab.sent() == sent
 
 
 class TestBroadcast:

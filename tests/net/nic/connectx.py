@@ -1,7 +1,9 @@
 """A channel of a ConnectX on a machine of its own."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, NamedTuple
+
+from hypothesis import strategies as st
 
 from simnet.host.accounting import PROCESS_LEVEL, SYSTEM
 from simnet.host.cpu import Cpu
@@ -120,6 +122,49 @@ class Bench:
     def delivered(self) -> list[int]:
         """Numbers of the frames that were handed up, in order."""
         return [number for _, _, number in self.sink.log]
+
+
+class Crowd(NamedTuple):
+    """Frames that come and go, and how they are polled."""
+
+    gaps_us: list[int]
+    sends_us: list[int]
+    weight: int
+    work_us: int
+    defer: int
+
+    def check(
+        self,
+        kind: type[Bench],
+        *,
+        timeout_us: int = 5,
+        before: Callable[[Any], object] = bool,
+        **options: Any,
+    ) -> list[Bench]:
+        """Each frame is polled once and in order, and one event a frame changes nothing."""
+        benches, outcomes = [], []
+        for per_frame in (False, True):
+            bench = kind(
+                work_ps=self.work_us * US + 100 * NS,
+                per_frame=per_frame,
+                device={"weight": self.weight},
+                **options,
+            )
+            before(bench)
+            outcomes.append(bench.crowd(self.gaps_us, self.sends_us, self.defer, timeout_us))
+            benches.append(bench)
+        assert outcomes[0] == outcomes[1]
+        return benches
+
+
+CROWDS: Final = st.builds(
+    Crowd,
+    st.lists(st.sampled_from([0, 1, 2, 5, 7, 8, 9, 20, 60]), min_size=1, max_size=60),
+    st.lists(st.integers(10, 900), max_size=12),
+    weight=st.sampled_from([1, 3, 64]),
+    work_us=st.integers(0, 12),
+    defer=st.integers(0, 3),
+)
 
 
 class Poller(BusyPoller):

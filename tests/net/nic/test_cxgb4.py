@@ -241,11 +241,12 @@ class TestGro:
         self.burst(bench, *(bench.segment(n) for n in (0, 1, 3, 4)))
         assert bench.log.ranges == [(0, 2), (3, 5)]
 
-    def test_a_shorter_segment_is_the_last(self) -> None:
+    @pytest.mark.parametrize("length", [1, 100])
+    def test_a_shorter_segment_is_the_last(self, length: int) -> None:
         bench = Bench()
-        after = SEGMENT + 100
+        after = SEGMENT + length
         last = new_skb(bench.log, after, after + SEGMENT, 0, 0, 1538, push=False)
-        self.burst(bench, bench.segment(0), bench.segment(1, length=100), last)
+        self.burst(bench, bench.segment(0), bench.segment(1, length=length), last)
         assert bench.log.bytes == [(0, after), (after, after + SEGMENT)]
 
     def test_another_acknowledgement_ends_it(self) -> None:
@@ -266,13 +267,6 @@ class TestGro:
         after = new_skb(bench.log, 65_483, 65_484, 0, 0, 91, push=False)
         self.burst(bench, *parts, after)
         assert bench.log.bytes == [(0, 65_483), (65_483, 65_484)]
-
-    def test_one_byte_is_added_and_is_the_last(self) -> None:
-        bench = Bench()
-        after = SEGMENT + 1
-        last = new_skb(bench.log, after, after + SEGMENT, 0, 0, 1538, push=False)
-        self.burst(bench, bench.segment(0), bench.segment(1, length=1), last)
-        assert bench.log.bytes == [(0, after), (after, after + SEGMENT)]
 
     def test_a_longer_segment_begins_another(self) -> None:
         bench = Bench()

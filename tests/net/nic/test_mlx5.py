@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from simnet.net.nic.completion_queue import CompletionQueue
 from tests.host.parts import NS, US, Agenda
 from tests.house.examples import examples
-from tests.net.nic.connectx import Bench
+from tests.net.nic.connectx import CROWDS, Bench, Crowd
 from tests.net.parts import frame
 
 NEVER = 1 << 62
@@ -208,51 +208,31 @@ class TestChannel:
         assert bench.napi.poll_packets == 1
 
 
-gaps = st.lists(st.sampled_from([0, 1, 2, 5, 7, 8, 9, 20, 60]), min_size=1, max_size=60)
-
-
 class TestLaws:
     @given(
-        gaps=gaps,
-        sends=st.lists(st.integers(10, 900), max_size=12),
+        crowd=CROWDS,
         usecs=st.integers(0, 20),
         frames=st.integers(0, 6),
         cqe=st.booleans(),
-        weight=st.sampled_from([1, 3, 64]),
-        work_us=st.integers(0, 12),
-        defer=st.integers(0, 3),
         timeout_us=st.sampled_from([0, 5, 50]),
         missed=st.booleans(),
     )
     @settings(max_examples=examples(60), deadline=None)
-    def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(  # noqa: PLR0913
-        self,
-        *,
-        gaps: list[int],
-        sends: list[int],
-        usecs: int,
-        frames: int,
-        cqe: bool,
-        weight: int,
-        work_us: int,
-        defer: int,
-        timeout_us: int,
-        missed: bool,
+    def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
+        self, *, crowd: Crowd, usecs: int, frames: int, cqe: bool, timeout_us: int, missed: bool
     ) -> None:
-        outcomes = []
-        for per_frame in (False, True):
-            bench = Bench(
-                work_ps=work_us * US + 100 * NS,
-                per_frame=per_frame,
-                device={"weight": weight},
-                rx=(usecs * US, frames),
-                tx=(usecs * US, frames),
-                rx_cqe=cqe,
-                tx_cqe=not cqe,
-            )
+        def miss(bench: Bench) -> None:
             if missed:
                 agenda = Agenda(bench.sim, "missed")
                 agenda.at(100 * US + 11, bench.napi.schedule, bench.cpu)
                 agenda.at(100 * US + 12, bench.cpu.kick)
-            outcomes.append(bench.crowd(gaps, sends, defer, timeout_us))
-        assert outcomes[0] == outcomes[1]
+
+        crowd.check(
+            Bench,
+            timeout_us=timeout_us,
+            before=miss,
+            rx=(usecs * US, frames),
+            tx=(usecs * US, frames),
+            rx_cqe=cqe,
+            tx_cqe=not cqe,
+        )

@@ -10,8 +10,9 @@ from simnet.scenario.core.load import load
 from simnet.scenario.parts.network.resources import wait_of
 from simnet.scenario.parts.scale.jobs import JobSystem
 from simnet.scenario.system.build import build
-from simnet.scenario.system.resource import PS_PER_S, Resource
+from simnet.scenario.system.resource import Resource
 from simnet.scenario.system.system import System
+from simnet.time_units import PS_PER_S
 from tests.net.tcp.send.test_sender import MSS, make, send
 
 MS = 10**9

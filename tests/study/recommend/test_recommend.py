@@ -24,7 +24,7 @@ from simnet.study.whatif.aim import load_of
 from simnet.study.work import task
 from simnet.study.work.cases import Case, Member
 from simnet.study.work.store import Store
-from tests.study.synthetic import result
+from tests.study.synthetic import replaced, result
 
 SCENARIO = "x460-out-of-box"
 FRAMES, USECS = "ethtool -C {port} rx-frames", "ethtool -C {port} rx-usecs"
@@ -56,15 +56,7 @@ def _machine(effective: Effective, **_options: Any) -> Result:
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
-    """Replace the simulation; the list says what was asked for."""
-    found: list[Effective] = []
-
-    def simulate(effective: Effective, **options: Any) -> Result:
-        found.append(effective)
-        return _machine(effective, **options)
-
-    monkeypatch.setattr(task, "simulate", simulate)
-    return found
+    return replaced(monkeypatch, _machine)
 
 
 def recommended(*knobs: str, **options: Any) -> Recommendation:

@@ -7,11 +7,12 @@ import pytest
 import simnet
 from simnet.importing.import_host import import_host
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.system.resource import PS_PER_S, Resource
+from simnet.scenario.system.resource import Resource
 from simnet.study.run.peers import full_peer
 from simnet.study.run.result import Result
 from simnet.study.whatif import whatif as study
 from simnet.study.work import task
+from simnet.time_units import PS_PER_S
 from tests.importing.trees import folder
 from tests.study.synthetic import simulated
 

@@ -23,8 +23,8 @@ from simnet.study.screen.screen import _chance, _uncertain_ranks, screen
 from simnet.study.work import task
 from simnet.study.work.cases import Case
 from simnet.study.work.store import Store
+from tests.study.synthetic import replaced, simulated
 from tests.study.synthetic import result as synthetic_result
-from tests.study.synthetic import simulated
 
 SCENARIO = "x460-out-of-box"
 FRAMES = "ethtool -C {port} rx-frames"
@@ -35,15 +35,7 @@ MS = 10**9
 
 @pytest.fixture(autouse=True)
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
-    """Replace the simulation; the list says what was asked for."""
-    found: list[Effective] = []
-
-    def simulate(effective: Effective, **options: Any) -> Result:
-        found.append(effective)
-        return simulated(effective, **options)
-
-    monkeypatch.setattr(task, "simulate", simulate)
-    return found
+    return replaced(monkeypatch, simulated)
 
 
 def screened(*knobs: str, **options: Any) -> Screen:

@@ -27,7 +27,7 @@ from simnet.study.whatif.whatif import WhatIf, schema, whatif
 from simnet.study.work import cases, task
 from simnet.study.work.cases import Case, Member, simulate_all
 from simnet.study.work.store import Store
-from tests.study.synthetic import known_change, result, simulated
+from tests.study.synthetic import known_change, replaced, result, simulated
 
 SCENARIO = "x460-out-of-box"
 MS = 10**9
@@ -36,16 +36,8 @@ NOWHERE = Store(None)
 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Effective]:
-    """Replace the simulation; the list says what was asked for."""
-    asked: list[Effective] = []
-
-    def simulate(effective: Effective, **options: Any) -> Result:
-        asked.append(effective)
-        return simulated(effective, **options)
-
-    monkeypatch.setattr(task, "simulate", simulate)
     monkeypatch.setattr(study, "known_changes", tuple)
-    return asked
+    return replaced(monkeypatch, simulated)
 
 
 def _answers(found: WhatIf) -> list[tuple[str, str]]:
@@ -284,17 +276,14 @@ def test_what_is_not_modelled_cannot_be_told_and_is_not_simulated(made_up: list[
 def test_a_draw_in_which_nothing_came_is_simulated_for_longer(
     monkeypatch: pytest.MonkeyPatch, duration: str | None, verdict: str
 ) -> None:
-    asked: list[Effective] = []
-
-    def simulate(effective: Effective, **options: Any) -> Result:
-        asked.append(effective)
+    def stalls(effective: Effective, **options: Any) -> Result:
         found = simulated(effective, **options)
-        stalls = effective.run.seed == 1002 and effective.irqbalance == "off"
-        if stalls and effective.run.duration_ps < 500 * MS:
+        nothing = effective.run.seed == 1002 and effective.irqbalance == "off"
+        if nothing and effective.run.duration_ps < 500 * MS:
             return found.model_copy(update={"conclusive": False, "warnings": ("nothing came",)})
         return found
 
-    monkeypatch.setattr(task, "simulate", simulate)
+    asked = replaced(monkeypatch, stalls)
     monkeypatch.setattr(study, "known_changes", tuple)
     assert _answers(_ask("affinity", members=4, duration=duration)) == [("affinity", verdict)]
     longer = [e.irqbalance for e in asked if e.run.seed == 1002 and e.run.duration_ps == 500 * MS]

@@ -23,23 +23,14 @@ _ONE: Final = 105
 
 
 class _Crowd(NamedTuple):
-    """Where nearly everything is in one place.
+    """Where nearly everything is in one place."""
 
-    Attributes:
-        subject: the port; the CPU where none is known.
-        queue: its receive queue; None if that is not known.
-        fact: what shows it.
-        said: the same in words.
-        weight: how much it matters.
-        sure: how sure it is.
-    """
-
-    subject: str
-    queue: int | None
-    fact: Fact
-    said: str
-    weight: float
-    sure: str
+    subject: str  # the port; the CPU where none is known
+    queue: int | None  # its receive queue; None if that is not known
+    fact: Fact  # what shows it
+    said: str  # the same in words
+    weight: float  # how much it matters
+    sure: str  # how sure it is
 
 
 def _crowded(evidence: Evidence) -> Iterator[_Crowd]:

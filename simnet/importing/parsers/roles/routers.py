@@ -48,25 +48,15 @@ _OFFLOADING: Final = re.compile(r"\bflow_offloading(?P<hw>_hw)?(?:=| )'?(?P<on>[
 
 @dataclass(frozen=True)
 class Router:
-    """What shows that a host is a router of a home.
+    """What shows that a host is a router of a home."""
 
-    Attributes:
-        said: in words.
-        source: the file.
-        target: of OpenWrt, as `bcm53xx/generic`; empty if nothing says it.
-        session: of PPPoE; empty if there is none.
-        soc: the chip, where it is one that is simulated.
-        ports: what the switch's ports are, `dsa` or `vlan`.
-        hardware: the chip forwards connections by itself.
-    """
-
-    said: str
-    source: str
-    target: str
-    session: str
-    soc: str
-    ports: str
-    hardware: bool
+    said: str  # in words
+    source: str  # the file
+    target: str  # of OpenWrt, as `bcm53xx/generic`; empty if nothing says it
+    session: str  # of PPPoE; empty if there is none
+    soc: str  # the chip, where it is one that is simulated
+    ports: str  # what the switch's ports are, `dsa` or `vlan`
+    hardware: bool  # the chip forwards connections by itself
 
     @property
     def driver(self) -> str:

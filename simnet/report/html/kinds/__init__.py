@@ -12,19 +12,13 @@ from simnet.report.html.blocks import Part
 
 @dataclass(frozen=True)
 class Kind:
-    """What a report makes of one kind of document.
+    """What a report makes of one kind of document."""
 
-    Attributes:
-        command: that prints it.
-        matches: whether a value of JSON claims to be one.
-        read: makes the document of JSON; raises pydantic's ValidationError.
-        parts: of the report, of all documents of this kind with their files; the flag says whether
-            it may simulate what the documents lack.
-    """
-
-    command: str
-    matches: Callable[[Any], bool]
-    read: Callable[[bytes], Any]
+    command: str  # that prints it
+    matches: Callable[[Any], bool]  # whether a value of JSON claims to be one
+    read: Callable[[bytes], Any]  # makes the document of JSON; raises pydantic's ValidationError
+    # of the report, of all documents of this kind with their files; the flag says whether it
+    # may simulate what the documents lack
     parts: Callable[[Sequence[tuple[str, Any]], bool], Sequence[Part]]
 
 

@@ -13,6 +13,7 @@ from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.explain.bottleneck import Limit
 from simnet.study.explain.explain import SCHEMA, Explanation
 from simnet.study.run.machine import machine
+from simnet.study.run.measures import rate_text
 
 
 def _part(name: str, file: str, found: Explanation) -> Part:
@@ -57,7 +58,7 @@ def explanation_verdicts(found: Explanation) -> list[Verdict]:
 
 def _verdict(found: Explanation, sort: str, group: Sequence[Limit]) -> Verdict:
     first = group[0]
-    rate = f"{found.throughput_bps / 1e6:,.0f} Mbit/s"
+    rate = rate_text(found.throughput_bps)
     tone = "open" if first.first is None else "bad"
     if len(group) == 1:
         flows = ", ".join(first.flows) or "all flows"

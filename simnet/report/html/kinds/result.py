@@ -17,7 +17,9 @@ from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.run.duration_text import latency_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.machine import machine
+from simnet.study.run.measures import rate_text
 from simnet.study.run.result import SCHEMA, Result
+from simnet.study.run.rows import PORT_COLUMNS, PortRates
 from simnet.study.whatif.mechanism import per_unit_us, unit_of
 
 
@@ -53,7 +55,7 @@ def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  
 def _verdict(name: str, one: Result) -> Verdict:
     """What it carries, and what that costs."""
     asked = sum(flow.transactions_per_s or 0.0 for flow in one.flows)
-    rate = f"{asked:,.0f} transactions/s" if asked else f"{one.throughput_bps / 1e6:,.0f} Mbit/s"
+    rate = f"{asked:,.0f} transactions/s" if asked else rate_text(one.throughput_bps)
     busy = sum(cpu.busy for cpu in one.cpus)
     reason = [f"It takes {busy / 100:.2f} of {len(one.cpus)} CPUs"]
     if one.cpus:
@@ -115,19 +117,16 @@ def _shares(result: Result) -> dict[str, float]:
 
 def _ports(results: Mapping[str, Result]) -> list[Section]:
     rows = [
-        (
-            port.name, case, f"{port.rx_bps / 1e6:,.1f}", f"{port.tx_bps / 1e6:,.1f}",
-            f"{port.rx_packets_per_s:,.0f}", f"{port.interrupts_per_s:,.0f}", str(port.drops),
-        )
+        (port.name, case, *port.cells(PORT_COLUMNS, ","))
         for case, result in results.items()
         for port in result.ports
-    ]  # fmt: skip
+    ]
     dropped = [
         (drop.place, drop.at, case, str(drop.packets))
         for case, result in results.items()
         for drop in result.drops
     ]
-    heading = ("port", "case", "rx Mbit/s", "tx Mbit/s", "rx packets/s", "interrupts/s", "drops")
+    heading = ("port", "case", *PortRates.headings(PORT_COLUMNS))
     tables = [Table("Ports", heading, tuple(rows), 2)] if rows else []
     if dropped:
         tables.append(Table("Drops", ("dropped in", "of", "case", "packets"), tuple(dropped), 3))

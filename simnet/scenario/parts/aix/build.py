@@ -1,11 +1,8 @@
 """TCP's attributes of an AIX host, as they hold for connections through a port."""
 
-from typing import Final
-
 from simnet.net.tcp.rules.aix import AixTcp, effective_space
 from simnet.scenario.core.effective import Host, Port
-
-_SECOND_PS: Final = 10**12
+from simnet.time_units import PS_PER_S
 
 
 def aix_tcp(host: Host, port: Port) -> AixTcp:
@@ -22,7 +19,7 @@ def aix_tcp(host: Host, port: Port) -> AixTcp:
         sack=kernel.tcp_sack,
         recvspace_bytes=effective_space(kernel.tcp_recvspace_bytes, port.recvspace_bytes),
         sendspace_bytes=effective_space(kernel.tcp_sendspace_bytes, port.sendspace_bytes),
-        tick_ps=_SECOND_PS // kernel.hz,
+        tick_ps=PS_PER_S // kernel.hz,
         rto_min_ps=kernel.rto_min_ps,
         rto_init_ps=kernel.rto_init_ps,
         rto_max_ps=kernel.rto_max_ps,

@@ -27,35 +27,26 @@ from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.socket import TcpSocket
 from simnet.scenario.core.effective import Effective, Flow, Host
 from simnet.scenario.parts.nic.build import send_by, tx_rules
+from simnet.time_units import PS_PER_MS, PS_PER_S
 
-_PS = 10**12
-_MS = 10**9
 _OUI = 0x00_0D_60 << 24
 _SYSTEM_IP = 0x0A_00_00_01
 _FIRST_PEER_IP = 0x0A_00_00_0B
 _FIRST_EPHEMERAL_PORT = 32768
 _EPHEMERAL_PORTS = 28232
 # what the driver sets where a mode needs to know the links (bond_check_params)
-_FORCED_MIIMON_PS = 100 * _MS
+_FORCED_MIIMON_PS = 100 * PS_PER_MS
 
 
 @dataclass(frozen=True)
 class BondedFlow:
-    """A stream by the system's bond: its socket there, and the other end.
+    """A stream by the system's bond: its socket there, and the other end."""
 
-    Attributes:
-        flow: the stream.
-        socket: on the system.
-        remote: device of the peer.
-        peer_socket: on the peer; None where the peer is a remote sender.
-        peer: the peer as a machine; None where it is a remote sender.
-    """
-
-    flow: Flow
-    socket: TcpSocket
-    remote: Port
-    peer_socket: TcpSocket | None = None
-    peer: Machine | None = None
+    flow: Flow  # the stream
+    socket: TcpSocket  # on the system
+    remote: Port  # device of the peer
+    peer_socket: TcpSocket | None = None  # on the peer; None where the peer is a remote sender
+    peer: Machine | None = None  # the peer as a machine; None where it is a remote sender
 
 
 @dataclass(frozen=True)
@@ -290,11 +281,11 @@ def _timing(host: Host) -> Timing:
     miimon_ps = settings.miimon_ps
     if settings.mode in {"802.3ad", "balance-tlb", "balance-alb"}:
         miimon_ps = miimon_ps or _FORCED_MIIMON_PS
-    miimon_ms = miimon_ps // _MS
+    miimon_ms = miimon_ps // PS_PER_MS
     return Timing(
         # (miimon * HZ) / 1000; a timer that is set for now runs with the next jiffy
         miimon_jiffies=max(miimon_ms * hz // 1000, 1) if miimon_ms else 0,
         updelay=settings.updelay_ps // miimon_ps if miimon_ps else 0,
         downdelay=settings.downdelay_ps // miimon_ps if miimon_ps else 0,
-        jiffy_ps=_PS // hz,
+        jiffy_ps=PS_PER_S // hz,
     )

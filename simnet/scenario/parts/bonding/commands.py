@@ -36,15 +36,10 @@ _IN_NETPLAN: Final = {
 
 @dataclass(frozen=True)
 class Bond:
-    """What was typed for a bond.
+    """What was typed for a bond."""
 
-    Attributes:
-        options: of the module, as ``mode=balance-rr miimon=100``.
-        slaves: ports, in order; without any there is no bond.
-    """
-
-    options: str
-    slaves: tuple[str, ...]
+    options: str  # of the module, as ``mode=balance-rr miimon=100``
+    slaves: tuple[str, ...]  # ports, in order; without any there is no bond
 
 
 def typed(base: Effective, tuned: Effective) -> Iterator[Together]:

@@ -21,23 +21,14 @@ from simnet.scenario.system.ground import Ground
 
 @dataclass(frozen=True)
 class ContainerBuilt:
-    """A container behind a veth pair.
+    """A container behind a veth pair."""
 
-    Attributes:
-        ground: what it is built on.
-        given: its configuration.
-        veth: from the host to it.
-        conntrack: of the host; None for none.
-        work_ps: of the host on a packet, without connection tracking and veth.
-        nat_ps: of kube-proxy's tables on a connection's first packet.
-    """
-
-    ground: Ground
-    given: Container
-    veth: Veth
-    conntrack: Conntrack | None
-    work_ps: int
-    nat_ps: int
+    ground: Ground  # what it is built on
+    given: Container  # its configuration
+    veth: Veth  # from the host to it
+    conntrack: Conntrack | None  # of the host; None for none
+    work_ps: int  # of the host on a packet, without connection tracking and veth
+    nat_ps: int  # of kube-proxy's tables on a connection's first packet
 
     def way(self, socket: Endpoint, flow: int) -> IntoContainer:
         """Make what takes a flow's packets where the host's stack has them, to a socket."""

@@ -10,6 +10,7 @@ from pydantic import Field
 from simnet.rows import Row
 from simnet.scenario.core.subject import Column
 from simnet.storage.disk.model import SECTOR_BYTES
+from simnet.time_units import PS_PER_MS, PS_PER_S
 from simnet.workload.fio.stats import deviation
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ PERCENTILES: Final = (
     *(1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0),
     *(99.0, 99.5, 99.9, 99.95, 99.99),
 )
-_PS_PER_S: Final = 10**12
-_PS_PER_MS: Final = 10**9
 _LEVELS: Final = ("1", "2", "4", "8", "16", "32", ">=64")
 _CALLS: Final = ("0", "4", "8", "16", "32", "64", ">=64")
 _DISTRIBUTION: Final = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
@@ -202,9 +201,9 @@ def _direction(
         )
     return DirectionUse(
         io_bytes=size,
-        bw_bytes=size * _PS_PER_S / elapsed_ps,
-        iops=ios * _PS_PER_S / elapsed_ps,
-        runtime=elapsed_ps / _PS_PER_MS,
+        bw_bytes=size * PS_PER_S / elapsed_ps,
+        iops=ios * PS_PER_S / elapsed_ps,
+        runtime=elapsed_ps / PS_PER_MS,
         total_ios=ios,
         **found,
     )

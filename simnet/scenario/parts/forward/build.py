@@ -19,12 +19,13 @@ from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.forward.columns import ForwardCounts
 from simnet.scenario.parts.forward.schema import Forward
 from simnet.scenario.parts.forward.tables import tables_ps
-from simnet.scenario.parts.host.build import PS, make_spread
+from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
 from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.time_units import PS_PER_S
 
 _FIRST_SENDER: Final = 0x0A010001
 _FIRST_RECEIVER: Final = 0x0B000001
@@ -245,8 +246,10 @@ def _floods(ground: Ground, given: Forward, forwarders: list[Forwarder], way: in
         flows[place].append((number, header))
     overhead_bytes = nic.link_overhead_bytes + UDP_HEADERS_BYTES
     wire_bytes = max(size_bytes + overhead_bytes, LEAST_WIRE_BYTES)
-    least_gap_ps = wire_bytes * 8 * PS // min(nic.link_rate_bps, ground.effective.lan.link_rate_bps)
-    gap_ps = max(PS // rate if rate else 0, least_gap_ps)
+    least_gap_ps = (
+        wire_bytes * 8 * PS_PER_S // min(nic.link_rate_bps, ground.effective.lan.link_rate_bps)
+    )
+    gap_ps = max(PS_PER_S // rate if rate else 0, least_gap_ps)
     made = []
     for queue, forwarder, own in zip(queues, forwarders, flows, strict=True):
         if not own:

@@ -10,12 +10,12 @@ from pydantic import Field
 from simnet.rows import Count, Percent, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
-_PS: Final = 10**12
 # places where packets are lost, and the counter of each; that of the ring is the driver's
 _LOST: Final = {
     "ring": "",
@@ -115,7 +115,7 @@ def _use(start: Snapshot, end: Snapshot) -> ForwardUse | None:
         **{name: more[name] for name in counted},
         ring_counter=end.more["forward_ring_counter"],
         waiting=end.more["forward"].waiting,
-        packets_per_s=(more["sent"] + more["raw"] + more["filter"]) * _PS / span_ps,
+        packets_per_s=(more["sent"] + more["raw"] + more["filter"]) * PS_PER_S / span_ps,
         idle_percent=min(_PERCENT * idle_ps / (span_ps * len(end.cpus)), _PERCENT),
         delivered_percent=_PERCENT * max(1 - lost / max(offered, 1), 0.0),
     )

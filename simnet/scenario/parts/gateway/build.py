@@ -15,7 +15,7 @@ from simnet.net.steering.steering import PacketSteering
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.gateway.columns import GatewayCounts
 from simnet.scenario.parts.gateway.schema import GatewayTable
-from simnet.scenario.parts.host.build import PS, make_spread
+from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.steering.build import (
     HostSteering,
@@ -27,6 +27,7 @@ from simnet.scenario.parts.tcp.build_ends import remote_receiver, remote_sender
 from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, System
+from simnet.time_units import PS_PER_S
 
 _SERVER: Final = 0xC6336401
 _OUTSIDE: Final = 0xCB007101
@@ -38,15 +39,10 @@ _START_SPREAD_PS: Final = 10**9
 
 @dataclass(frozen=True)
 class GatewayBuilt:
-    """What was made, and its counters.
+    """What was made, and its counters."""
 
-    Attributes:
-        gateway: what both directions share.
-        nic: the port.
-    """
-
-    gateway: Gateway
-    nic: Any
+    gateway: Gateway  # what both directions share
+    nic: Any  # the port
     steering: HostSteering | None
 
     def drops(self) -> tuple[DropCount, ...]:
@@ -194,7 +190,7 @@ def _streams(
             else:
                 sender.receiver = into
         path.senders.append((name, sender.sender))
-        path.halves.append(SendingHalf(name, sender.sender, PS // wan.kernel.hz))
+        path.halves.append(SendingHalf(name, sender.sender, PS_PER_S // wan.kernel.hz))
         path.ends += [(sender.path, sender, name), (receiver.path, receiver, name)]
         path.receiving.append((name, receiver))
         flows.append((name, nic.name, receiver))

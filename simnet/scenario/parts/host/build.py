@@ -12,6 +12,7 @@ from simnet.host.machine import Layout, Machine, Place
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import first_raw
 from simnet.scenario.parts.interrupts.build_apic import make_apic
+from simnet.time_units import PS_PER_S, PS_PER_US
 
 if TYPE_CHECKING:
     from simnet.kernel.simulator import Simulator
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Cpu, Kernel
     from simnet.scenario.parts.host.schema import Machine as MachineModel
 
-PS = 10**12
-_US_PS = 10**6
 # of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
 _PRIVATE_WAYS = 16
 
@@ -81,7 +80,7 @@ def make_machine(sim: Simulator, host: Host, path: str, *, seed: int = 0) -> Mac
             cores_per_socket=cpu.cores_per_socket,
             threads_per_core=cpu.threads_per_core,
             smt_slowdown_permille=cpu.smt_slowdown_permille,
-            tick_ps=PS // kernel.hz,
+            tick_ps=PS_PER_S // kernel.hz,
             timeslice_ps=kernel.timeslice_ps,
             netdev_budget=kernel.netdev_budget,
             max_softirq_restart=kernel.max_softirq_restart,
@@ -119,7 +118,7 @@ def _rounds(kernel: Kernel) -> SoftirqRules:
         return SoftirqRules()
     rules = softirq_rules(kernel.version)
     if kernel.netdev_budget_usecs:
-        rules = replace(rules, budget_time_ps=kernel.netdev_budget_usecs * _US_PS)
+        rules = replace(rules, budget_time_ps=kernel.netdev_budget_usecs * PS_PER_US)
     return rules
 
 

@@ -10,8 +10,7 @@ from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.subject import Steps, model_section
 from simnet.scenario.core.tree import Path, Table, Tree
 from simnet.scenario.parts.host.schema import Memory
-
-SECOND_PS: Final = 10**12
+from simnet.time_units import PS_PER_S
 
 # what rules of the fair scheduler were read for
 _FAIR: Final = (5, 4)
@@ -47,7 +46,7 @@ def _check_machine(tree: Tree, place: Path, table: Table) -> None:
 def check_timer(tree: Tree, kernel: Path, attribute: str, table: Table) -> None:
     """Refuse a time that a kernel's timers round to 0."""
     given, hz = tree.get((*kernel, attribute)), tree.get((*kernel, "hz"))
-    spec, jiffy_ps = value_spec(model_section("kernel"), attribute), SECOND_PS // hz
+    spec, jiffy_ps = value_spec(model_section("kernel"), attribute), PS_PER_S // hz
     if given < jiffy_ps:
         message = f"{spec.text(given)} is less than a jiffy, {spec.text(jiffy_ps)} at HZ {hz}"
         raise table.error((*kernel, attribute), "system", message, (*kernel, "hz"))

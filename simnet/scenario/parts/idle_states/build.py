@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from simnet.host.idle import IdleStates
 from simnet.scenario.parts.idle_states.schema import ALL_STATES, HALT, POLL
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from simnet.scenario.parts.host.schema import Cpu
     from simnet.scenario.parts.idle_states.schema import IdleKernel
     from simnet.scenario.system.ground import Ground
-
-_US_PS = 10**6
 
 
 def join(_ground: Ground, machine: Machine, host: Host) -> None:
@@ -34,7 +33,7 @@ def make_idle_states(cpu: Cpu, kernel: IdleKernel) -> IdleStates | None:
 
     def used(exit_ps: int) -> bool:
         """Whether `cpupower` leaves it on: what drivers say of a state is whole microseconds."""
-        return -(-exit_ps // _US_PS) * _US_PS < kernel.idle_limit_ps
+        return -(-exit_ps // PS_PER_US) * PS_PER_US < kernel.idle_limit_ps
 
     if kernel.idle_loop == POLL or not cpu.idle_exit_ps or not used(cpu.idle_exit_ps):
         return None

@@ -7,8 +7,7 @@ from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import Proposal
 from simnet.scenario.parts.idle_states.build import make_idle_states
 from simnet.scenario.parts.idle_states.knobs import LIMIT
-
-_US_PS = 10**6
+from simnet.time_units import PS_PER_US
 
 
 def proposals(effective: Effective) -> Iterator[Proposal]:
@@ -18,7 +17,7 @@ def proposals(effective: Effective) -> Iterator[Proposal]:
     known = release(host.kernel.version) >= release(LIMIT.since)
     if states is None or not states.deep_exit_ps or not known:
         return
-    above_us = states.shallow_exit_ps // _US_PS + 1
+    above_us = states.shallow_exit_ps // PS_PER_US + 1
     yield Proposal(
         "no-deep-idle",
         "CPUs halt, and never sleep deeper: they wake up sooner, and take more power",

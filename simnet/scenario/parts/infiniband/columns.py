@@ -13,6 +13,7 @@ from pydantic import Field
 from simnet.net.infiniband.ipoib import Ipoib
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from simnet.net.nic.port import Nic
     from simnet.scenario.system.system import Snapshot
 
-_PS_PER_US: Final = 10**6
 Amount = Annotated[float, Field(ge=0.0)]
 
 
@@ -102,7 +102,7 @@ def _row(name: str, first: OrderCounts, last: OrderCounts, elapsed_ps: int) -> P
         late=last.late - first.late,
         given_up=last.slid_over - first.slid_over,
         held_mean=waited_ps / elapsed_ps,
-        held_us=waited_ps / buffered / _PS_PER_US if buffered else None,
+        held_us=waited_ps / buffered / PS_PER_US if buffered else None,
     )
 
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 from simnet.scenario.core.specs import Choice, Flag, count, size, time
 from simnet.scenario.parts.nic.schema import BusLatency, Rings, RxModeration
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-_SECOND_PS: Final = 10**12
 _UD_HEADERS_BYTES: Final = 4
 _CM_LARGEST_MTU_BYTES: Final = 65520
 
@@ -87,7 +87,7 @@ class Ipoib(BusLatency, RxModeration, Rings):
             # the far adapter's acknowledgement crosses two cables and a switch, as the message did
             acknowledged_ps=2 * (2 * switch.cable_delay_ps + switch.latency_ps),
             page_bytes=self.rx_page_bytes,
-            jiffy_ps=_SECOND_PS // slot.kernel.hz,
+            jiffy_ps=PS_PER_S // slot.kernel.hz,
             loss_ppm=self.send_loss_ppm,
             luck=stream(slot.seed, f"{device.path}.loss"),
         )

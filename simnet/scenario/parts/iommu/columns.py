@@ -8,12 +8,11 @@ from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from simnet.scenario.system.ground import Ground
     from simnet.scenario.system.system import Snapshot
-
-_US_PS: Final = 10**6
 
 
 class IommuUse(Row):
@@ -41,7 +40,7 @@ def _rows(start: Snapshot, end: Snapshot) -> tuple[IommuUse, ...]:
     found = []
     for name, last in end.more.get("iommu", {}).items():
         more = {key: value - before[name][key] for key, value in last.items()}
-        more["waited_us"] = more.pop("waited_ps") // _US_PS
+        more["waited_us"] = more.pop("waited_ps") // PS_PER_US
         found.append(IommuUse(name=name, **more))
     return tuple(found)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.core.subject import Column
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from simnet.net.virtio.vhost import VhostWorker
     from simnet.scenario.system.system import Snapshot
-
-_PS_PER_S: Final = 10**12
 
 
 def counts_of(worker: VhostWorker) -> dict[str, int]:
@@ -39,7 +38,7 @@ def _rows(start: Snapshot, end: Snapshot) -> tuple[dict[str, str | float], ...]:
         row: dict[str, str | float] = {"name": name}
         row["busy"] = 100 * more["busy_ps"] / elapsed_ps
         for key in ("frames_rx", "frames_tx", "kicks", "signals"):
-            row[f"{key}_per_s"] = more[key] * _PS_PER_S / elapsed_ps
+            row[f"{key}_per_s"] = more[key] * PS_PER_S / elapsed_ps
         row |= {key: more[key] for key in ("preemptions", "starved", "drops")}
         found.append(row)
     return tuple(found)

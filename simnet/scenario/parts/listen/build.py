@@ -17,7 +17,7 @@ from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.udp.clients import Client
 from simnet.net.udp.reuseport import chosen
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.parts.host.build import PS, make_spread
+from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.listen.columns import ListenCounts
 from simnet.scenario.parts.listen.schema import Listen
 from simnet.scenario.parts.network.join import join
@@ -26,6 +26,7 @@ from simnet.scenario.parts.nic.build import tx_choice, tx_queue, tx_rules
 from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.time_units import PS_PER_S
 from simnet.workload.netperf import Start
 
 # IP and TCP with timestamps
@@ -178,7 +179,7 @@ def _setup(ground: Ground, given: Listen) -> SetupCosts:
         synack_ps=kernel.rto_init_ps,
         rto_ps=kernel.rto_min_ps,
         synack_retries=kernel.tcp_synack_retries,
-        jiffy_ps=PS // kernel.hz,
+        jiffy_ps=PS_PER_S // kernel.hz,
     )
 
 
@@ -267,12 +268,12 @@ def _crowd(
         make=make,
         workers=given.workers,
         burst=given.burst,
-        gap_ps=PS * given.burst // given.rate,
+        gap_ps=PS_PER_S * given.burst // given.rate,
         random=given.arrivals == "poisson",
         luck=stream(seed, "listen.visitors"),
         syn_ps=kernel.rto_init_ps,
         linear=listen_rules(kernel.version).linear_timeouts,
         syn_retries=kernel.tcp_syn_retries,
         rto_ps=kernel.rto_min_ps,
-        jiffy_ps=PS // kernel.hz,
+        jiffy_ps=PS_PER_S // kernel.hz,
     )

@@ -13,7 +13,6 @@ from simnet.net.link.skb import Header
 from simnet.net.nic.channel import Channel
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
 from simnet.scenario.core.effective import Effective
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.memcached.columns import KeyValueCounts
 from simnet.scenario.parts.memcached.schema import Memcached
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
@@ -23,6 +22,7 @@ from simnet.scenario.parts.sockets.build_polling import busy_poll_usecs
 from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.time_units import PS_PER_S
 from simnet.workload.memcached_system import (
     Clients,
     KeyValue,
@@ -211,7 +211,7 @@ class _Behind(HostsBehind):
                 path,
                 ground.machine.cpus[number % len(ground.machine.cpus)],
                 ground.machine.costs,
-                PS * queues // self.given.other_packets,
+                PS_PER_S * queues // self.given.other_packets,
                 stream(ground.seed, path),
             )
             nic = ground.effective.host.ports[0].nic

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from simnet.rows import Percent, Rate, Row
+from simnet.rows import Percent, Rate, Row, Shown
 from simnet.scenario.core.subject import Column
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
-_PS_PER_S: Final = 10**12
 _MODES: Final = ("user", "system", "softirq", "idle")
 
 
@@ -49,16 +49,16 @@ class KeyValueUse(Row):
     the switch to a process that ends it is in no column, so columns are shares of their sum.
     """
 
-    interrupts_per_s: Rate
-    polls_per_s: Rate
-    packets_per_poll: Rate
+    interrupts_per_s: Annotated[Rate, Shown("irq/s")]
+    polls_per_s: Annotated[Rate, Shown("polls/s")]
+    packets_per_poll: Annotated[Rate, Shown("pkt/poll", 2)]
     empty_polls_per_s: Rate
-    events_per_wait: Rate
-    sleeps_per_s: Rate
-    user: Percent
-    system: Percent
-    softirq: Percent
-    idle: Percent
+    events_per_wait: Annotated[Rate, Shown("events/wait", 2)]
+    sleeps_per_s: Annotated[Rate, Shown("sleeps/s")]
+    user: Annotated[Percent, Shown("%usr", 2)]
+    system: Annotated[Percent, Shown("%sys", 2)]
+    softirq: Annotated[Percent, Shown("%soft", 2)]
+    idle: Annotated[Percent, Shown("%idle", 2)]
 
 
 def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
@@ -69,7 +69,7 @@ def _use(start: Snapshot, end: Snapshot) -> KeyValueUse | None:
     elapsed_ps = end.time_ps - start.time_ps
 
     def per_s(name: str) -> float:
-        return more[name] * _PS_PER_S / elapsed_ps
+        return more[name] * PS_PER_S / elapsed_ps
 
     # A tick counts as a whole one: over less than that, idle time would have to give some back.
     times = {mode: max(more[f"{mode}_ps"], 0) for mode in _MODES}

@@ -18,9 +18,9 @@ from simnet.scenario.parts.netem.schema import Bottleneck as Queue
 from simnet.scenario.parts.netem.schema import Netem as Section
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.resource import Resource, carried
+from simnet.time_units import PS_PER_S
 
 _KEPT: Final = "netem"
-_PS: Final = 10**12
 _BITS: Final = 8
 _MTU: Final = 1514
 # tcp_init_cwnd, in segments of Ethernet
@@ -126,6 +126,6 @@ def delayed_actions(effective: Effective) -> Iterator[DelayedAction]:
     if not trip_ps or effective.switch is None:
         return
     rate = min(filter(None, (way.rate_bps, back.rate_bps, effective.switch.link_rate_bps)))
-    window = rate * trip_ps / _PS / _BITS
+    window = rate * trip_ps / PS_PER_S / _BITS
     rounds = _ROUNDS + max(0, math.ceil(math.log2(max(window / _FIRST_BYTES, 1))))
     yield DelayedAction("TCP", f"has had {rounds} round trips to fill the way", rounds * trip_ps)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from simnet.rows import Count, Row
+from simnet.rows import Count, Row, Shown
 from simnet.scenario.core.subject import Column, Measure
 
 if TYPE_CHECKING:
@@ -50,14 +50,20 @@ class WayUse(Row):
     """One direction of a way."""
 
     name: str = Field(description="from where to where")
-    frames: Count = Field(description="that came")
-    lost: Count = Field(description="by chance")
-    dropped: Count = Field(description="because more than the limit waited")
-    reordered: Count = Field(description="that left before all that waited")
-    duplicated: Count = Field(description="copies that the way made")
-    early: Count = Field(description="dropped by RED or CoDel, though there was room")
-    marked: Count = Field(description="by RED or CoDel, as congested")
-    lost_percent: float | None = Field(
+    frames: Annotated[Count, Shown("frames")] = Field(description="that came")
+    lost: Annotated[Count, Shown("lost")] = Field(description="by chance")
+    dropped: Annotated[Count, Shown("over limit")] = Field(
+        description="because more than the limit waited"
+    )
+    reordered: Annotated[Count, Shown("reordered")] = Field(
+        description="that left before all that waited"
+    )
+    duplicated: Annotated[Count, Shown("copies")] = Field(description="copies that the way made")
+    early: Annotated[Count, Shown("early")] = Field(
+        description="dropped by RED or CoDel, though there was room"
+    )
+    marked: Annotated[Count, Shown("marked")] = Field(description="by RED or CoDel, as congested")
+    lost_percent: Annotated[float | None, Shown("lost %", 4)] = Field(
         description="lost and dropped, early ones included, of all; null if none came"
     )
 

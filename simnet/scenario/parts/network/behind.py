@@ -7,7 +7,6 @@ from simnet.net.link.skb import Header, Station
 from simnet.net.remote.hosts import RemoteHosts
 from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.nic.build import send_by, tx_rules
 from simnet.scenario.parts.tcp.build import (
@@ -17,6 +16,7 @@ from simnet.scenario.parts.tcp.build import (
     socket_maker,
 )
 from simnet.scenario.system.ground import Ground
+from simnet.time_units import PS_PER_S
 from simnet.workload.far_side import FarSide
 
 # net.ipv4.ip_local_port_range
@@ -71,7 +71,7 @@ class HostsBehind:
             make_socket=self.socket,
             sender=sender_settings(self.far_host, self.far_port, self.own_port),
             receiver=receiver_settings(self.far_host, self.far_port),
-            jiffy_ps=PS // self.far_host.kernel.hz,
+            jiffy_ps=PS_PER_S // self.far_host.kernel.hz,
             overhead_bytes=frame_overhead_bytes(self.far_host),
             make_header=self.header,
             service_ps=service_ps,

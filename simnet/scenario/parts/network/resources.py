@@ -57,21 +57,13 @@ def wait_of(flow: str, sender: TcpSender) -> Wait:
 
 @dataclass(frozen=True)
 class PeerPort:
-    """A port of a machine that is no part of the system.
+    """A port of a machine that is no part of the system."""
 
-    Attributes:
-        name: with its machine's, as in `peer0.eth0`.
-        nic: the port.
-        rate_bps: at which it sends.
-        owner: prefix of the names of its machine's CPUs.
-        flows: that pass it.
-    """
-
-    name: str
-    nic: Nic | MultiqueuePort
-    rate_bps: int
-    owner: str
-    flows: tuple[str, ...]
+    name: str  # with its machine's, as in `peer0.eth0`
+    nic: Nic | MultiqueuePort  # the port
+    rate_bps: int  # at which it sends
+    owner: str  # prefix of the names of its machine's CPUs
+    flows: tuple[str, ...]  # that pass it
 
 
 @dataclass

@@ -20,7 +20,6 @@ from simnet.scenario.core.effective import Effective, Flow, Host
 from simnet.scenario.core.effective import Port as EffectivePort
 from simnet.scenario.core.subject import exchanges, ways
 from simnet.scenario.parts.bonding.build import BondedFlow, connect
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.addresses import sent_addresses
 from simnet.scenario.parts.network.join import Pair, join
 from simnet.scenario.parts.network.resources import NetworkPath, PeerPort
@@ -34,6 +33,7 @@ from simnet.scenario.parts.tcp.columns import SendingHalf
 from simnet.scenario.parts.tcp.ecn import agree, asks_for_marks
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, Receiver, System
+from simnet.time_units import PS_PER_S
 from simnet.workload.iperf import Reporter
 from simnet.workload.netperf import Netperf, Netserver, Requester, Start
 
@@ -293,7 +293,7 @@ class _Builder(Ground):
 
     def _note_halves(self, flow: Flow, *halves: tuple[TcpSender, Host]) -> None:
         self.path.halves += [
-            SendingHalf(flow.name, sender, PS // host.kernel.hz) for sender, host in halves
+            SendingHalf(flow.name, sender, PS_PER_S // host.kernel.hz) for sender, host in halves
         ]
 
     # -- the ends of a stream -----------------------------------------------------------------

@@ -46,17 +46,11 @@ class FlowEnds:
 
 @dataclass(frozen=True)
 class End:
-    """One end of a connection.
+    """One end of a connection."""
 
-    Attributes:
-        machine: where it is.
-        socket: of the connection.
-        allowed: CPUs that its process may run on; None for all.
-    """
-
-    machine: Machine
-    socket: TcpSocket
-    allowed: frozenset[int] | None
+    machine: Machine  # where it is
+    socket: TcpSocket  # of the connection
+    allowed: frozenset[int] | None  # CPUs that its process may run on; None for all
 
 
 def make_transactions(

@@ -13,11 +13,12 @@ from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, block_table, equal_
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
 from simnet.net.tcp.socket_queue import SocketQueue, socket_hash
 from simnet.scenario.core.knobs import OF_QUEUES
-from simnet.scenario.parts.host.build import PS, make_buffers, make_spread
+from simnet.scenario.parts.host.build import make_buffers, make_spread
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import BusLatency, Rings, Slot
 from simnet.scenario.parts.qdisc.build import queue_above
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -72,7 +73,7 @@ def make_nic(
         qdisc_limit=host.kernel.txqueuelen,
         buffers=make_buffers(host, machine),
         queue_lines=host.kernel.netdev_lines,
-        jiffy_ps=PS // host.kernel.hz,
+        jiffy_ps=PS_PER_S // host.kernel.hz,
     )
     if isinstance(model, Rings):
         device = replace(device, rx_buffers=model.rx_buffers_posted, tx_ring=model.tx_ring)

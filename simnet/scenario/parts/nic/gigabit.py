@@ -17,13 +17,13 @@ from simnet.scenario.parts.nic.schema import (
     ReceiveOffload,
     RxUsecs,
 )
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-_US_PS: Final = 10**6
 _MOST_DESCRIPTORS: Final = 4096
 # header, FCS and a VLAN's tag
 _AROUND_BYTES: Final = 14 + 4 + 4
@@ -33,7 +33,7 @@ _SMALL_FRAME_BYTES: Final = 2048 - SHARED_INFO_BYTES - 64 - 16
 _ADAPTIVE: Final = (1, 3)
 _MODES: Final = (0, *_ADAPTIVE)
 _LEAST_USECS: Final = 10
-_START_PS: Final = 162 * _US_PS
+_START_PS: Final = 162 * PS_PER_US
 # until then igb_poll took no notice of what napi_complete_done returned
 _HEEDS: Final = (5, 0)
 
@@ -70,7 +70,7 @@ class Gigabit(
     def check(cls, given: Given) -> None:
         """Refuse what `igb_set_coalesce` and `igb_set_ringparam` refuse; see `Nic.check`."""
         super().check(given)
-        usecs, rest = divmod(given["rx_usecs_ps"], _US_PS)
+        usecs, rest = divmod(given["rx_usecs_ps"], PS_PER_US)
         if rest or (usecs < _LEAST_USECS and usecs not in _MODES):
             message = f"{cls.name()} takes 0, 1, 3, or whole microseconds from {_LEAST_USECS} on"
             raise given.error("rx_usecs_ps", message)
@@ -86,7 +86,7 @@ class Gigabit(
     @property
     def interrupt_gap_ps(self) -> int:
         """Least time between two interrupts; where it adapts, what it starts from."""
-        return _START_PS if self.rx_usecs_ps // _US_PS in _ADAPTIVE else self.rx_usecs_ps
+        return _START_PS if self.rx_usecs_ps // PS_PER_US in _ADAPTIVE else self.rx_usecs_ps
 
     def make(self, slot: Slot) -> Device:
         """Return one vector with its rings."""
@@ -96,7 +96,7 @@ class Gigabit(
             slot.device,
             self.offload(slot),
             tso=self.tso,
-            usecs=self.rx_usecs_ps // _US_PS,
+            usecs=self.rx_usecs_ps // PS_PER_US,
             alone=not self.msix,
             faster=self.faster,
         )

@@ -9,8 +9,8 @@ from simnet.scenario.parts.nic.channels import Channels, ethtool
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.page_parts import PageParts
 from simnet.scenario.parts.nic.schema import Given, Slot
+from simnet.time_units import PS_PER_US
 
-_US_PS = 10**6
 _UNIT_US = 2
 _LIMIT_UNIT_US = 4
 
@@ -58,7 +58,7 @@ class Throttled(PageParts, Channels):
 
     def throttles(self, slot: Slot) -> dict[str, Any]:
         """Return what the mechanisms of both drivers take; registers count in units."""
-        unit, limit = _UNIT_US * _US_PS, _LIMIT_UNIT_US * _US_PS
+        unit, limit = _UNIT_US * PS_PER_US, _LIMIT_UNIT_US * PS_PER_US
         return {
             "gro": self.offload(slot),
             "tso": self.tso,

@@ -18,6 +18,7 @@ from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Flag, count, rate, ratio, size, time
 from simnet.scenario.core.tree import DEFAULT, dotted
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,7 +39,6 @@ MOST_QUEUES: Final = 256
 # napi_defer_hard_irqs came with it; threaded NAPI
 _DEFERRAL: Final = (5, 8)
 _THREADED: Final = (5, 12)
-_US_PS: Final = 10**6
 FRAME_HEADER_BYTES: Final = 18
 """Of Ethernet and a VLAN."""
 UDP_HEADERS_BYTES: Final = 20 + 8
@@ -55,59 +55,36 @@ _ETHERNET_OVERHEAD_BYTES: Final = 38
 
 @dataclass(frozen=True)
 class Remaps:
-    """Received frames for which a driver unmaps a buffer and maps another, in 1/1000.
+    """Received frames for which a driver unmaps a buffer and maps another, in 1/1000."""
 
-    Attributes:
-        permille: how many.
-        source: why.
-        most: how many it may be; None where it is known.
-    """
-
-    permille: int
-    source: str
-    most: int | None = None
+    permille: int  # how many
+    source: str  # why
+    most: int | None = None  # how many it may be; None where it is known
 
 
 @dataclass(frozen=True)
 class Slot:
-    """Where a port is built.
+    """Where a port is built."""
 
-    Attributes:
-        device: what it has in common with the ports of other drivers.
-        machine: the host.
-        kernel: of its host.
-        switch: what it is cabled to.
-        seed: of all random streams.
-        queue: number of the queue, of a port with several.
-        own: what knobs set of receive queues, of this one; what the NIC says where it has nothing.
-        irq_cpus: CPUs that its interrupt may go to.
-    """
-
-    device: NetDevice
-    machine: Machine
-    kernel: Kernel
-    switch: Switch
-    seed: int
-    queue: int
+    device: NetDevice  # what it has in common with the ports of other drivers
+    machine: Machine  # the host
+    kernel: Kernel  # of its host
+    switch: Switch  # what it is cabled to
+    seed: int  # of all random streams
+    queue: int  # number of the queue, of a port with several
+    # what knobs set of receive queues, of this one; what the NIC says where it has nothing
     own: Mapping[str, Any]
-    irq_cpus: tuple[int, ...]
+    irq_cpus: tuple[int, ...]  # CPUs that its interrupt may go to
 
 
 @dataclass(frozen=True)
 class Given:
-    """A port's values while they are checked.
+    """A port's values while they are checked."""
 
-    Attributes:
-        tree: all values.
-        host: place of the port's host.
-        port: place of the port.
-        table: the settings.
-    """
-
-    tree: Tree
-    host: Path
-    port: Path
-    table: Table
+    tree: Tree  # all values
+    host: Path  # place of the port's host
+    port: Path  # place of the port
+    table: Table  # the settings
 
     def __getitem__(self, field: str) -> Any:
         """Return a value of the NIC."""
@@ -436,7 +413,7 @@ class RxUsecs(Nic):
         """Refuse times that the driver refuses; see `Nic.check`."""
         super().check(given)
         for field in ("rx_usecs_ps", "tx_usecs_ps"):
-            if field in cls.model_fields and given[field] > cls.most_usecs * _US_PS:
+            if field in cls.model_fields and given[field] > cls.most_usecs * PS_PER_US:
                 message = f"{cls.name()} takes at most {cls.most_usecs} us"
                 raise given.error(field, message)
 

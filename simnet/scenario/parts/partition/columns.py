@@ -9,14 +9,13 @@ from pydantic import Field
 
 from simnet.rows import Percent, Rate, Row
 from simnet.scenario.core.subject import Column
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from simnet.host.machine import Machine
     from simnet.scenario.system.system import Snapshot
-
-_PS_PER_S: Final = 10**12
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def _use(start: Snapshot, end: Snapshot) -> PartitionUse | None:
 
     def per_s(name: str) -> float:
         amount: Any = getattr(last, name) - getattr(first, name)
-        return float(amount) * _PS_PER_S / elapsed_ps
+        return float(amount) * PS_PER_S / elapsed_ps
 
     consumed = (last.consumed_ps - first.consumed_ps) / elapsed_ps
     return PartitionUse(

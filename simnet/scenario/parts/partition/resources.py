@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simnet.scenario.parts.partition.columns import virtual_processors
-from simnet.scenario.system.resource import PS_PER_S, Resource, busy
+from simnet.scenario.system.resource import Resource, busy
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ from simnet.net.qdisc.fq import Fq
 from simnet.net.qdisc.fq_codel import FqCodel
 from simnet.net.qdisc.qdisc import PfifoFast, Qdisc
 from simnet.scenario.core.effective import Host, Port
-from simnet.scenario.parts.host.build import PS
+from simnet.time_units import PS_PER_S
 
 _ETHERNET_HEADER_BYTES = 14
 
@@ -44,4 +44,4 @@ def queue_above(nic: Nic, host: Host, port: Port, *, queue: int, seed: int) -> N
     elif asked.default_qdisc == "fq":
         mtu = port.nic.mtu_bytes + _ETHERNET_HEADER_BYTES
         qdisc = Fq(limit=10_000, flow_limit=100, quantum=2 * mtu, initial_quantum=10 * mtu)
-    NetdevQueue(nic, qdisc, dql, jiffy_ps=PS // hz, gso=port.nic.segments)
+    NetdevQueue(nic, qdisc, dql, jiffy_ps=PS_PER_S // hz, gso=port.nic.segments)

@@ -55,20 +55,14 @@ class Direction:
 
 @dataclass(frozen=True)
 class RelayBuilt:
-    """A relay in place.
+    """A relay in place."""
 
-    Attributes:
-        relay: its parts.
-        flows: name, port that receives, and receiver of each direction.
-        nics: the machine's ports.
-        far: the hosts behind each port.
-    """
-
-    relay: Relay
+    relay: Relay  # its parts
+    # name, port that receives, and receiver of each direction
     flows: list[tuple[str, str, Receiver]]
-    nics: tuple[Nic | MultiqueuePort, ...]
+    nics: tuple[Nic | MultiqueuePort, ...]  # the machine's ports
     steering: HostSteering | None
-    far: tuple[RemoteHosts, ...]
+    far: tuple[RemoteHosts, ...]  # the hosts behind each port
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings: in CPUs' backlogs, before transmit rings."""

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
-from simnet.rows import Row
+from simnet.rows import Row, Shown
 from simnet.scenario.core.subject import Column
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from simnet.scenario.system.system import Snapshot
 
-_PS_PER_S = 10**12
 _INTERVAL_S = 10
 
 
@@ -25,23 +25,27 @@ class JobRow(Row):
     name: str
     kind: str
     start_s: float
-    real_s: float | None
-    cpu_s: float = Field(ge=0.0, description="time on hardware threads, user and system")
-    io_wait_s: float = Field(ge=0.0)
-    read_bytes: int = Field(ge=0)
-    written_bytes: int = Field(ge=0)
+    real_s: Annotated[float | None, Shown("real min", 1, 1 / 60)]
+    cpu_s: Annotated[float, Shown("CPU min", 1, 1 / 60)] = Field(
+        ge=0.0, description="time on hardware threads, user and system"
+    )
+    io_wait_s: Annotated[float, Shown("I/O wait min", 1, 1 / 60)] = Field(ge=0.0)
+    read_bytes: Annotated[int, Shown("read GB", 1, 1e-9)] = Field(ge=0)
+    written_bytes: Annotated[int, Shown("written GB", 1, 1e-9)] = Field(ge=0)
 
 
 class LparRow(Row):
     """One partition: utilisation as vmstat and lparstat print it, by the PURR."""
 
     name: str
-    cores: int
-    utilisation_percent: float
+    cores: Annotated[int, Shown("cores")]
+    utilisation_percent: Annotated[float, Shown("%used", 1)]
     cpu_s: float = Field(ge=0.0, description="time on hardware threads, the daemon's included")
-    read_bps: float
-    write_bps: float
-    hit_percent: float | None = Field(description="of the blocks read, in the pagepool")
+    read_bps: Annotated[float, Shown("read GB/s", 3, 1e-9 / 8)]
+    write_bps: Annotated[float, Shown("write GB/s", 3, 1e-9 / 8)]
+    hit_percent: Annotated[float | None, Shown("%hits", 1)] = Field(
+        description="of the blocks read, in the pagepool"
+    )
 
 
 class Series(Row):
@@ -52,8 +56,8 @@ class Series(Row):
     """
 
     interval_s: int = _INTERVAL_S
-    mean: float
-    peak: float
+    mean: Annotated[float, Shown("mean GB/s", 3, 1e-9)]
+    peak: Annotated[float, Shown("largest mean GB/s", 3, 1e-9)]
     values: tuple[float, ...]
 
 
@@ -75,10 +79,10 @@ def _jobs(_start: Snapshot, end: Snapshot) -> tuple[JobRow, ...]:
             node=job.node,
             name=job.name,
             kind=job.kind,
-            start_s=job.start_ps / _PS_PER_S,
-            real_s=(job.end_ps - job.start_ps) / _PS_PER_S if job.end_ps >= 0 else None,
-            cpu_s=job.cpu_ps / _PS_PER_S,
-            io_wait_s=job.io_wait_ps / _PS_PER_S,
+            start_s=job.start_ps / PS_PER_S,
+            real_s=(job.end_ps - job.start_ps) / PS_PER_S if job.end_ps >= 0 else None,
+            cpu_s=job.cpu_ps / PS_PER_S,
+            io_wait_s=job.io_wait_ps / PS_PER_S,
             read_bytes=job.read_bytes,
             written_bytes=job.written_bytes,
         )
@@ -98,9 +102,9 @@ def _lpars(_start: Snapshot, end: Snapshot) -> tuple[LparRow, ...]:
                 name=lpar.name,
                 cores=lpar.cores,
                 utilisation_percent=100 * lpar.purr_ps / (elapsed * lpar.cores),
-                cpu_s=lpar.threads_ps / _PS_PER_S,
-                read_bps=8 * lpar.read_bytes * _PS_PER_S / elapsed,
-                write_bps=8 * lpar.written_bytes * _PS_PER_S / elapsed,
+                cpu_s=lpar.threads_ps / PS_PER_S,
+                read_bps=8 * lpar.read_bytes * PS_PER_S / elapsed,
+                write_bps=8 * lpar.written_bytes * PS_PER_S / elapsed,
                 hit_percent=100 * lpar.hits / blocks if blocks else None,
             )
         )
@@ -116,7 +120,7 @@ def _series(_start: Snapshot, end: Snapshot) -> Series | None:
     for lpar in lpars:
         for second, moved in enumerate(lpar.bins):
             seconds[second] += moved
-    elapsed_s = end.time_ps / _PS_PER_S
+    elapsed_s = end.time_ps / PS_PER_S
     window = sum(seconds[:_INTERVAL_S])
     peak = window
     for second in range(_INTERVAL_S, len(seconds)):

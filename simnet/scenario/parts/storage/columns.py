@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DiskCounts:
-    """Counters of one disk's queue, as `/proc/diskstats` has them, exactly.
+    """Counters of one disk's queue, as `/proc/diskstats` has them, exactly."""
 
-    Attributes:
-        host: whose disk: "client", or "peer0" and so on.
-        device: its name there.
-        counts: what they are.
-    """
-
-    host: str
-    device: str
-    counts: DiskSnapshot
+    host: str  # whose disk: "client", or "peer0" and so on
+    device: str  # its name there
+    counts: DiskSnapshot  # what they are
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket_maker import SocketMaker
 from simnet.net.tcp.socket_settings import SocketSettings
 from simnet.scenario.parts.aix.build import aix_tcp
-from simnet.scenario.parts.host.build import PS, make_buffers
+from simnet.scenario.parts.host.build import make_buffers
 from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.host.machine import Machine
@@ -75,7 +76,7 @@ def socket_maker(
         shared_lines=kernel.tcp_sock_lines,
         buffers=make_buffers(host, machine),
         runqueue_lines=kernel.runqueue_lines,
-        jiffy_ps=PS // kernel.hz,
+        jiffy_ps=PS_PER_S // kernel.hz,
         header_bytes=_IP_TCP_BYTES + _options(host),
         wire_overhead=port.nic.link_overhead_bytes,
         low_latency=kernel.tcp_low_latency,
@@ -135,7 +136,7 @@ def sender_settings(
         or max(kernel.tcp_wmem_bytes[1], min(3 * (mss + overhead), kernel.tcp_wmem_bytes[2])),
         wmem_max=locked or kernel.tcp_wmem_bytes[2],
         segment_truesize=mss + overhead // (_TSO_SEGMENTS if large else 1),
-        jiffy_ps=PS // kernel.hz,
+        jiffy_ps=PS_PER_S // kernel.hz,
         rto_min_ps=kernel.rto_min_ps,
         rto_init_ps=_first_rto_ps(kernel),
         rto_max_ps=kernel.rto_max_ps,
@@ -166,7 +167,7 @@ def receiver_settings(host: Host, port: Port) -> ReceiverSettings:
         ),
         rmem_max=kernel.tcp_rmem_bytes[2],
         timing=_ack_timing(
-            PS // kernel.hz,
+            PS_PER_S // kernel.hz,
             (
                 kernel.ato_min_ps,
                 kernel.delack_max_ps,
@@ -210,7 +211,7 @@ def _first_rto_ps(kernel: TcpKernel) -> int:
     `tcp_rcv_synsent_state_process` and `tcp_rcv_state_process` measure it at both ends.
     """
     if kernel.tcp_timestamps or sender_rules(kernel.version).keeps_handshake:
-        return min(kernel.rto_min_ps + PS // kernel.hz, kernel.rto_max_ps)
+        return min(kernel.rto_min_ps + PS_PER_S // kernel.hz, kernel.rto_max_ps)
     return kernel.rto_init_ps
 
 

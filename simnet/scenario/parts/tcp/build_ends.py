@@ -8,8 +8,9 @@ from simnet.net.remote.sender import RemoteSender
 from simnet.net.tcp.receive.receiver import TcpReceiver
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.scenario.core.effective import Host, Port
-from simnet.scenario.parts.host.build import PS, make_costs, make_spread
+from simnet.scenario.parts.host.build import make_costs, make_spread
 from simnet.scenario.parts.tcp.build import frame_overhead_bytes, receiver_settings, sender_settings
+from simnet.time_units import PS_PER_S
 
 
 def remote_sender(
@@ -43,7 +44,7 @@ def remote_sender(
         costs=make_costs(host),
         mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
         throttle_ps=port.nic.interrupt_gap_ps,
-        jiffy_ps=PS // host.kernel.hz,
+        jiffy_ps=PS_PER_S // host.kernel.hz,
         overhead_bytes=frame_overhead_bytes(host),
         message_bytes=message_bytes,
         start_ps=start_ps,
@@ -71,7 +72,7 @@ def remote_receiver(
         costs=make_costs(host),
         mmio_ps=whole_ns(host.cpu.memory.mmio_write_ps),
         throttle_ps=port.nic.interrupt_gap_ps,
-        jiffy_ps=PS // host.kernel.hz,
+        jiffy_ps=PS_PER_S // host.kernel.hz,
         overhead_bytes=frame_overhead_bytes(host),
     )
     made.poll_spread = make_spread(host, f"{path}.poll", seed)

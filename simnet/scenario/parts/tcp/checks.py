@@ -4,8 +4,9 @@ from typing import Final
 
 from simnet.net.tcp.rules.sender_version import congestion_controls, sender_rules
 from simnet.scenario.core.tree import Path, Table, Tree
-from simnet.scenario.parts.host.checks import SECOND_PS, check_timer
+from simnet.scenario.parts.host.checks import check_timer
 from simnet.scenario.parts.tcp.kernel import TcpKernel
+from simnet.time_units import PS_PER_S
 
 _BELOW_TCP: Final = (
     "tcp_limit_output_bytes",
@@ -43,7 +44,7 @@ def check_tcp(tree: Tree, place: Path, table: Table) -> None:
                 raise table.error((*place, "kernel", field), "system", message)
     for attribute in ("delack_min_ps", "ato_min_ps"):
         check_timer(tree, (*place, "kernel"), attribute, table)
-    jiffy_ps = SECOND_PS // kernel["hz"]
+    jiffy_ps = PS_PER_S // kernel["hz"]
     # do_tcp_setsockopt: TCP_TIMEOUT_MIN, after rounding up
     option_ps = tree.get((*place, "application", "delack_max_ps"))
     if 0 < option_ps <= jiffy_ps:

@@ -12,6 +12,7 @@ from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
+from simnet.time_units import PS_PER_MS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from simnet.net.tcp.receive.receiver import TcpReceiver
     from simnet.net.tcp.send.sender import TcpSender
     from simnet.scenario.system.system import Snapshot
-
-_PS_PER_MS: Final = 10**9
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ def _row(name: str, done: TcpCounts) -> TcpUse:
         quick_acks=done.quick_acks,
         out_of_order_percent=100 * done.out_of_order / done.received if done.received else None,
         stalls=done.stalls,
-        stalled_ms=done.stalled_ps / _PS_PER_MS,
+        stalled_ms=done.stalled_ps / PS_PER_MS,
         marked=done.marked,
         delivered_ce=done.delivered_ce,
     )

@@ -17,7 +17,6 @@ from simnet.net.udp.socket import UdpSocket
 from simnet.net.udp.source import DatagramSource
 from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.parts.container.build import ContainerBuilt, container_of
-from simnet.scenario.parts.host.build import PS
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
@@ -30,6 +29,7 @@ from simnet.scenario.parts.udp.schema import Udp
 from simnet.scenario.parts.udp.worker import Worker
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.time_units import PS_PER_S
 from simnet.workload.netperf import Start
 
 _LEAST_RCVBUF: Final = 2304
@@ -289,5 +289,5 @@ def _sources(
 def gap_of(given: Udp) -> int:
     """From burst to burst of a flow, in ps."""
     if given.rate:
-        return PS * given.burst // given.rate
-    return PS * 8 * given.size_bytes * given.burst // given.bit_rate_bps
+        return PS_PER_S * given.burst // given.rate
+    return PS_PER_S * 8 * given.size_bytes * given.burst // given.bit_rate_bps

@@ -63,21 +63,13 @@ class DatagramHost(Sockets):
 
 @dataclass(frozen=True)
 class DatagramEnd:
-    """One end of a flow.
+    """One end of a flow."""
 
-    Attributes:
-        at: the host.
-        port: that it uses.
-        nic: what was made of the port.
-        header: of what it sends.
-        allowed: CPUs that its process may run on; None for all.
-    """
-
-    at: DatagramHost
-    port: Port
-    nic: Nic | MultiqueuePort
-    header: Header
-    allowed: frozenset[int] | None
+    at: DatagramHost  # the host
+    port: Port  # that it uses
+    nic: Nic | MultiqueuePort  # what was made of the port
+    header: Header  # of what it sends
+    allowed: frozenset[int] | None  # CPUs that its process may run on; None for all
 
     def output(self, path: str, remote: UdpSocket, length: int) -> UdpOutput:
         """What it sends by."""

@@ -25,23 +25,14 @@ _PAGE_BYTES: Final = 4096
 
 @dataclass(kw_only=True)
 class Sockets:
-    """The sockets of a host, and what makes them.
+    """The sockets of a host, and what makes them."""
 
-    Attributes:
-        host: its configuration.
-        machine: what was made of it.
-        given: what datagrams cost.
-        seed: of all random streams.
-        pages: what its sockets may have together.
-        sockets: those that were made.
-    """
-
-    host: Host
-    machine: Machine
-    given: Datagrams | Udp
-    seed: int
-    pages: UdpPages = field(init=False)
-    sockets: list[UdpSocket] = field(default_factory=list)
+    host: Host  # its configuration
+    machine: Machine  # what was made of it
+    given: Datagrams | Udp  # what datagrams cost
+    seed: int  # of all random streams
+    pages: UdpPages = field(init=False)  # what its sockets may have together
+    sockets: list[UdpSocket] = field(default_factory=list)  # those that were made
 
     def __post_init__(self) -> None:
         self.pages = _pages(self.host)

@@ -62,26 +62,17 @@ class ContainerUdpCounts(UdpCounts):
 
 @dataclass(frozen=True)
 class ServedCounts(UdpCounts):
-    """Likewise, of requests that workers answer.
+    """Likewise, of requests that workers answer."""
 
-    Attributes:
-        qdisc: answers that the queueing discipline has refused (`SndbufErrors`).
-        answers: that have come to who asked.
-    """
-
-    qdisc: int = 0
-    answers: int = 0
+    qdisc: int = 0  # answers that the queueing discipline has refused (`SndbufErrors`)
+    answers: int = 0  # that have come to who asked
 
 
 @dataclass(frozen=True)
 class SentCounts(UdpCounts):
-    """Likewise, of datagrams that the system sends; `ring_counter` of the peers' driver.
+    """Likewise, of datagrams that the system sends; `ring_counter` of the peers' driver."""
 
-    Attributes:
-        qdisc: refused by the system's queueing discipline (`SndbufErrors`).
-    """
-
-    qdisc: int = 0
+    qdisc: int = 0  # refused by the system's queueing discipline (`SndbufErrors`)
     ring_counter: str = ""
 
 

@@ -63,23 +63,14 @@ class _Program:
 
 @dataclass(frozen=True)
 class XdpBuilt:
-    """What was made, and its counters.
+    """What was made, and its counters."""
 
-    Attributes:
-        programs: one a receive queue, alike.
-        generator: of the packets.
-        nic: the first port.
-        stack: where what passes ends.
-        action: what the program does.
-        far: behind each port.
-    """
-
-    programs: tuple[Xdp, ...]
-    generator: PacketGenerator
-    nic: Any
-    stack: NoPorts
-    action: str
-    far: tuple[FrameCounter, ...]
+    programs: tuple[Xdp, ...]  # one a receive queue, alike
+    generator: PacketGenerator  # of the packets
+    nic: Any  # the first port
+    stack: NoPorts  # where what passes ends
+    action: str  # what the program does
+    far: tuple[FrameCounter, ...]  # behind each port
 
     def _sum(self, name: str) -> int:
         return sum(one.counters()[name] for one in self.programs)

@@ -10,12 +10,12 @@ from pydantic import Field
 from simnet.rows import Count, Percent, Rate, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
-_PS_PER_S: Final = 10**12
 _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")
 
 
@@ -88,7 +88,7 @@ def _use(start: Snapshot, end: Snapshot) -> XdpUse | None:
     if more is None:
         return None
     elapsed = max(end.time_ps - start.time_ps, 1)
-    seconds = elapsed / _PS_PER_S
+    seconds = elapsed / PS_PER_S
     lost = sum(more[name] for name in _LOST)
     done = sum(more[name] for name in ("drop", "passed", "tx", "redirect"))
     beyond = more["tx_full"] + more["redirect_err"]

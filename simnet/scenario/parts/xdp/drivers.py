@@ -22,27 +22,16 @@ _WRITES_32: Final = (4, 18)
 
 @dataclass(frozen=True)
 class XdpDriver:
-    """A driver with native XDP.
+    """A driver with native XDP."""
 
-    Attributes:
-        since: versions of Linux that know each action.
-        buffer_bytes: from one receive buffer to the next, with a program.
-        counted: what a program takes counts as received for the driver's moderation.
-        received: counters of `ethtool -S` of packets by action; empty: none.
-        full: of frames that found a ring for XDP full, by action.
-        completions: in a message of 64 bytes to the host.
-        compressed: likewise where the device may compress them; 0: it cannot.
-        discarded: counter of what the card discards when the slot is too slow.
-    """
-
-    since: Mapping[str, tuple[int, int]]
-    buffer_bytes: int
-    counted: bool
-    received: Mapping[str, str]
-    full: Mapping[str, str]
-    completions: int
-    compressed: int
-    discarded: str
+    since: Mapping[str, tuple[int, int]]  # versions of Linux that know each action
+    buffer_bytes: int  # from one receive buffer to the next, with a program
+    counted: bool  # what a program takes counts as received for the driver's moderation
+    received: Mapping[str, str]  # counters of `ethtool -S` of packets by action; empty: none
+    full: Mapping[str, str]  # of frames that found a ring for XDP full, by action
+    completions: int  # in a message of 64 bytes to the host
+    compressed: int  # likewise where the device may compress them; 0: it cannot
+    discarded: str  # counter of what the card discards when the slot is too slow
 
     def refill(self, version: str, weight: int) -> int:
         """Buffers handed back at a time."""

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simnet.net.nic.intel.igb import Igb
-from tests.host.parts import NS, US, Agenda
+from tests.host.parts import US, Agenda
 from tests.house.examples import examples
-from tests.net.nic.connectx import Bench
+from tests.net.nic.connectx import CROWDS, Bench, Crowd
 
 
 class Card(Bench):
@@ -98,37 +98,9 @@ def test_sizes_are_those_since_the_last_look() -> None:
     assert vals[0] == vals[1]
 
 
-gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
-
-
-@given(
-    gaps=gaps,
-    sends=st.lists(st.integers(10, 900), max_size=12),
-    usecs=st.sampled_from([0, 1, 3, 10, 50]),
-    alone=st.booleans(),
-    weight=st.sampled_from([1, 3, 64]),
-    work_us=st.integers(0, 12),
-    defer=st.integers(0, 3),
-)
+@given(crowd=CROWDS, usecs=st.sampled_from([0, 1, 3, 10, 50]), alone=st.booleans())
 @settings(max_examples=examples(60), deadline=None)
 def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
-    *,
-    gaps: list[int],
-    sends: list[int],
-    usecs: int,
-    alone: bool,
-    weight: int,
-    work_us: int,
-    defer: int,
+    *, crowd: Crowd, usecs: int, alone: bool
 ) -> None:
-    outcomes = []
-    for per_frame in (False, True):
-        made = Card(
-            work_ps=work_us * US + 100 * NS,
-            per_frame=per_frame,
-            device={"weight": weight},
-            usecs=usecs,
-            alone=alone,
-        )
-        outcomes.append(made.crowd(gaps, sends, defer))
-    assert outcomes[0] == outcomes[1]
+    crowd.check(Card, usecs=usecs, alone=alone)

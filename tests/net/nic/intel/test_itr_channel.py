@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.net.nic.intel.i40e import I40e
 from simnet.net.nic.intel.ice import Ice, profiles
-from tests.host.parts import NS, US, Agenda
-from tests.net.nic.connectx import Bench
+from tests.host.parts import US, Agenda
+from tests.net.nic.connectx import CROWDS, Bench, Crowd
 
 FIXED: dict[str, Any] = {
     "tso": False,
@@ -161,44 +161,22 @@ class TestI40e:
         assert bench.nic.rx_cq.period_ps == bench.nic.rx_itr_ps
 
 
-gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
-
-
 @BENCHES
 @given(
-    gaps=gaps,
-    sends=st.lists(st.integers(10, 900), max_size=12),
+    crowd=CROWDS,
     usecs=st.sampled_from([0, 2, 10, 50]),
     limit=st.sampled_from([0, 4, 30]),
     adapts=st.booleans(),
-    weight=st.sampled_from([1, 3, 64]),
-    work_us=st.integers(0, 12),
-    defer=st.integers(0, 3),
 )
 @settings(max_examples=40, deadline=None)
-def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(  # noqa: PLR0913
-    bench: type[Bench],
-    *,
-    gaps: list[int],
-    sends: list[int],
-    usecs: int,
-    limit: int,
-    adapts: bool,
-    weight: int,
-    work_us: int,
-    defer: int,
+def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
+    bench: type[Bench], *, crowd: Crowd, usecs: int, limit: int, adapts: bool
 ) -> None:
-    outcomes = []
-    for per_frame in (False, True):
-        made = bench(
-            work_ps=work_us * US + 100 * NS,
-            per_frame=per_frame,
-            device={"weight": weight},
-            rx_itr_ps=usecs * US,
-            tx_itr_ps=usecs * US,
-            intrl_ps=limit * US,
-            adaptive_rx=adapts,
-            adaptive_tx=adapts,
-        )
-        outcomes.append(made.crowd(gaps, sends, defer))
-    assert outcomes[0] == outcomes[1]
+    crowd.check(
+        bench,
+        rx_itr_ps=usecs * US,
+        tx_itr_ps=usecs * US,
+        intrl_ps=limit * US,
+        adaptive_rx=adapts,
+        adaptive_tx=adapts,
+    )

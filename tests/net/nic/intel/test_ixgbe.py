@@ -11,9 +11,9 @@ from simnet.net.nic.intel.atr import Atr, AtrRing
 from simnet.net.nic.intel.ixgbe import Ixgbe
 from simnet.net.nic.intel.ixgbe_itr import itr_rules
 from simnet.net.steering.flow_rules import FlowRules
-from tests.host.parts import NS, US, Agenda
+from tests.host.parts import US, Agenda
 from tests.house.examples import examples
-from tests.net.nic.connectx import Bench
+from tests.net.nic.connectx import CROWDS, Bench, Crowd
 from tests.net.parts import Sink, frame
 
 
@@ -96,37 +96,13 @@ def test_a_full_table_is_emptied() -> None:
     assert (len(rules.steered), atr.overflows, rules.expired) == (1, 1, 8128)
 
 
-gaps = st.lists(st.sampled_from([0, 1, 2, 5, 9, 20, 60]), min_size=1, max_size=60)
-
-
 @given(
-    gaps=gaps,
-    sends=st.lists(st.integers(10, 900), max_size=12),
+    crowd=CROWDS,
     usecs=st.sampled_from([0, 1, 3, 10, 50]),
     version=st.sampled_from(["4.14", "5.3", "6.9"]),
-    weight=st.sampled_from([1, 3, 64]),
-    work_us=st.integers(0, 12),
-    defer=st.integers(0, 3),
 )
 @settings(max_examples=examples(60), deadline=None)
 def test_every_frame_is_polled_once_in_order_and_no_interrupt_is_lost(
-    *,
-    gaps: list[int],
-    sends: list[int],
-    usecs: int,
-    version: str,
-    weight: int,
-    work_us: int,
-    defer: int,
+    crowd: Crowd, usecs: int, version: str
 ) -> None:
-    outcomes = []
-    for per_frame in (False, True):
-        made = Card(
-            work_ps=work_us * US + 100 * NS,
-            per_frame=per_frame,
-            device={"weight": weight},
-            usecs=usecs,
-            rules=itr_rules(version),
-        )
-        outcomes.append(made.crowd(gaps, sends, defer))
-    assert outcomes[0] == outcomes[1]
+    crowd.check(Card, usecs=usecs, rules=itr_rules(version))

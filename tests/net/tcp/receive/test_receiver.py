@@ -429,36 +429,28 @@ class TestRightSizing:
         assert receiver.window.rcvbuf == 2 * 40 * 2032
         assert receiver.window.window_clamp == 2 * 40 * MSS
 
-    def test_once_in_a_round_trip(self) -> None:
-        receiver = make()
+    @pytest.mark.parametrize(
+        ("moderate", "segments", "jiffy", "rcvbuf"),
+        [
+            pytest.param(True, 40, 0, 87_380, id="once in a round trip"),
+            pytest.param(True, 400, 8, 174_760, id="up to the largest buffer"),
+            pytest.param(False, 40, 8, 87_380, id="not if switched off"),
+        ],
+    )
+    def test_no_sooner_and_no_further(
+        self, *, moderate: bool, segments: int, jiffy: int, rcvbuf: int
+    ) -> None:
+        receiver = make(moderate_rcvbuf=moderate)
         receiver.space_adjust(0)
-        for _ in range(40):
+        for _ in range(segments):
             take(receiver)
             receiver.ack_sent()
-        receiver.space_adjust(0)
-        assert receiver.window.rcvbuf == 87_380
-
-    def test_up_to_the_largest_buffer(self) -> None:
-        receiver = make()
-        receiver.space_adjust(0)
-        for _ in range(400):
-            take(receiver)
-            receiver.ack_sent()
-        receiver.space_adjust(8)
-        assert receiver.window.rcvbuf == 174_760
+        receiver.space_adjust(jiffy)
+        assert receiver.window.rcvbuf == rcvbuf
 
     def test_never_down(self) -> None:
         receiver = make()
         receiver.space_adjust(0)
         take(receiver)
-        receiver.space_adjust(8)
-        assert receiver.window.rcvbuf == 87_380
-
-    def test_not_if_switched_off(self) -> None:
-        receiver = make(moderate_rcvbuf=False)
-        receiver.space_adjust(0)
-        for _ in range(40):
-            take(receiver)
-            receiver.ack_sent()
         receiver.space_adjust(8)
         assert receiver.window.rcvbuf == 87_380

@@ -13,13 +13,11 @@ Block = tuple[int, int]
 
 
 @dataclass
-class Segment:
+class Tagged:
     """`S`: held, `R`: sent again and on its way, `L`: lost, `E`: has ever been sent again."""
 
     number: int
-    sent: int
-    mark: int = 0
-    tags: set[str] = field(default_factory=set)
+    tags: set[str] = field(default_factory=set, kw_only=True)
 
     @property
     def start(self) -> int:
@@ -32,6 +30,14 @@ class Segment:
     @property
     def resent(self) -> bool:
         return bool(self.tags & {"R", "E"})
+
+
+@dataclass
+class Segment(Tagged):
+    """What Reno's recovery keeps beside."""
+
+    sent: int
+    mark: int = 0
 
 
 class Kernel:

@@ -4,37 +4,30 @@ Round trips are averaged by the mechanism's own estimator, which has tests of it
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from simnet.net.tcp.send.timer import RttEstimator
+from tests.net.tcp.recovery.kernel import (
+    CWR,
+    DISORDER,
+    LOSS,
+    MSS,
+    OPEN,
+    RECOVERY,
+    Block,
+    Tagged,
+)
 
-OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)
 RETRANSMIT, PROBE, REORDER = range(3)
-MSS = 1000
-Block = tuple[int, int]
 
 
 @dataclass
-class Segment:
-    """`S`: held, `R`: sent again and on its way, `L`: lost, `E`: has ever been sent again."""
+class Segment(Tagged):
+    """When it was sent, and whether it is in the list by that time."""
 
-    number: int
     sent_us: int
     order: int
     listed: bool = True
-    tags: set[str] = field(default_factory=set)
-
-    @property
-    def start(self) -> int:
-        return self.number * MSS
-
-    @property
-    def end(self) -> int:
-        return self.start + MSS
-
-    @property
-    def resent(self) -> bool:
-        return bool(self.tags & {"R", "E"})
 
 
 class RackKernel:

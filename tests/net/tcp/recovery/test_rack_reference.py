@@ -13,7 +13,8 @@ from simnet.net.tcp.rules.sender_version import sender_rules
 from simnet.net.tcp.send.sender import TcpSender
 from simnet.net.tcp.send.timer import RttEstimator
 from tests.host.parts import MS, US
-from tests.net.tcp.recovery.rack_kernel import MSS, OPEN, PROBE, REORDER, Block, RackKernel
+from tests.net.tcp.recovery.kernel import MSS, OPEN, Block
+from tests.net.tcp.recovery.rack_kernel import PROBE, REORDER, RackKernel
 from tests.net.tcp.recovery.test_counted_reference import Receiver
 from tests.net.tcp.send.test_sender import make
 

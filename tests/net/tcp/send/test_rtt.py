@@ -11,49 +11,17 @@ from simnet.net.tcp.send.timer import RttEstimator
 from tests.host.parts import MS
 from tests.house.examples import examples
 from tests.net.parts import make_congestion, make_sender
+from tests.net.tcp.send.estimator import KernelEstimator
 from tests.net.tcp.send.test_sender import CPU, MSS
 
 JIFFY_US = 4000
-MIN_US, MAX_JIFFIES = 200_000, 30_000
+MIN_US = 200_000
 WINDOW_US = 300 * 10**6
 
 
 def make() -> RttEstimator:
     """At 250 ticks a second, with timeouts from 200 ms to 120 s."""
     return RttEstimator(4 * MS, 200 * MS, 120_000 * MS)
-
-
-class KernelEstimator:
-    """The fields of `struct tcp_sock` that `tcp_rtt_estimator` writes."""
-
-    def __init__(self) -> None:
-        self.srtt = self.mdev = self.mdev_max = self.rttvar = self.rtt_seq = 0
-
-    def sample(self, m: int, snd_una: int, snd_nxt: int) -> int:
-        if self.srtt:
-            m -= self.srtt >> 3
-            self.srtt += m
-            if m < 0:
-                m = -m - (self.mdev >> 2)
-                if m > 0:
-                    m >>= 3
-            else:
-                m -= self.mdev >> 2
-            self.mdev += m
-            self.mdev_max = max(self.mdev_max, self.mdev)
-            self.rttvar = max(self.rttvar, self.mdev_max)
-            if snd_una > self.rtt_seq:
-                if self.mdev_max < self.rttvar:
-                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
-                self.rtt_seq = snd_nxt
-                self.mdev_max = MIN_US
-        else:
-            self.srtt, self.mdev = m << 3, m << 1
-            self.rttvar = self.mdev_max = max(self.mdev, MIN_US)
-            self.rtt_seq = snd_nxt
-        self.srtt = max(self.srtt, 1)
-        rto_us = (self.srtt >> 3) + self.rttvar
-        return min(-(-rto_us // JIFFY_US), MAX_JIFFIES)
 
 
 @settings(max_examples=examples(200))
@@ -72,7 +40,7 @@ class KernelEstimator:
 @example([(100_000, 1, 1)] * 30 + [(1_500_000, 1, 1)] * 8 + [(90_000, 1, 1)] * 30)
 @example([(60_000_000, 1, 1)] * 3)
 def test_the_estimate_is_the_kernels(samples: list[tuple[int, int, int]]) -> None:
-    kernel, rtt = KernelEstimator(), make()
+    kernel, rtt = KernelEstimator(least=MIN_US, jiffy=JIFFY_US), make()
     snd_una = snd_nxt = 0
     for sample_us, acked, sent in samples:
         snd_nxt += sent

@@ -19,6 +19,7 @@ from simnet.net.tcp.send.sender import TcpSender
 from tests.host.parts import US, make_machine
 from tests.house.examples import examples
 from tests.net.parts import Sink, make_congestion, make_sender
+from tests.net.tcp.send.estimator import KernelEstimator
 
 MSS = 1000
 TRUESIZE = 1250
@@ -360,44 +361,12 @@ class TestSendBuffer:
         assert [sender.seq.sent(MSS) for _ in range(2)] == [False, True]
 
 
-class KernelEstimator:
-    """`tcp_rtt_estimator` written out, one segment a round trip."""
-
-    def __init__(self) -> None:
-        self.srtt = self.mdev = self.mdev_max = self.rttvar = self.rtt_seq = 0
-        self.rto = 750
-
-    def sample(self, m: int, una: int) -> None:
-        m = max(m, 1)
-        if self.srtt:
-            m -= self.srtt >> 3
-            self.srtt += m
-            if m < 0:
-                m = -m - (self.mdev >> 2)
-                m = m >> 3 if m > 0 else m
-            else:
-                m -= self.mdev >> 2
-            self.mdev += m
-            self.mdev_max = max(self.mdev_max, self.mdev)
-            self.rttvar = max(self.rttvar, self.mdev_max)
-            if una > self.rtt_seq:
-                if self.mdev_max < self.rttvar:
-                    self.rttvar -= (self.rttvar - self.mdev_max) >> 2
-                self.rtt_seq = una
-                self.mdev_max = 50
-        else:
-            self.srtt, self.mdev = m << 3, m << 1
-            self.mdev_max = self.rttvar = max(self.mdev, 50)
-            self.rtt_seq = una
-        self.rto = min((self.srtt >> 3) + self.rttvar, 30_000)
-
-
 class TestTimeout:
     @settings(max_examples=examples(200))
     @given(st.lists(st.integers(0, 400), min_size=1, max_size=50))
     def test_rto_is_the_kernels(self, samples: list[int]) -> None:
         sender = make(cwnd=1)
-        kernel = KernelEstimator()
+        kernel = KernelEstimator(least=50)
         now = 0
         for number, sample in enumerate(samples):
             # RFC 2861 does not matter here: one segment is the window
@@ -405,8 +374,8 @@ class TestTimeout:
             send(sender, now)
             now += sample
             ack(sender, number + 1, now)
-            kernel.sample(sample, number + 1)
-            assert sender.timer.rto == kernel.rto
+            expected = kernel.sample(max(sample, 1), number + 1, number + 1)
+            assert sender.timer.rto == expected
 
     def test_a_short_round_trip_is_no_reason_for_a_longer_timeout(self) -> None:
         sender = make(cwnd=1)

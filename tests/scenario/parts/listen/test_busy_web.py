@@ -14,6 +14,7 @@ from simnet.scenario.scenarios import find_scenario
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 from tests.house.examples import examples
+from tests.scenario.parts.per_frame import agree
 
 MS = 10**9
 # one worker that is far slower than anything else, and visitors one by one
@@ -145,15 +146,7 @@ def test_a_syn_is_sent_again_as_its_kernel_does(kernel: str, second_s: int, tmp_
 @pytest.mark.parametrize("tuning", ["", "backlog-4096", "listener-each"])
 def test_a_reference_with_one_event_a_frame_agrees(tuning: str) -> None:
     effective = load("busy-web", tunings=(tuning,) if tuning else ())
-    usual, each = (build(effective, seed=1, per_frame=one) for one in (False, True))
-    for _ in range(10):
-        usual.run(20 * MS)
-        each.run(20 * MS)
-        found, expected = usual.snapshot().counters(), each.snapshot().counters()
-        # work on several frames is booked when the first of them begins
-        for counters in (found, expected):
-            del counters["work_ps"], counters["ends"]
-        assert found == expected
+    agree(effective, 10, 20 * MS)
 
 
 chosen_loads = st.fixed_dictionaries(

@@ -8,6 +8,7 @@ import simnet
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
+from tests.scenario.parts.per_frame import agree
 
 MS = 10**9
 
@@ -86,15 +87,7 @@ def test_a_program_chooses_the_socket_of_the_cpu_that_receives() -> None:
 @pytest.mark.parametrize("tunings", [(), ("sockets-by-cpu", "batches-of-16")])
 def test_a_reference_with_one_event_a_frame_agrees(tunings: tuple[str, ...]) -> None:
     effective = load("dns-udp", tunings=tunings)
-    usual, each = (build(effective, seed=1, per_frame=one) for one in (False, True))
-    for _ in range(5):
-        usual.run(MS)
-        each.run(MS)
-        found, expected = usual.snapshot().counters(), each.snapshot().counters()
-        for counters in (found, expected):
-            # work on several frames is booked when the first of them begins
-            del counters["work_ps"], counters["ends"]
-        assert found == expected
+    agree(effective, 5, MS)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 
 import simnet
 from simnet.scenario.core.load import load
-from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
+from tests.scenario.parts.per_frame import agree
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(__file__).parents[4] / "validation" / "live" / "udp-6.18.json").read_text("utf-8")
@@ -68,15 +68,7 @@ def test_each_place_has_its_counter() -> None:
 @pytest.mark.parametrize("queues", ["1", "4"])
 def test_a_reference_with_one_event_a_frame_agrees(queues: str) -> None:
     effective = load("media-udp", settings={"ethtool -L eth0 combined": queues})
-    usual, each = (build(effective, seed=1, per_frame=one) for one in (False, True))
-    for _ in range(20):
-        usual.run(MS)
-        each.run(MS)
-        found, expected = usual.snapshot().counters(), each.snapshot().counters()
-        # work on several frames is booked when the first of them begins
-        for counters in (found, expected):
-            del counters["work_ps"], counters["ends"]
-        assert found == expected
+    agree(effective, 20, MS)
 
 
 def of_load(row: dict[str, Any]) -> Result:

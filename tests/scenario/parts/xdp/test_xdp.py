@@ -13,6 +13,7 @@ from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 from tests.house.examples import examples
+from tests.scenario.parts.per_frame import agree
 
 MS = 10**9
 TWO_QUEUES = {"ethtool -L eth0 combined": "2", "ethtool -L eth1 combined": "4"}
@@ -113,15 +114,7 @@ def test_a_full_ring_for_xdp_has_its_place() -> None:
 )
 def test_a_reference_with_one_event_a_frame_agrees(given_: dict[str, str]) -> None:
     effective = load("xdp-firewall", settings=given_)
-    usual, each = (build(effective, seed=1, per_frame=one) for one in (False, True))
-    for _ in range(4):
-        usual.run(MS)
-        each.run(MS)
-        found, expected = usual.snapshot().counters(), each.snapshot().counters()
-        for counters in (found, expected):
-            # work on several frames is booked when the first of them begins
-            del counters["work_ps"], counters["ends"], counters["xdp"]
-        assert found == expected
+    usual, each = agree(effective, 4, MS, "xdp")
     for system in (usual, each):
         system.parts["xdp"].generator.stopped = True
         system.run(5 * MS)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import count, time
 from simnet.scenario.parts.nic.schema import Ethernet
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
-
-_SECOND_PS: Final = 10**12
 
 
 class Throttled(Ethernet):
@@ -61,7 +60,7 @@ class E1000(Throttled):
     def interrupt_gap_ps(self) -> int:
         """Least time between two interrupts."""
         rate = self.interrupt_throttle_rate
-        return _SECOND_PS // rate if rate else 0
+        return PS_PER_S // rate if rate else 0
 
 
 DRIVER = E1000

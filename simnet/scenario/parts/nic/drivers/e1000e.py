@@ -8,12 +8,12 @@ from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import value_spec
 from simnet.scenario.core.specs import count
 from simnet.scenario.parts.nic.drivers.e1000 import Throttled
+from simnet.time_units import PS_PER_S
 
 if TYPE_CHECKING:
     from simnet.net.nic.port import Nic as Device
     from simnet.scenario.parts.nic.schema import Slot
 
-_SECOND_PS: Final = 10**12
 # the modes that adapt, and the rate that they start from
 _ADAPTIVE: Final = (1, 3)
 _START_RATE: Final = 20000
@@ -57,7 +57,7 @@ class E1000e(Throttled):
         """Least time between two interrupts; where it adapts, that of the rate it starts from."""
         rate = self.interrupt_throttle_rate
         rate = _START_RATE if rate in _ADAPTIVE else rate
-        return _SECOND_PS // rate if rate else 0
+        return PS_PER_S // rate if rate else 0
 
 
 DRIVER = E1000e

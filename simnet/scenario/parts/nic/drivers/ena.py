@@ -24,6 +24,7 @@ from simnet.scenario.parts.nic.schema import (
     Remaps,
     of_queues,
 )
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from simnet.scenario.core.knob import Knob
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-_US_PS: Final = 10**6
 _FIRST: Final = (5, 4)
 # until then a table of five levels, which is not modelled
 _FIRST_DIM: Final = (5, 5)
@@ -94,7 +94,7 @@ class Ena(Combined, BusLatency, ReceiveOffload, AdaptiveRx, Polled, Multiqueue, 
         super().check(given)
         version = given.tree.get((*given.host, "kernel"))["version"]
         for field in ("rx_usecs_ps", "tx_usecs_ps"):
-            if given[field] % _US_PS:
+            if given[field] % PS_PER_US:
                 raise given.error(field, "ena takes whole microseconds")
         if given["adaptive_rx"] and release(version) < _FIRST_DIM:
             message = (

@@ -23,6 +23,7 @@ from simnet.scenario.parts.nic.schema import (
     ReceiveOffload,
     RxUsecs,
 )
+from simnet.time_units import PS_PER_US
 
 if TYPE_CHECKING:
     from simnet.net.nic.multiqueue import MultiqueuePort
@@ -31,10 +32,9 @@ if TYPE_CHECKING:
     from simnet.scenario.core.tree import Path
     from simnet.scenario.parts.nic.schema import Given, Slot
 
-_US_PS: Final = 10**6
-_START_PS: Final = 50 * _US_PS
+_START_PS: Final = 50 * PS_PER_US
 # a register of 2 us
-_STEP_PS: Final = 2 * _US_PS
+_STEP_PS: Final = 2 * PS_PER_US
 # the driver fills pages by halves and builds an sk_buff around a frame since then
 _FIRST: Final = (4, 12)
 # until then ixgbe_poll took no notice of what napi_complete_done returned
@@ -105,7 +105,7 @@ class Ixgbe(
         """Refuse what the driver refuses, and what is not modelled; see `Nic.check`."""
         super().check(given)
         version = given.tree.get((*given.host, "kernel"))["version"]
-        if given["rx_usecs_ps"] % _US_PS:
+        if given["rx_usecs_ps"] % PS_PER_US:
             raise given.error("rx_usecs_ps", "ixgbe takes whole microseconds")
         if given["link_rate_bps"] < _LEAST_BPS:
             message = "ixgbe on links slower than 1 Gbit/s is not modelled"
@@ -134,7 +134,7 @@ class Ixgbe(
     @property
     def interrupt_gap_ps(self) -> int:
         """Least time between two interrupts; where it adapts, what it starts from."""
-        if self.rx_usecs_ps == _US_PS:
+        if self.rx_usecs_ps == PS_PER_US:
             return _START_PS
         return self.rx_usecs_ps // _STEP_PS * _STEP_PS
 
@@ -147,7 +147,7 @@ class Ixgbe(
             slot.device,
             self.offload(slot),
             tso=self.tso,
-            usecs=self.rx_usecs_ps // _US_PS,
+            usecs=self.rx_usecs_ps // PS_PER_US,
             rules=ixgbe_itr.itr_rules(version),
         )
         made.rearms = release(version) < _HEEDS
