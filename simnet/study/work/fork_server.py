@@ -4,6 +4,9 @@ Importing takes longer than many a simulation. Here it is done once for all work
 while the caller still imports its own part if `prepare` is called early. The fork server has one
 thread of Python's and does nothing but fork: what makes it unsafe to fork a caller is not there.
 
+Why not the fork server of multiprocessing: each of its processes imports the caller's main module
+again, so a script that simulates outside of `if __name__ == "__main__"` would start itself anew.
+
 A question has five bytes, what is asked for and a number, and an answer four. The fork server ends
 when its caller does, however that ends. Workers are its children, so it is asked how one ended.
 """
