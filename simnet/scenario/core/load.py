@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from simnet import _share
@@ -19,7 +21,6 @@ from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS, knob_of
 from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Settings
-from simnet.scenario.core.settled import Given, Settled
 from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
 from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from simnet.scenario.core.toml import Document, KeyPath
 
 _MOST_KEPT: Final = 16
+# of each, the settings of its file, and those without one that a search varies, take turns
+_MOST_SETTLED: Final = 4
 # scenarios that were put together, by path, document, exchanged models and the folder of models;
 # the last used is last
 _KEPT: dict[tuple[str, int, tuple[tuple[str, str], ...], FilePath], _Assembly] = {}
@@ -146,8 +149,8 @@ def _assembled(
     if apply:
         given = entries(form, document, tunings, settings, options, found.entries, ready=ready)
     exchanged = [entry for entry, _ in models]
-    table = assembly.settled.settings(
-        Given(
+    table = assembly.settings(
+        _Given(
             tuple(entry for entry in given if entry not in exchanged),
             tuple(_exchanged(form.system, *model) for model in models),
             tuple((f"host.{knob.target}", entry) for entry, knob in models),
@@ -241,8 +244,30 @@ def _assembly(
     return kept
 
 
+@dataclass(frozen=True)
+class _Given:
+    """What is applied to models.
+
+    Attributes:
+        entries: settings, in the order in which they apply.
+        exchanged: models that have taken the place of the scenario's.
+        origins: the setting behind each of those, by dotted path.
+        remarks: one line each, for people.
+    """
+
+    entries: tuple[Entry, ...]
+    exchanged: tuple[AppliedKnob, ...]
+    origins: tuple[tuple[str, Entry], ...]
+    remarks: tuple[str, ...]
+
+
 class _Assembly:
-    """Puts the models of a scenario into one tree, to which settings apply."""
+    """Puts the models of a scenario into one tree, and applies settings to copies of it.
+
+    A study loads a scenario hundreds of times, each time with a few other knobs behind the hundreds
+    of settings that its file has. A knob that an option gives is turned last; so what is set before
+    it is applied once, and each load goes on from there.
+    """
 
     def __init__(self, form: ScenarioFile, document: Document, path: FilePath) -> None:
         self.tree = Tree()
@@ -269,7 +294,8 @@ class _Assembly:
         self._table("workload", Workload, form.workload)
         self._tables(form, early=False)
         self._table("run", Run, form.run)
-        self.settled = Settled(Settings(self.tree, form, document))
+        self._plain = Settings(self.tree, form, document)
+        self._kept = lru_cache(_MOST_SETTLED)(self._settled)
         # the values of the last load, and what was made of them
         self._last: tuple[dict[str, Any], Effective] | None = None
 
@@ -393,6 +419,30 @@ class _Assembly:
             else:
                 there = (self.document, (*key, part.key)) if part.key else None
                 self.tree.graft((*host, part.place), part.section, given, there)
+
+    def settings(self, given: _Given) -> Settings:
+        """Return the values with all settings applied.
+
+        Raises:
+            InputError: an unknown name, or a value that cannot be used.
+        """
+        entries, late = self._plain.of_each_port(given.entries), []
+        while entries and (aim := self._plain.late(entries[-1])):
+            late.append(aim)
+            entries.pop()
+        table = self._kept(replace(given, entries=tuple(entries))).copy()
+        table.turn(reversed(late))
+        table.end()
+        return table
+
+    def _settled(self, given: _Given) -> Settings:
+        aims = self._plain.aimed(given.entries)
+        table = self._plain.copy()
+        table.applied += given.exchanged
+        table.origins |= given.origins
+        table.remarks += given.remarks
+        table.apply(aims)
+        return table
 
     def finish(self, table: Settings, scenario: str, tunings: tuple[str, ...]) -> Effective:
         """Return the configuration with its streams, checked as a whole.
