@@ -93,7 +93,7 @@ def built_miniature(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     tree = Tree(tmp_path_factory.mktemp("miniature") / "tree")
     kernel = tree.package / "kernel"
     kernel.mkdir(parents=True)
-    for name in ("__init__.py", "_engine.py", "errors.py", "_share.py"):
+    for name in ("__init__.py", "_engine.py", "errors.py", "_share.py", "time_units.py"):
         shutil.copy(ROOT / "simnet" / name, tree.package / name)
     engine = tree.package / "_engine.py"
     # Nothing here needs fast code, and the compiler takes half the time.

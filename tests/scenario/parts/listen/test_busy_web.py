@@ -14,7 +14,7 @@ from simnet.scenario.scenarios import find_scenario
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 from tests.house.examples import examples
-from tests.scenario.parts.per_frame import agree
+from tests.scenario.system.per_frame import agree
 
 MS = 10**9
 # one worker that is far slower than anything else, and visitors one by one

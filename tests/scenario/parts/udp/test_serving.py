@@ -8,7 +8,7 @@ import simnet
 from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
-from tests.scenario.parts.per_frame import agree
+from tests.scenario.system.per_frame import agree
 
 MS = 10**9
 

@@ -10,7 +10,7 @@ import pytest
 import simnet
 from simnet.scenario.core.load import load
 from simnet.study.run.result import Result
-from tests.scenario.parts.per_frame import agree
+from tests.scenario.system.per_frame import agree
 
 RECORDED: dict[str, Any] = json.loads(
     (Path(__file__).parents[4] / "validation" / "live" / "udp-6.18.json").read_text("utf-8")

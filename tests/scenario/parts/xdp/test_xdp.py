@@ -13,7 +13,7 @@ from simnet.scenario.core.load import load
 from simnet.scenario.system.build import build
 from simnet.study.run.result import Result
 from tests.house.examples import examples
-from tests.scenario.parts.per_frame import agree
+from tests.scenario.system.per_frame import agree
 
 MS = 10**9
 TWO_QUEUES = {"ethtool -L eth0 combined": "2", "ethtool -L eth1 combined": "4"}
