@@ -64,7 +64,7 @@ FLAGS: tuple[str, ...] = (
     "-ffp-contract=off",
     "-fwrapv",
     "-g0",
-    "-w",  # warnings are about Cython's C; to look for them takes a tenth of the time
+    "-w",  # warnings would be about Cython's C
     '-DCYTHON_SMALL_CODE=__attribute__((cold,optimize("O0")))',
 )
 """Compiler flags. Contraction to fused multiply-add would make results depend on the machine."""
