@@ -63,6 +63,7 @@ def test_controls_have_real_names_current_values_and_only_what_acts() -> None:
     assert list(usecs.settings("20 us")) == []
     assert found["net.ipv4.tcp_sack"].values == ("off", "on")
     assert found["ethtool -G {port} rx"].values[-1] == "400"  # the ring has 512
+    assert found["net.ipv4.tcp_ecn"].values == ("0", "2")  # this kernel cannot ask for marks
     assert not [name for name in found if "rps" in name]  # not in this kernel
 
 
@@ -70,7 +71,7 @@ def test_controls_have_real_names_current_values_and_only_what_acts() -> None:
 @pytest.mark.nightly
 def test_every_value_of_every_control_can_be_set() -> None:
     for one in controls(BASE):
-        for value in (one.values[0], one.values[-1]):
+        for value in one.values:
             settings = (*BASE.settings, *one.settings(value))
             Member(Case(BASE.scenario, settings)).effective()
 

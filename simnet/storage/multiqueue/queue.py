@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from simnet.storage.disk.drive import Drive
 
 _DEFAULT_RQ = 128
-_MAX_SEGMENTS = 127  # NVME_MAX_SEGS
+MAX_SEGMENTS = 127
+"""NVME_MAX_SEGS: pages of memory of a request."""
 
 
 @cython.cclass
@@ -102,7 +103,7 @@ class MultiQueue(CompletingQueue):
             sim, path, hz, drive, machine=machine, costs=costs, rq_affinity=rq_affinity, node=node
         )
         self.max_sectors = max_sectors
-        self.max_segments = _MAX_SEGMENTS
+        self.max_segments = MAX_SEGMENTS
         self.nomerges = nomerges
         self.submit_ps = costs.submit_ps
         self.page_ps = costs.page_ps
@@ -193,8 +194,8 @@ class MultiQueue(CompletingQueue):
         self.submitter = cpu
         while position < end:
             bio = bios[position]
-            if bio.sectors > self.max_sectors or bio.segments > _MAX_SEGMENTS:
-                limits = f"{self.max_sectors} sectors in {_MAX_SEGMENTS} segments"
+            if bio.sectors > self.max_sectors or bio.segments > MAX_SEGMENTS:
+                limits = f"{self.max_sectors} sectors in {MAX_SEGMENTS} segments"
                 raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limits}")
             if not self._merge_plugged(bio) and not (
                 self.scheduler is not None and self.nomerges < 2 and self.merge(bio)  # noqa: PLR2004

@@ -140,19 +140,9 @@ def _values(knob: Knob, parameter: Parameter) -> tuple[str, ...]:
 
 
 def _within(base: Case, one: Control) -> Control:
-    """The same without values that this system does not take, or does not read.
-
-    Of numbers these are at either end.
-    """
-    if not one.ordered:
-        taken = (text for text in one.values if text == one.value or _taken(base, one, text))
-        return replace(one, values=tuple(taken))
-    values = list(one.values)
-    while values[0] != one.value and not _taken(base, one, values[0]):
-        values.pop(0)
-    while values[-1] != one.value and not _taken(base, one, values[-1]):
-        values.pop()
-    return replace(one, values=tuple(values))
+    """The same without values that this system does not take, or does not read."""
+    taken = (text for text in one.values if text == one.value or _taken(base, one, text))
+    return replace(one, values=tuple(taken))
 
 
 def _taken(base: Case, one: Control, value: str) -> bool:

@@ -8,8 +8,9 @@ from simnet.scenario.core.checks import check_hosts
 from simnet.scenario.core.places import Places
 from simnet.scenario.core.subject import Need
 from simnet.scenario.core.tree import Path, Table, Tree
-from simnet.scenario.parts.storage.checks import check_disk, check_tunables
+from simnet.scenario.parts.storage.checks import PAGE_BYTES, check_disk, check_tunables
 from simnet.spelling import nearest
+from simnet.storage.multiqueue.queue import MAX_SEGMENTS
 from simnet.storage.multiqueue.schedulers import SCHEDULERS
 
 _HOST: Final[Path] = ("host",)
@@ -130,6 +131,9 @@ def _range(
     largest = drive["queue"]["max_sectors_bytes"]
     if job["bs_bytes"] % 512 or job["bs_bytes"] > largest:
         refuse("bs_bytes", f"expected whole sectors of 512 B, up to max_sectors_kb = {largest} B")
+    if job["bs_bytes"] > MAX_SEGMENTS * PAGE_BYTES:
+        most = f"{MAX_SEGMENTS} pages = {MAX_SEGMENTS * PAGE_BYTES} B"
+        refuse("bs_bytes", f"a request has up to {most}; how more is split is not modelled")
     capacity = drive["disk"]["capacity_bytes"]
     length = job["size_bytes"] // of
     end = job["offset_bytes"] + (length or job["bs_bytes"])

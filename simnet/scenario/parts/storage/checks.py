@@ -16,7 +16,7 @@ from simnet.storage.files.files import PAGE_SECTORS, file_sectors
 _HOST: Final[Path] = ("host",)
 _PEER: Final[Path] = ("peers", 0)
 _WEIGHTS: Final = ("read_weight", "readall_weight", "write_weight", "writeall_weight")
-_PAGE_BYTES: Final = PAGE_SECTORS * SECTOR_BYTES
+PAGE_BYTES: Final = PAGE_SECTORS * SECTOR_BYTES
 
 
 def check_storage(tree: Tree, table: Table) -> None:
@@ -89,14 +89,14 @@ def _partitions(here: Path, disk: Mapping[str, Any], table: Table) -> dict[str, 
 
 
 def _range(part: Mapping[str, Any]) -> tuple[int, int]:
-    start = part["start_bytes"] // _PAGE_BYTES * _PAGE_BYTES
-    return start, start + part["size_bytes"] // _PAGE_BYTES * _PAGE_BYTES
+    start = part["start_bytes"] // PAGE_BYTES * PAGE_BYTES
+    return start, start + part["size_bytes"] // PAGE_BYTES * PAGE_BYTES
 
 
 def _queue(here: Path, disk: Mapping[str, Any], table: Table) -> None:
     most_bytes = disk["queue"]["max_sectors_bytes"]
-    if 0 < most_bytes < _PAGE_BYTES:
-        message = f"{disk['name']}: a request has {_PAGE_BYTES} B or more, got {most_bytes} B"
+    if 0 < most_bytes < PAGE_BYTES:
+        message = f"{disk['name']}: a request has {PAGE_BYTES} B or more, got {most_bytes} B"
         raise table.error((*here, "queue", "max_sectors_bytes"), "system", message)
     check_tunables(here, disk, ELEVATORS, table)
 
@@ -151,7 +151,7 @@ def _groups(tree: Tree, disks: Mapping[str, int], table: Table) -> None:
             raise table.error((*here, "read_weight"), "ffsb", message)
         for operation in ("read", "write"):
             _random_blocks(here, group, operation, table)
-        file_bytes = file_sectors(group["file_bytes"] // _PAGE_BYTES) * SECTOR_BYTES
+        file_bytes = file_sectors(group["file_bytes"] // PAGE_BYTES) * SECTOR_BYTES
         needed[disk] = needed.get(disk, 0) + group["num_files"] * file_bytes
         if needed[disk] > disks[disk]:
             message = f"{name}: {needed[disk]} B of files, {disk} has {disks[disk]} B"

@@ -203,6 +203,10 @@ def test_io_poll_says_that_it_does_nothing() -> None:
         ({"fio.mixed.hipri": "on", "fio.mixed.ioengine": "libaio"}, "only io_uring polls"),
         ({"fio.mixed.ioengine": "sync"}, "the sync engine has one unit in flight"),
         ({"fio.mixed.bs": "256 KiB"}, "whole sectors of 512 B, up to max_sectors_kb = 131072 B"),
+        (
+            {"/sys/block/nvme0n1/queue/max_sectors_kb": "1024", "fio.mixed.bs": "512 KiB"},
+            "a request has up to 127 pages = 520192 B; how more is split is not modelled",
+        ),
         ({"fio.mixed.bs": "1000 B"}, "whole sectors of 512 B"),
         ({"fio.mixed.size": "1 KiB"}, "expected a range of bs or more within 3840000000000 B"),
         ({"fio.mixed.offset": "3840 GB"}, "expected a range of bs or more"),
