@@ -92,22 +92,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What the files say of a host.
+    """What the files say of a host."""
 
-    Attributes:
-        findings: what is wrong, the heaviest first.
-        clear: places where the files show that nothing is lost, each with its evidence.
-        files: what was read of each.
-        asks: commands whose outputs would tell most of what is missing.
-        sources: what the user called the files; empty for this machine.
-        systems: other than Linux that files are of: nothing else is read of these.
-    """
-
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # what is wrong, the heaviest first
+    # places where the files show that nothing is lost, each with its evidence
     clear: tuple[tuple[str, Clear], ...]
-    files: tuple[Reading, ...]
-    asks: tuple[str, ...]
-    sources: tuple[str, ...] = ()
+    files: tuple[Reading, ...]  # what was read of each
+    asks: tuple[str, ...]  # commands whose outputs would tell most of what is missing
+    sources: tuple[str, ...] = ()  # what the user called the files; empty for this machine
+    # other than Linux that files are of: nothing else is read of these
     systems: tuple[str, ...] = ()
 
     @property

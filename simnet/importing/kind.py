@@ -18,35 +18,26 @@ CAPTURED: Final = "packets are captured, and no protocol receives them"
 
 @dataclass(frozen=True)
 class Kind:
-    """A file of /proc or /etc, or the output of a command.
+    """A file of /proc or /etc, or the output of a command."""
 
-    Attributes:
-        name: what it is asked for by: the file's name or the command without its interface.
-        start: what the text begins with, for files of any name; empty if that tells nothing. The
-            group `interface` is the interface that it is of.
-        line: what any line of it begins with, and no line of another, where not `start` is that:
-            for texts whose first lines were left out, or with something before them.
-        files: where it is below a host's root, the first that is there.
-        command: what prints it, with `{port}` for an interface; empty for a file.
-        folder: of `sos_commands`, where a sosreport has the output.
-        also: other names of the output, below `sos_commands`, with `{port}`.
-        live: `--live` asks this machine for it. What is printed of interfaces is asked for anyway.
-        twice: it counts: the script and `--live` take it a second time, into the folder `later`.
-        many: there may be several files of any name, see `Outputs.every`.
-        idle: why a file of this kind may have been read and changed nothing; empty if it is that
-            other files say the same, or that nothing of it is simulated.
-    """
-
-    name: str
+    name: str  # what it is asked for by: the file's name or the command without its interface
+    # what the text begins with, for files of any name; empty if that tells nothing. The group
+    # `interface` is the interface that it is of.
     start: str = ""
+    # what any line of it begins with, and no line of another, where not `start` is that: for
+    # texts whose first lines were left out, or with something before them
     line: str = ""
-    files: tuple[str, ...] = ()
-    command: str = ""
-    folder: str = ""
-    also: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # where it is below a host's root, the first that is there
+    command: str = ""  # what prints it, with `{port}` for an interface; empty for a file
+    folder: str = ""  # of `sos_commands`, where a sosreport has the output
+    also: tuple[str, ...] = ()  # other names of the output, below `sos_commands`, with `{port}`
+    # `--live` asks this machine for it. What is printed of interfaces is asked for anyway.
     live: bool = False
+    # it counts: the script and `--live` take it a second time, into the folder `later`
     twice: bool = False
-    many: bool = False
+    many: bool = False  # there may be several files of any name, see `Outputs.every`
+    # why a file of this kind may have been read and changed nothing; empty if it is that
+    # other files say the same, or that nothing of it is simulated
     idle: str = ""
 
     @property

@@ -14,20 +14,14 @@ class Read:
 
 @dataclass
 class ReadNic:
-    """What is known of a port.
+    """What is known of a port."""
 
-    Attributes:
-        name: of the interface.
-        place: its folder of `/sys`; empty if there is none.
-        facts: by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`,
-            `rx_ring`, `tx_ring`; `most_queues`, `most_rx_ring` that can be set; `slot`, its PCI
-            address; `called`, what lspci calls it; `carried_bps`, what it is seen to carry;
-            `usual_bps`, of the ports of such a host;
-            `virtio`, the name of a virtio device, as in `virtio2`.
-    """
-
-    name: str
-    place: str = ""
+    name: str  # of the interface
+    place: str = ""  # its folder of `/sys`; empty if there is none
+    # by name: `driver`, `node`, `rx_queues`, `tx_queues`, `link_bps`, `mtu_bytes`, `rx_ring`,
+    # `tx_ring`; `most_queues`, `most_rx_ring` that can be set; `slot`, its PCI address;
+    # `called`, what lspci calls it; `carried_bps`, what it is seen to carry; `usual_bps`, of
+    # the ports of such a host; `virtio`, the name of a virtio device, as in `virtio2`
     facts: dict[str, Read] = field(default_factory=dict)
 
     def put(self, key: str, value: int | str | None, source: str, why: str = "") -> None:

@@ -39,31 +39,22 @@ class Cache:
 
 @dataclass(frozen=True)
 class Topology:
-    """What a host's CPUs are.
+    """What a host's CPUs are."""
 
-    Attributes:
-        cpus: that count.
-        cores: as sets of CPUs, in the order of their first ones.
-        packages: as sets of CPUs.
-        nodes: by number; a host without NUMA has one.
-        caches: of data and unified ones, by level, then by first CPU.
-        distances: between nodes, in their order, as the firmware's table has them; may be empty.
-        offline: CPUs that are there and off.
-        disallowed: CPUs on line that the snapshot's process could not use.
-        source: the file, or kind of files, that it was read from.
-        guessed: why what no file says is assumed: of `cpus`, `nodes`, `packages`, `cores` (which
-            CPUs share one), `threads` a core, `cores_per_socket`.
-    """
-
-    cpus: frozenset[int]
-    cores: tuple[frozenset[int], ...]
-    packages: tuple[frozenset[int], ...]
-    nodes: tuple[Node, ...]
-    caches: tuple[Cache, ...] = ()
+    cpus: frozenset[int]  # that count
+    cores: tuple[frozenset[int], ...]  # as sets of CPUs, in the order of their first ones
+    packages: tuple[frozenset[int], ...]  # as sets of CPUs
+    nodes: tuple[Node, ...]  # by number; a host without NUMA has one
+    caches: tuple[Cache, ...] = ()  # of data and unified ones, by level, then by first CPU
+    # between nodes, in their order, as the firmware's table has them; may be empty
     distances: tuple[tuple[int, ...], ...] = ()
-    offline: frozenset[int] = frozenset()
+    offline: frozenset[int] = frozenset()  # CPUs that are there and off
+    # CPUs on line that the snapshot's process could not use
     disallowed: frozenset[int] = frozenset()
+    # the file, or kind of files, that it was read from
     source: str = field(default="", compare=False)
+    # why what no file says is assumed: of `cpus`, `nodes`, `packages`, `cores` (which CPUs
+    # share one), `threads` a core, `cores_per_socket`
     guessed: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def restricted(self, cpus: frozenset[int], numbers: frozenset[int] | None) -> Topology:

@@ -8,6 +8,7 @@ from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.rows import or_dash
 from simnet.study.capacity.document import PortLoad
+from simnet.study.capacity.verdict import LIMITED
 from simnet.study.run.duration_text import in_unit, late, latency_text, time_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import rate_text
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _PERCENT = 100.0
 _PORT: Final = ("rx_bps", "tx_bps", "rx_packets_per_s", "tx_packets_per_s")
-LIMITED = {"loss": "lost %", "late": "late %", "shortfall": "piling up %"}
 
 
 def capacity(found: Capacity) -> str:
@@ -37,7 +37,7 @@ def capacity(found: Capacity) -> str:
 def judged(one: Judged) -> str:
     """A load in one line, as it is judged."""
     shown = ", ".join(
-        f"{LIMITED[c.name]} {_number(c.mean)} ({_span(c.low, c.high)})" for c in one.criteria
+        f"{LIMITED[c.name][1]} {_number(c.mean)} ({_span(c.low, c.high)})" for c in one.criteria
     )
     return f"{one.load:,}: {one.verdict} after {one.runs} runs: {shown}"
 
@@ -103,7 +103,7 @@ def tried_rows(found: Capacity) -> list[tuple[str, ...]]:
     kind = kind_of(one.carried.latency_us.kind for one in found.loads)
     heading = ["load", "verdict", "runs", "s each", f"{late(kind, 'p99')} {unit}"]
     for name in names:
-        heading += [LIMITED[name], "low to high"]
+        heading += [LIMITED[name][1], "low to high"]
     return [tuple(heading), *(tuple(_row(one, scale)) for one in found.loads)]
 
 

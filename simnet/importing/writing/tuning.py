@@ -49,19 +49,14 @@ class Unused:
 
 @dataclass
 class Tuning:
-    """Settings that are used, and those that are not.
+    """Settings that are used, and those that are not."""
 
-    Attributes:
-        settings: by name, those of peers, too.
-        placed: of interrupts where irqbalance runs: the scenario's map of it has them.
-        unused: the others, in the order in which they were read.
-        passed: those of these that would change nothing.
-    """
-
-    settings: dict[str, Told] = field(default_factory=dict)
+    settings: dict[str, Told] = field(default_factory=dict)  # by name, those of peers, too
+    # of interrupts where irqbalance runs: the scenario's map of it has them
     placed: list[Told] = field(default_factory=list)
+    # the others, in the order in which they were read
     unused: list[Unused] = field(default_factory=list)
-    passed: list[Unused] = field(default_factory=list)
+    passed: list[Unused] = field(default_factory=list)  # those of these that would change nothing
 
     def screen(self, told: Iterable[Told], ports: Iterable[str], online: frozenset[int]) -> None:
         """Take the settings that are knobs and have legal values.

@@ -37,28 +37,19 @@ _LOOPED: Final = 4
 
 @dataclass(frozen=True)
 class Card:
-    """What stands on it.
+    """What stands on it."""
 
-    Attributes:
-        sentence: the answer.
-        of: the machine and its load, a line each.
-        numbers: what changes, a heading first; empty where nothing was simulated.
-        why: what it rests on, a line each.
-        typed: commands that apply it.
-        undo: commands that undo it.
-        foot: how it was found, to be repeated.
-        before: the system as it is; None where it is not known.
-        after: the system with the change; None likewise.
-    """
-
-    sentence: str
-    of: tuple[str, ...]
+    sentence: str  # the answer
+    of: tuple[str, ...]  # the machine and its load, a line each
+    # what changes, a heading first; empty where nothing was simulated
     numbers: tuple[tuple[str, ...], ...]
-    why: tuple[str, ...]
-    typed: tuple[str, ...]
-    undo: tuple[str, ...]
-    foot: str
+    why: tuple[str, ...]  # what it rests on, a line each
+    typed: tuple[str, ...]  # commands that apply it
+    undo: tuple[str, ...]  # commands that undo it
+    foot: str  # how it was found, to be repeated
+    # the system as it is; None where it is not known
     before: Effective | None = field(default=None, repr=False)
+    # the system with the change; None likewise
     after: Effective | None = field(default=None, repr=False)
 
 

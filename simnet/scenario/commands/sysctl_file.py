@@ -22,14 +22,10 @@ _COMMENT: Final = ("#", ";")
 
 @dataclass(frozen=True)
 class SysctlFile:
-    """What files set.
+    """What files set."""
 
-    Attributes:
-        settings: knobs with their values; the last of several counts.
-        others: names that are no knobs of simnet, each with the one that may have been meant.
-    """
-
-    settings: dict[str, str]
+    settings: dict[str, str]  # knobs with their values; the last of several counts
+    # names that are no knobs of simnet, each with the one that may have been meant
     others: tuple[str, ...]
 
 

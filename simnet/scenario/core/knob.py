@@ -157,78 +157,55 @@ class AppliedKnob:
 
 @dataclass(frozen=True)
 class Knob:
-    """One knob, or one for each port, interrupt or queue.
+    """One knob, or one for each port, interrupt or queue."""
 
-    Attributes:
-        name: as typed, with ``{port}``, ``{irq}``, ``{queue}`` or ``{disk}`` if there are
-            several, or another name in braces for an item of a part of hosts; for all queues a
-            ``*`` may be typed.
-        doc: what it does, one line.
-        spec: form and legal range of its value.
-        scope: what it changes: a part of each host or beside the hosts, by its place
-            (``disks.queue`` is the queue of one of a host's disks), a port (``interface``), each of
-            its queues (``rx-queue``, ``tx-queue``), its interrupts, its ``nic``, the ``workload``,
-            a whole ``model`` of the system, ``none`` of these, or what a subject turns itself, see
-            `simnet.scenario.core.subject.Steps`.
-        target: the attribute, which a port and its queues have because a knob changes it; empty
-            for scope ``none``.
-        default: of a port or a queue, its value where the knob was not turned; None for what the
-            NIC says.
-        own: only the system under test has it.
-        command: how to set it, with ``{value}``.
-        today: how, where distributions have other tools than `command` needs; empty for none.
-        needs: the attribute that a NIC has to have for what is set of its queues.
-        each: the command for all queues, if it is no loop over files.
-        unset: the command for a value of 0 that stands for not set; empty if `command` does.
-        unit: unit of a bare number; empty when the value has none.
-        note: caveat for people.
-        since: first upstream kernel that has it.
-        feature: the kernel's attribute that says whether it has it, where distributions differ.
-        compile_time: it is a constant: the kernel has to be rebuilt.
-        drivers: network drivers that alone have it; else each has it whose NIC has the target.
-        system: operating system that has it.
-        stage: when it applies.
-        keep: the command that sets it over a reboot, too; empty if `command` does, None where a
-            script has to set it at each boot, or a file of sysctls.
-        by_hand: no command sets it.
-        fresh: what has to begin after it was set; empty where it acts at once.
-        restarts: the port may go down and up again for it.
-        undone: what it does can be undone.
-        together: its subject says what is typed for it and others, see `Subject.typed`.
-        also: further attributes of the NIC that it sets to the same value.
-        remark: what there is to say of a value; empty for nothing.
-        modelled: whether a simulation depends on it; not where nothing reads its target.
-    """
-
+    # as typed, with ``{port}``, ``{irq}``, ``{queue}`` or ``{disk}`` if there are several, or
+    # another name in braces for an item of a part of hosts; for all queues a ``*`` may be
+    # typed
     name: str
-    doc: str
-    spec: Spec
+    doc: str  # what it does, one line
+    spec: Spec  # form and legal range of its value
+    # what it changes: a part of each host or beside the hosts, by its place (``disks.queue``
+    # is the queue of one of a host's disks), a port (``interface``), each of its queues
+    # (``rx-queue``, ``tx-queue``), its interrupts, its ``nic``, the ``workload``, a whole
+    # ``model`` of the system, ``none`` of these, or what a subject turns itself, see
+    # `simnet.scenario.core.subject.Steps`
     scope: str
+    # the attribute, which a port and its queues have because a knob changes it; empty for
+    # scope ``none``
     target: str
-    command: str
+    command: str  # how to set it, with ``{value}``
+    # of a port or a queue, its value where the knob was not turned; None for what the NIC
+    # says
     default: Any = None
-    own: bool = False
+    own: bool = False  # only the system under test has it
+    # how, where distributions have other tools than `command` needs; empty for none
     today: str = ""
-    unit: str = ""
-    note: str = ""
-    since: str = "2.6.0"
+    unit: str = ""  # unit of a bare number; empty when the value has none
+    note: str = ""  # caveat for people
+    since: str = "2.6.0"  # first upstream kernel that has it
+    # the kernel's attribute that says whether it has it, where distributions differ
     feature: str = ""
-    compile_time: bool = False
+    compile_time: bool = False  # it is a constant: the kernel has to be rebuilt
+    # network drivers that alone have it; else each has it whose NIC has the target
     drivers: tuple[str, ...] = ()
-    needs: str = ""
-    each: str = ""
-    unset: str = ""
-    system: Literal["linux", "aix"] = "linux"
-    stage: Stage = Stage.KNOBS
+    needs: str = ""  # the attribute that a NIC has to have for what is set of its queues
+    each: str = ""  # the command for all queues, if it is no loop over files
+    unset: str = ""  # the command for a value of 0 that stands for not set; empty if `command` does
+    system: Literal["linux", "aix"] = "linux"  # operating system that has it
+    stage: Stage = Stage.KNOBS  # when it applies
+    # the command that sets it over a reboot, too; empty if `command` does, None where a
+    # script has to set it at each boot, or a file of sysctls
     keep: str | None = None
-    by_hand: bool = False
+    by_hand: bool = False  # no command sets it
+    # what has to begin after it was set; empty where it acts at once
     fresh: Literal["", "connections", "sockets"] = ""
-    restarts: bool = False
-    undone: bool = True
-    together: bool = False
-    also: tuple[str, ...] = ()
-    remark: Callable[[Any], str] | None = None
-    modelled: bool = True
+    restarts: bool = False  # the port may go down and up again for it
+    undone: bool = True  # what it does can be undone
+    together: bool = False  # its subject says what is typed for it and others, see `Subject.typed`
+    also: tuple[str, ...] = ()  # further attributes of the NIC that it sets to the same value
+    remark: Callable[[Any], str] | None = None  # what there is to say of a value; empty for nothing
+    modelled: bool = True  # whether a simulation depends on it; not where nothing reads its target
 
     def fits(self, driver: str, fields: Container[str]) -> bool:
         """Return whether the NICs of a driver, which have these fields, have the knob."""

@@ -97,70 +97,52 @@ class Part:
 
 @dataclass(frozen=True)
 class HostPart:
-    """A part of each host, beside its ports.
+    """A part of each host, beside its ports."""
 
-    Attributes:
-        place: where it is in the host; its values' names begin with it in settings.
-        section: what it consists of.
-        key: its key in a file's table of a host; empty for what is always there and only knobs
-            change.
-        doc: what the file's schema says of that key.
-        kind: the kind of model that has its values: the one that the key of this name in a file's
-            table of a host names, or in the model of another part.
-        named_by: place of that part.
-        cpus: its attribute that gives how many logical CPUs a host with it has, whose method
-            `seen` then returns machine and processor as the operating system sees them; empty for
-            those of the sockets.
-        absent: what a message says of its knobs on a host without it; the host's name goes first.
-        item: there are several in a host, each with a name; what ``{...}`` stands for them in knobs
-            and messages, as ``disk``.
-        form: of several, what each is in a file.
-        load: of several, puts them into the tree.
-        order: where it stands among all.
-    """
-
-    place: str
-    section: type[Section]
+    place: str  # where it is in the host; its values' names begin with it in settings
+    section: type[Section]  # what it consists of
+    # its key in a file's table of a host; empty for what is always there and only knobs
+    # change
     key: str = ""
-    doc: str = ""
+    doc: str = ""  # what the file's schema says of that key
+    # the kind of model that has its values: the one that the key of this name in a file's
+    # table of a host names, or in the model of another part
     kind: str = ""
-    named_by: str = ""
+    named_by: str = ""  # place of that part
+    # its attribute that gives how many logical CPUs a host with it has, whose method `seen`
+    # then returns machine and processor as the operating system sees them; empty for those of
+    # the sockets
     cpus: str = ""
+    # what a message says of its knobs on a host without it; the host's name goes first
     absent: str = ""
+    # there are several in a host, each with a name; what ``{...}`` stands for them in knobs
+    # and messages, as ``disk``
     item: str = ""
-    form: Callable[[], Any] = _pass
-    load: Callable[..., None] = _pass
-    order: int = 1000
+    form: Callable[[], Any] = _pass  # of several, what each is in a file
+    load: Callable[..., None] = _pass  # of several, puts them into the tree
+    order: int = 1000  # where it stands among all
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What is simulated in place of streams between the ports of the host and those of its peers.
+    """What is simulated in place of streams between ports of the host and those of its peers."""
 
-    Attributes:
-        build: makes the system of a configuration; see `simnet.scenario.system.build.build`.
-        check: refuses values that do not fit together; None for what streams need.
-        part: it is there where this part of a configuration is; empty: where the test is one of
-            `tests`.
-        tests: what ``[workload] test`` may be then.
-        types: likewise, its ``type``.
-        doc: what the file's schema says of these tests, after those of streams.
-        load: what kind of load it is, which says by what its runs are judged: ``bulk`` carries as
-            much as it can, ``requests`` each wait for an answer, ``offered`` comes whether or not
-            it is answered, ``media`` is not sent again when it is lost, ``jobs`` end.
-        rate: setting of what comes, whether or not it is taken; empty where senders wait.
-        order: where its tests stand among all.
-    """
-
+    # makes the system of a configuration; see `simnet.scenario.system.build.build`
     build: Callable[..., Any]
+    # refuses values that do not fit together; None for what streams need
     check: Callable[[Tree, Table], None] | None = None
+    # it is there where this part of a configuration is; empty: where the test is one of
+    # `tests`
     part: str = ""
-    tests: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    doc: str = ""
+    tests: tuple[str, ...] = ()  # what ``[workload] test`` may be then
+    types: tuple[str, ...] = ()  # likewise, its ``type``
+    doc: str = ""  # what the file's schema says of these tests, after those of streams
+    # what kind of load it is, which says by what its runs are judged: ``bulk`` carries as
+    # much as it can, ``requests`` each wait for an answer, ``offered`` comes whether or not
+    # it is answered, ``media`` is not sent again when it is lost, ``jobs`` end
     load: str = "bulk"
-    rate: str = ""
-    order: int = 1000
+    rate: str = ""  # setting of what comes, whether or not it is taken; empty where senders wait
+    order: int = 1000  # where its tests stand among all
 
 
 @dataclass(frozen=True)
@@ -180,18 +162,13 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Way:
-    """How ports of the host and of its peers are linked, in place of a switch.
+    """How ports of the host and of its peers are linked, in place of a switch."""
 
-    Attributes:
-        part: where this part of a configuration is there.
-        connect: links two ports, and returns what yields the resources between, or None; see
-            `simnet.scenario.parts.network.streams`.
-        copied: no frame crosses a wire: CPUs copy them from one memory to another.
-    """
-
-    part: str
+    part: str  # where this part of a configuration is there
+    # links two ports, and returns what yields the resources between, or None; see
+    # `simnet.scenario.parts.network.streams`
     connect: Callable[..., Any]
-    copied: bool = False
+    copied: bool = False  # no frame crosses a wire: CPUs copy them from one memory to another
 
 
 @dataclass(frozen=True)
@@ -260,22 +237,15 @@ class Need:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Settings that belong together and that an expert would try first on a system.
+    """Settings that belong together and that an expert would try first on a system."""
 
-    Attributes:
-        name: short, as a tuning's.
-        doc: what it does, one line.
-        settings: knobs with their values, as typed.
-        short: another name, the one that people type first; empty for none.
-        numbered: it takes a number, as in ``queues=4``, which stands for ``{number}`` in values.
-        searched: whether a search tries it by itself; not where its knobs are tried one by one.
-    """
-
-    name: str
-    doc: str
-    settings: tuple[tuple[str, str], ...]
-    short: str = ""
+    name: str  # short, as a tuning's
+    doc: str  # what it does, one line
+    settings: tuple[tuple[str, str], ...]  # knobs with their values, as typed
+    short: str = ""  # another name, the one that people type first; empty for none
+    # it takes a number, as in ``queues=4``, which stands for ``{number}`` in values
     numbered: bool = False
+    # whether a search tries it by itself; not where its knobs are tried one by one
     searched: bool = True
 
 

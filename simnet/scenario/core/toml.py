@@ -43,16 +43,11 @@ _TOKEN: Final = re.compile(
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed file.
+    """A parsed file."""
 
-    Attributes:
-        file: as shown in messages.
-        data: the content.
-        lines: line (counted from 1) of each key path; entries of arrays of tables are numbers.
-    """
-
-    file: str
-    data: Mapping[str, Any]
+    file: str  # as shown in messages
+    data: Mapping[str, Any]  # the content
+    # line (counted from 1) of each key path; entries of arrays of tables are numbers
     lines: Mapping[KeyPath, int]
 
     def line(self, path: KeyPath) -> int | None:

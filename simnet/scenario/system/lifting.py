@@ -22,23 +22,16 @@ _BY: Final = (5, 4)
 
 @dataclass(frozen=True)
 class Lifting:
-    """One sort of part, or a subject's share of it.
+    """One sort of part, or a subject's share of it."""
 
-    Attributes:
-        part: its name.
-        change: returns a configuration in which it is lifted; the same where there is none.
-        by: what is changed, and how much; where it is said with another share, empty.
-        kinds: of resources that it lifts.
-        reasons: limits on what may be outstanding that it lifts, by a wait's reason.
-        order: where it stands among all.
-    """
-
-    part: str
+    part: str  # its name
+    # returns a configuration in which it is lifted; the same where there is none
     change: Callable[[Effective], Effective]
-    by: str = ""
-    kinds: tuple[str, ...] = ()
+    by: str = ""  # what is changed, and how much; where it is said with another share, empty
+    kinds: tuple[str, ...] = ()  # of resources that it lifts
+    # limits on what may be outstanding that it lifts, by a wait's reason
     reasons: tuple[str, ...] = ()
-    order: int = 1000
+    order: int = 1000  # where it stands among all
 
 
 @functools.cache

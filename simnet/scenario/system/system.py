@@ -79,18 +79,13 @@ class FlowCounts:
 
 @dataclass(frozen=True)
 class DropCount:
-    """Packets that one place has dropped, cumulative.
+    """Packets that one place has dropped, cumulative."""
 
-    Attributes:
-        place: wire, switch, backlog, qdisc, socket or memory; what a port's ring drops is in
-            `PortCounts`.
-        at: which of them: a port's name, a CPU as in `cpu3`, a socket.
-        packets: how many.
-    """
-
+    # wire, switch, backlog, qdisc, socket or memory; what a port's ring drops is in
+    # `PortCounts`
     place: str
-    at: str
-    packets: int
+    at: str  # which of them: a port's name, a CPU as in `cpu3`, a socket
+    packets: int  # how many
 
 
 @dataclass(frozen=True)
@@ -104,28 +99,20 @@ class MessageCounts:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All counters at one instant.
+    """All counters at one instant."""
 
-    Attributes:
-        time_ps: when.
-        cpus: in the order of their numbers.
-        ports: of the system under test.
-        flows: in the order of the configuration.
-        work_ps: the ledger of the system's CPUs.
-        drops: by place, rings apart, in the same order in every snapshot.
-        messages: of an open-loop load; None without one.
-        more: what only some systems count, by name, always in one order.
-        observed: likewise, but no part of what is the same for equal simulations.
-    """
-
-    time_ps: int
-    cpus: tuple[CpuTimes, ...]
-    ports: tuple[PortCounts, ...]
-    flows: tuple[FlowCounts, ...]
-    work_ps: dict[str, int]
+    time_ps: int  # when
+    cpus: tuple[CpuTimes, ...]  # in the order of their numbers
+    ports: tuple[PortCounts, ...]  # of the system under test
+    flows: tuple[FlowCounts, ...]  # in the order of the configuration
+    work_ps: dict[str, int]  # the ledger of the system's CPUs
+    # by place, rings apart, in the same order in every snapshot
     drops: tuple[DropCount, ...] = field(default=(), repr=False)
+    # of an open-loop load; None without one
     messages: MessageCounts | None = field(default=None, repr=False)
+    # what only some systems count, by name, always in one order
     more: dict[str, Any] = field(default_factory=dict, repr=False)
+    # likewise, but no part of what is the same for equal simulations
     observed: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _optional(self) -> dict[str, Any]:

@@ -39,11 +39,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+from simnet.study.run.measures import LOSS, METRICS
+
 Verdict: TypeAlias = Literal["pass", "fail", "undecided"]
 
-LOSS: Final = "loss"
 LATE: Final = "late"
 SHORTFALL: Final = "shortfall"
+LIMITED: Final = {
+    LOSS: (METRICS[LOSS].label, METRICS[LOSS].heading),
+    LATE: ("later than p99's limit (%)", "late %"),
+    SHORTFALL: ("messages piling up (%)", "piling up %"),
+}
+"""What a limit is on: as an axis has it, and as a column."""
 LATE_SHARE: Final = 0.01
 """Share of messages that may be later than p99."""
 

@@ -27,14 +27,10 @@ _SEVERAL = 2
 
 @dataclass(frozen=True)
 class Moved:
-    """Numbers of the system before and after a change, by metric.
+    """Numbers of the system before and after a change, by metric."""
 
-    Attributes:
-        predicted: before, and after.
-        members: before and after, of the parameters as predicted and then of each draw.
-    """
-
-    predicted: tuple[Mapping[str, float], Mapping[str, float]]
+    predicted: tuple[Mapping[str, float], Mapping[str, float]]  # before, and after
+    # before and after, of the parameters as predicted and then of each draw
     members: tuple[Sequence[Mapping[str, float]], Sequence[Mapping[str, float]]]
 
     def by(self, metric: str) -> tuple[float, list[float]]:

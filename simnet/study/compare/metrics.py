@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.parts.storage.columns import row_of
-from simnet.study.run.measures import MEASURES, P50, P99, THROUGHPUT, TRANSACTIONS
+from simnet.study.run.measures import LOSS, MEASURES, METRICS, P50, P99, THROUGHPUT, TRANSACTIONS
 
 if TYPE_CHECKING:
     from simnet.study.run.result import Result
@@ -28,11 +28,10 @@ _SHARES: Final[Mapping[str, Callable[[CpuUse], float]]] = {
     "busy": lambda cpu: cpu.busy,
 }
 _PORT: Final = {
-    "rx_bps": "throughput",
-    "tx_bps": "throughput",
-    "rx_packets_per_s": "throughput",
-    "tx_packets_per_s": "throughput",
-    "interrupts_per_s": "rate of interrupts",
+    **dict.fromkeys(
+        ("rx_bps", "tx_bps", "rx_packets_per_s", "tx_packets_per_s"), MEASURES[THROUGHPUT].kind
+    ),
+    "interrupts_per_s": MEASURES["interrupts_per_s"].kind,
 }
 _DISK: Final = {
     "reads_per_s": ("r_s", "storage throughput"),
@@ -49,13 +48,11 @@ _OF_EACH: Final[Mapping[str, Collection[str]]] = {"cpu": _SHARES, "port": _PORT,
 _OF_ALL: Final[Mapping[str, Collection[str]]] = {"workers": _WORKERS, "latency_us": _QUANTILES}
 _OF_MEASURES: Final = {TRANSACTIONS: TRANSACTIONS, "latency_us.p50": P50, "latency_us.p99": P99}
 _WHOLE: Final = {
-    "throughput_bps": "throughput",
-    "requests_per_s": "throughput",
-    "transactions_per_s": "throughput",
-    "interrupts_per_s": "rate of interrupts",
+    **{name: MEASURES[name].kind for name in (THROUGHPUT, TRANSACTIONS, "interrupts_per_s")},
+    "requests_per_s": MEASURES[TRANSACTIONS].kind,
     "polls_per_s": "rate of polls",
-    "backlog_drops_per_s": "rate of drops",
-    "latency_us": "latency",
+    "backlog_drops_per_s": METRICS[LOSS].kind,
+    "latency_us": MEASURES[P50].kind,
 }
 
 

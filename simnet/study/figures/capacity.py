@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from simnet.study.capacity.document import Capacity, Interval
+from simnet.study.capacity.verdict import LIMITED
 from simnet.study.figures.style import about, ink
 
 _PERCENT: Final = 100.0
@@ -13,11 +14,6 @@ _WIDTH_INCHES: Final = 9.0
 _HEIGHT_INCHES: Final = 2.6
 # colours that the common kinds of colour blindness tell apart (Okabe and Ito, 2008)
 _COLOURS: Final = {"pass": "#009e73", "fail": "#d55e00", "undecided": "#999999"}
-_QUANTITIES: Final = {
-    "loss": "packets lost (%)",
-    "late": "later than p99's limit (%)",
-    "shortfall": "messages piling up (%)",
-}
 
 
 def curves(found: Capacity) -> Figure:
@@ -71,7 +67,7 @@ def _draw(axes: Axes, found: Capacity, name: str) -> None:
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_ylabel(_QUANTITIES[name])
+    axes.set_ylabel(LIMITED[name][0])
     axes.spines[["top", "right"]].set_visible(False)
 
 

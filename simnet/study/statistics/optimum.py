@@ -43,17 +43,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Cell:
-    """One combination of values.
+    """One combination of values."""
 
-    Attributes:
-        settings: the values by knob, `tuning` among them where tunings vary.
-        values: each measure of every run, seeds in the same order in all cells.
-        latency_kind: what latencies of these runs are.
-    """
-
-    settings: Mapping[str, str]
+    settings: Mapping[str, str]  # the values by knob, `tuning` among them where tunings vary
+    # each measure of every run, seeds in the same order in all cells
     values: Mapping[str, tuple[float, ...]]
-    latency_kind: str = ""
+    latency_kind: str = ""  # what latencies of these runs are
 
     def estimate(self, measure: str) -> Estimate | None:
         """The mean of a measure; None when it was not measured."""
@@ -91,24 +86,17 @@ def cells(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> tuple[Cell
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best cell by one measure, and the set of those that may be as good.
+    """The best cell by one measure, and the set of those that may be as good."""
 
-    Attributes:
-        measure: name of the measure, a key of `MEASURES`.
-        best: number of the cell with the best mean.
-        members: numbers of the cells that may be the best, with 95 % confidence;
-            None when there is one run of each: nothing says how much they vary.
-        within: how far from the best a mean in the set may be, in the unit of the measure.
-        axes: the values of every knob, in order.
-        cells: all cells.
-    """
-
-    measure: str
-    best: int
+    measure: str  # name of the measure, a key of `MEASURES`
+    best: int  # number of the cell with the best mean
+    # numbers of the cells that may be the best, with 95 % confidence; None when there is one
+    # run of each: nothing says how much they vary
     members: tuple[int, ...] | None
+    # how far from the best a mean in the set may be, in the unit of the measure
     within: float | None
-    axes: Mapping[str, tuple[str, ...]]
-    cells: tuple[Cell, ...]
+    axes: Mapping[str, tuple[str, ...]]  # the values of every knob, in order
+    cells: tuple[Cell, ...]  # all cells
 
     @property
     def equals(self) -> tuple[int, ...]:

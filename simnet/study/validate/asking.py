@@ -17,16 +17,11 @@ from simnet.study.work.cases import Case, Member, Progress, simulate_all
 
 @dataclass(frozen=True)
 class Ask:
-    """An answer, and the simulation of each of its cases.
+    """An answer, and the simulation of each of its cases."""
 
-    Attributes:
-        answer: what is asked.
-        member: what is simulated of a case.
-        like: one before it with nearly the same results, if its cases are searched for.
-    """
-
-    answer: Answer
-    member: Callable[[Case], Member]
+    answer: Answer  # what is asked
+    member: Callable[[Case], Member]  # what is simulated of a case
+    # one before it with nearly the same results, if its cases are searched for
     like: Ask | None = None
 
     def wanted(self, done: Results, like: Results) -> list[str]:

@@ -54,20 +54,15 @@ class Criterion:
 
 @dataclass(frozen=True)
 class Aim:
-    """What decides, and what must not get much worse.
+    """What decides, and what must not get much worse."""
 
-    Attributes:
-        load: the kind of load.
-        stages: criteria of a stage are weighed together; a stage counts where those before it do
-            not decide.
-        kept: what decides nothing but must not get worse by more than it tolerates.
-        goal: as it was asked for; empty where it follows from the load.
-    """
-
-    load: str
+    load: str  # the kind of load
+    # criteria of a stage are weighed together; a stage counts where those before it do not
+    # decide
     stages: tuple[tuple[Criterion, ...], ...]
+    # what decides nothing but must not get worse by more than it tolerates
     kept: tuple[Criterion, ...] = ()
-    goal: str = ""
+    goal: str = ""  # as it was asked for; empty where it follows from the load
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

@@ -7,13 +7,14 @@ from typing import Final
 from pydantic import model_validator
 
 from simnet.printable import capital, titled
-from simnet.report.capacity import LIMITED, answer_text, limits_text, tried_rows
+from simnet.report.capacity import answer_text, limits_text, tried_rows
 from simnet.report.html.blocks import Facts, Notes, Part, Section, Table, Verdict
 from simnet.report.html.kinds import Kind, each, has_schema
 from simnet.report.html.repeat import repeat_section
 from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_configuration
 from simnet.study.capacity.document import SCHEMA, Capacity
+from simnet.study.capacity.verdict import LIMITED
 from simnet.study.run.machine import machine
 
 

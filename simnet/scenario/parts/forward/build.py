@@ -39,17 +39,12 @@ _PRIVATE_SHARE: Final = 2
 
 @dataclass(frozen=True)
 class ForwardBuilt:
-    """What was made, and its counters.
+    """What was made, and its counters."""
 
-    Attributes:
-        hooks: of the host.
-        floods: what comes, by queue.
-        ways: in which packets go: the port that they come by, that by which they leave, and the end
-            that takes them.
-    """
-
-    hooks: Hooks
-    floods: tuple[Flood, ...]
+    hooks: Hooks  # of the host
+    floods: tuple[Flood, ...]  # what comes, by queue
+    # in which packets go: the port that they come by, that by which they leave, and the end
+    # that takes them
     ways: tuple[tuple[Any, Any, FarEnd], ...]
     steering: HostSteering | None
 
