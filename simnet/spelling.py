@@ -29,6 +29,12 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
 
+def nearest_or_all(name: str, names: Iterable[str]) -> str:
+    """Return the same, or where there is nothing ``: expected one of`` and all names."""
+    known = tuple(names)
+    return nearest(name, known) or f": expected one of {', '.join(known)}"
+
+
 def closest(name: str, names: Iterable[str]) -> str | None:
     """Return the name that is most like ``name``, or None if none is near."""
     near = [one for one in sorted(names) if _near(name.lower(), one.lower())]

@@ -9,7 +9,7 @@ from simnet.importing.bounded import bounded
 from simnet.importing.source import read_live, read_sources
 from simnet.importing.writing.folder_out import HEALTHY, PEERS, Imported, imported
 from simnet.importing.writing.workload import WORKLOADS
-from simnet.spelling import nearest
+from simnet.spelling import nearest_or_all
 
 
 def import_host(
@@ -26,7 +26,7 @@ def import_host(
             import may, or there is no such workload.
     """
     if workload is not None and workload not in WORKLOADS:
-        guess = nearest(workload, WORKLOADS) or f": expected one of {', '.join(WORKLOADS)}"
+        guess = nearest_or_all(workload, WORKLOADS)
         raise InputError(f"unknown workload {workload!r}{guess}", key="workload")
     if peer not in PEERS:
         raise InputError(f"unknown peer {peer!r}: expected one of {', '.join(PEERS)}", key="peer")

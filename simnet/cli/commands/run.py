@@ -96,15 +96,13 @@ def run_command(
 def _formats(formats: str | None, *, as_json: bool) -> list[str]:
     """Return the names of the formats, before any time is spent on simulating."""
     from simnet.report.formats import FORMATS
-    from simnet.spelling import nearest
+    from simnet.study.run.arguments import check_one_of
 
     if as_json and formats:
         raise InputError("give it or --json, not both", key="--format")
     names = ["json"] if as_json else [name.strip() for name in (formats or "text").split(",")]
     for name in names:
-        if name not in FORMATS:
-            legal = f"expected one of {', '.join(FORMATS)}"
-            raise InputError(f"{legal}, got {name!r}{nearest(name, FORMATS)}", key="--format")
+        check_one_of(name, FORMATS, "--format")
     return names
 
 

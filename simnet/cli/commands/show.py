@@ -56,11 +56,9 @@ def show_command(
 
 def _show_schema(kind: str) -> None:
     from simnet.scenario.core import jsonschema
-    from simnet.spelling import nearest
+    from simnet.study.run.arguments import check_one_of
 
-    if kind not in jsonschema.NAMES:
-        legal = f"expected one of {', '.join(jsonschema.NAMES)}"
-        raise InputError(f"{legal}, got {kind!r}{nearest(kind, jsonschema.NAMES)}", key="--schema")
+    check_one_of(kind, jsonschema.NAMES, "--schema")
     answer(jsonschema.text(kind), nl=False)
 
 

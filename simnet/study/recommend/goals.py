@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
-from simnet.spelling import nearest
+from simnet.spelling import nearest_or_all
 from simnet.study.run.arguments import time_us_of
 from simnet.study.run.measures import FAIRNESS, LOSS, METRICS, RATE, SCREENED, TAIL
 from simnet.study.run.result import Result
@@ -159,7 +159,7 @@ def _limit(text: str) -> Limit:
         raise InputError(f"expected METRIC<=VALUE, {example}", file="--limit", key=text)
     metric, compared, sign, value = found.groups()
     if metric not in METRICS:
-        hint = nearest(metric, METRICS) or f": expected one of {', '.join(METRICS)}"
+        hint = nearest_or_all(metric, METRICS)
         raise InputError(f"unknown metric{hint}", file="--limit", key=metric)
     limited = METRICS[metric]
     kind, scale = _PERCENT if sign else _QUANTITIES[limited.unit.partition(" ")[0]]

@@ -14,7 +14,6 @@ import simnet
 from simnet.errors import InputError
 from simnet.extras import require
 from simnet.scenario.core.effective import Effective
-from simnet.spelling import nearest
 from simnet.study.recommend.bench import Bench, Changes, Level, Trial
 from simnet.study.recommend.document import Recommendation, Step, Tried
 from simnet.study.recommend.goals import GOALS, Goal, Numbers, goals_of, limits_of
@@ -26,6 +25,7 @@ from simnet.study.recommend.why import why
 from simnet.study.run.arguments import (
     Names,
     Settings,
+    check_one_of,
     count_of,
     names_of,
     options_of,
@@ -102,9 +102,8 @@ def recommend(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given, or Optuna is not installed.
         SimulationError: a simulation can't go on.
     """
-    if goal and goal not in GOALS:
-        hint = nearest(str(goal), GOALS)
-        raise InputError(f"expected one of {', '.join(GOALS)}, got {goal!r}{hint}", key="--goal")
+    if goal:
+        check_one_of(goal, GOALS, "--goal")
     typed = (limit,) if isinstance(limit, str) else tuple(limit)
     most_p99 = text_of(max_p99, "--max-p99")
     base = case_of(scenario, settings, tunings, apply)

@@ -5,13 +5,14 @@ command takes. What can't become one is refused with the argument's own name.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Real
 from os import PathLike, fspath
 from typing import Any, Final, TypeAlias
 
 from simnet.errors import InputError
 from simnet.scenario.core.units import KINDS, UnitError, parse_quantity
+from simnet.spelling import nearest
 from simnet.time_units import PS_PER_US
 
 OPTIONS: Final = (
@@ -80,6 +81,13 @@ def names_of(given: Names, option: str) -> tuple[str, ...]:
         return tuple(fspath(name) for name in several)
     except TypeError:
         raise InputError(f"expected a name, or several, got {given!r}", key=option) from None
+
+
+def check_one_of(value: Any, names: Collection[str], option: str) -> None:
+    """Raise InputError, with the nearest, for what is none of the names."""
+    if value not in names:
+        expected = f"expected one of {', '.join(names)}, got {value!r}"
+        raise InputError(f"{expected}{nearest(str(value), names)}", key=option)
 
 
 def seed_of(seed: Any) -> int:

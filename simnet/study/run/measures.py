@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.scenario.core.subject import Measure, columns
-from simnet.spelling import nearest
+from simnet.spelling import nearest_or_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -216,7 +216,7 @@ SCREENED: Final = (RATE, CPU_PER_BYTE, TAIL)
 def measure(name: str) -> Measure:
     """The measure of a name; InputError, with the nearest, for one that there is not."""
     if name not in MEASURES:
-        hint = nearest(name, MEASURES) or f": expected one of {', '.join(MEASURES)}"
+        hint = nearest_or_all(name, MEASURES)
         raise InputError(f"unknown measure{hint}", file="--best", key=name)
     return MEASURES[name]
 

@@ -26,6 +26,7 @@ from simnet.printable import few
 from simnet.study.run.arguments import (
     Names,
     Settings,
+    check_one_of,
     count_of,
     names_of,
     options_of,
@@ -106,8 +107,7 @@ def screen(  # noqa: PLR0913 (what the command has options for)
         InputError: something of the above can't be used as given.
         SimulationError: a simulation can't go on.
     """
-    if metric not in SCREENED:
-        raise InputError(f"expected one of {', '.join(SCREENED)}, got {metric!r}", key="--metric")
+    check_one_of(metric, SCREENED, "--metric")
     _check(sobol)
     # refused before anything is tried
     most, first = count_of(paths, "--paths", 2, 1000), seed_of(seed)

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import simnet
-from simnet.errors import InputError
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import (
     Given,
     Names,
     Settings,
+    check_one_of,
     options_of,
 )
 from simnet.study.run.measures import THROUGHPUT, TRANSACTIONS, measures
@@ -144,9 +144,7 @@ class Sweep:
         CPU time and in latency. Raises InputError for another picture, and for what was not
         measured.
         """
-        if picture not in PICTURES:
-            expected = f"expected one of {', '.join(PICTURES)}, not {picture!r}"
-            raise InputError(expected, key="picture")
+        check_one_of(picture, PICTURES, "picture")
         return drawn(PICTURES[picture], self, by or self.compared_by)
 
 

@@ -15,9 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from simnet.errors import InputError
 from simnet.scenario.core.files import LOADS
-from simnet.spelling import nearest
+from simnet.study.run.arguments import check_one_of
 from simnet.study.run.measures import (
     CPU_PER_BYTE,
     LOSS,
@@ -135,9 +134,7 @@ def aim_of(load: str, goal: str = "") -> Aim:
     usual = _LOADS[load]
     if not goal:
         return usual
-    if goal not in GOALS:
-        hint = nearest(goal, GOALS)
-        raise InputError(f"expected one of {', '.join(GOALS)}, got {goal!r}{hint}", key="--goal")
+    check_one_of(goal, GOALS, "--goal")
     metric = GOALS[goal]
     kept = tuple(_others(usual, metric))
     return replace(usual, stages=((Criterion(metric, tolerated=0.0),),), kept=kept, goal=goal)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, computed_field
 
 from simnet.errors import InputError
-from simnet.spelling import nearest
+from simnet.spelling import nearest_or_all
 from simnet.study.figures import drawn
 from simnet.study.run.arguments import names_of
 from simnet.study.validate.changes import KnownChange, discrepancy_of_changes, known_changes
@@ -138,7 +138,7 @@ def record_of_changes(ids: str | Sequence[str] = ()) -> ChangeRecord:
     wanted = names_of(ids, "ids")
     for name in wanted:
         if name not in found.systems:
-            hint = nearest(name, found.systems) or f": expected one of {', '.join(found.systems)}"
+            hint = nearest_or_all(name, found.systems)
             raise InputError(f"no change of it was measured{hint}", key=name)
     if not wanted:
         return found
