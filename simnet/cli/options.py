@@ -8,7 +8,6 @@ import click
 
 from simnet.cli.completion import scenarios, settings, tunings
 from simnet.errors import InputError
-from simnet.scenario.scenarios import find_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,6 +39,7 @@ def _there(_context: click.Context, _parameter: click.Parameter, name: str | Non
     """Return the name of a scenario that there is, and whose file is TOML."""
     if name is not None:
         from simnet.scenario.core.toml import as_typed, read
+        from simnet.scenario.scenarios import find_scenario
 
         path = find_scenario(name)
         read(path, as_typed(path))
@@ -173,6 +173,7 @@ def case_to_simulate(
 def _defined(scenario: str) -> set[str]:
     """Return the names of the tunings in a scenario's file."""
     from simnet.scenario.core.toml import as_typed, read
+    from simnet.scenario.scenarios import find_scenario
 
     path = find_scenario(scenario)
     tunings = read(path, as_typed(path)).data.get("tunings", {})

@@ -60,10 +60,7 @@ def test_a_list_imports_no_library_and_nothing_that_simulates() -> None:
     needed = ("_engine", "_share", "cli", "errors", "files", "printable", "report", "scenario")
     ours = [name.split(".") for name in imported if name.startswith("simnet.")]
     assert {parts[1] for parts in ours} <= {*needed, "spelling", "terminal", "time_units"}
-    assert {parts[2] for parts in ours if parts[1:2] == ["scenario"] and parts[2:]} <= {
-        "headings",
-        "scenarios",
-    }
+    assert {parts[2] for parts in ours if parts[1:2] == ["scenario"] and parts[2:]} == {"headings"}
     assert {parts[2] for parts in ours if parts[1:2] == ["report"] and parts[2:]} == {"columns"}
 
 

@@ -138,9 +138,9 @@ class RequestQueue(RequestLimit):
         Raises:
             ValueError: the bio is larger than a request may be, or beyond the device.
         """
-        if not 0 < bio.sectors <= self.max_sectors:
-            limit = f"{self.max_sectors} sectors"
-            raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limit}")
+        if not 0 < bio.sectors <= self.max_sectors or bio.segments > _MAX_SEGMENTS:
+            limits = f"{self.max_sectors} sectors in {_MAX_SEGMENTS} segments"
+            raise ValueError(f"{self.path}: {bio!r} does not fit into a request of {limits}")
         if bio.sector < 0 or bio.sector + bio.sectors > self.target.sectors:
             raise ValueError(f"{self.path}: {bio!r} is beyond its {self.target.sectors} sectors")
         if not self.empty() and self.merge(bio):

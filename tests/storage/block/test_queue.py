@@ -216,7 +216,7 @@ class TestDriver:
 
     @pytest.mark.parametrize(
         ("bio", "message"),
-        [((0, 1032), "of 1024 sectors"), ((10**9, 8), "beyond its"), ((0, 0), "does not fit")],
+        [((0, 1032), "1024 sectors in 128"), ((10**9, 8), "beyond its"), ((0, 0), "does not fit")],
     )
     def test_a_bio_that_no_request_can_hold_is_refused(
         self, bio: tuple[int, int], message: str
