@@ -54,6 +54,17 @@ def test_a_request_that_was_merged_is_in_flight_until_then() -> None:
     assert after.queue_ps == 16 * MS
 
 
+def test_a_read_and_a_write_that_overlap_keep_the_device_busy_once() -> None:
+    stats = DiskStats()
+    stats.started(3 * MS)
+    stats.started(5 * MS)
+    stats.ended(11 * MS, READ, 8, 3 * MS)
+    stats.ended(13 * MS, WRITE, 8, 5 * MS)
+    seen = stats.snapshot(17 * MS)
+    assert (seen.ticks_ps, seen.busy_ps, seen.queue_ps) == ((8 * MS, 8 * MS), 10 * MS, 16 * MS)
+    assert (seen.ios, seen.sectors, seen.in_flight) == ((1, 1), (8, 8), 0)
+
+
 def test_iostat_divides_what_has_changed() -> None:
     before = Snapshot(1 * S, (10, 20), (1, 2), (100, 200), (S, S), 0, 5 * S, 7 * S)
     after = Snapshot(

@@ -57,7 +57,7 @@ def is_changing(bench: Bench) -> bool:
 def test_a_queue_has_the_defaults_of_its_kernel() -> None:
     queue = Bench().queue
     assert (queue.hz, queue.jiffy_ps, queue.nr_requests, queue.depth) == (250, 4 * MS, 128, 1)
-    assert (queue.max_hw_sectors, queue.max_sectors) == (1024, 1024)
+    assert (queue.max_hw_sectors, queue.max_sectors, queue.max_segments) == (1024, 1024, 128)
     assert (queue.read_ahead_kb, queue.unplug_threshold, queue.unplug_jiffies) == (128, 4, 1)
     assert queue.elevator.name == "anticipatory"
     assert Bench(max_hw_sectors=2000).queue.max_sectors == 1024
