@@ -80,6 +80,15 @@ class TestMqDeadline:
             host.submit(9000 + number * 100, at=number * MS // 2 + US, ioprio_class="rt")
         assert rest(host).index(500) == pytest.approx(19, abs=1)
 
+    @pytest.mark.parametrize(("write", "expected"), [(False, [100]), (True, [100, 108])])
+    def test_a_read_grows_by_the_read_behind_it_and_by_no_write(
+        self, expected: list[int], *, write: bool
+    ) -> None:
+        host = deadline()
+        host.submit(100, at=US)
+        host.submit(108, at=2 * US, write=write)
+        assert rest(host) == expected
+
     def test_equal_places_are_requests_of_their_own(self) -> None:
         host = deadline()
         host.submit(800, at=US)
