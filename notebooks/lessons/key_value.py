@@ -5,14 +5,15 @@ from typing import Final
 
 import pandas as pd
 
+from lessons.drawing import BLUE, GREEN, VERMILION
 from simnet.study.run.result import Result
 from simnet.study.work.cases import Case, Member, simulate_all
 
 # by how packets are heard of
 COLOURS: Final = {
-    "interrupts": "#0072b2",
-    "deferred": "#d55e00",
-    "busy": "#009e73",
+    "interrupts": BLUE,
+    "deferred": VERMILION,
+    "busy": GREEN,
     "suspended": "#cc79a7",
 }
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from matplotlib.figure import Figure
 
+from lessons.drawing import BLUE, ORANGE
 from simnet.net.link.skb import SkbQueue
 from simnet.study.figures.style import ink
 from simnet.time_units import PS_PER_MS
@@ -29,8 +30,6 @@ _LEFT: Final = 0.0
 _RIGHT: Final = 1.0
 # a lost segment's arrow ends there
 _LOST: Final = 0.7
-_DATA_COLOUR: Final = "#0072b2"
-_ACK_COLOUR: Final = "#e69f00"
 _QUIET_COLOUR: Final = "#88888830"
 # of the time shown: labels that are closer would lie on each other
 _CLOSE: Final = 0.01
@@ -149,7 +148,7 @@ def ladder(
 
 
 def _arrow(axes: Axes, one: Segment) -> None:
-    colour = _DATA_COLOUR if one.payload_bytes else _ACK_COLOUR
+    colour = BLUE if one.payload_bytes else ORANGE
     width = _DATA_WIDTH if one.payload_bytes else _ACK_WIDTH
     start, end = (_LEFT, _RIGHT) if one.from_left else (_RIGHT, _LEFT)
     sent = one.sent_ps / PS_PER_MS
@@ -186,7 +185,7 @@ def _label(axes: Axes, together: list[Segment]) -> None:
         ha="right" if first.from_left else "left",
         va="center",
         fontsize="x-small",
-        color=_DATA_COLOUR if data else _ACK_COLOUR,
+        color=BLUE if data else ORANGE,
     )
 
 

@@ -12,6 +12,7 @@ from hashlib import sha256
 from html import escape
 from typing import Final
 
+from lessons.drawing import BLUE, VERMILION
 from lessons.ladder import Segment, quiet_times, together
 from simnet.time_units import PS_PER_MS
 
@@ -33,7 +34,7 @@ _LETTER: Final = 5.6
 _GAP: Final = 4.0
 # of the time shown: labels that are closer would lie on each other
 _CLOSE: Final = 0.03
-_COLOURS: Final = {True: "#0072b2", False: "#b37400"}
+_COLOURS: Final = {True: BLUE, False: "#b37400"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def moving(
     for number, way in enumerate(ways):
         parts += way.drawn(number)
     parts += [
-        f'<line class="now" x1="{_LEFT}" x2="{_LEFT}" y1="28" y2="{_AXIS}" stroke="#d55e00"/>',
+        f'<line class="now" x1="{_LEFT}" x2="{_LEFT}" y1="28" y2="{_AXIS}" stroke="{VERMILION}"/>',
         "</svg>",
     ]
     return Moving("\n".join(parts))

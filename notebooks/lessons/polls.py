@@ -173,7 +173,10 @@ def playing(found: Polls, *, title: str = "", seconds: float = 15.0) -> Moving:
         *(_bar(span, found.until_us) for span in found.spans),
         f'{cover} height="{_THICK + 2}" fill="white" fill-opacity="0.85"/>',
         *dots,
-        f'<line class="now" x1="{_LEFT}" x2="{_LEFT}" y1="28" y2="{_AXIS - 12}" stroke="#d55e00"/>',
+        (
+            f'<line class="now" x1="{_LEFT}" x2="{_LEFT}" y1="28" y2="{_AXIS - 12}"'
+            f' stroke="{VERMILION}"/>'
+        ),
         "</svg>",
     ]
     return Moving("\n".join(parts))
