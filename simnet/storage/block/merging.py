@@ -49,7 +49,7 @@ class MergingQueue(ScheduledQueue):
         swallowed: cython.bint
         request: Request = self.last_merge
         if request is not None and not (
-            request.takes(bio)
+            self.elevator.may_merge(request, bio)
             and (request.end() == bio.sector or bio.sector + bio.sectors == request.sector)
         ):
             request = None

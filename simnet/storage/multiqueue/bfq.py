@@ -108,6 +108,8 @@ class Bfq(MqScheduler):
         self.waiting += 1
         if request.mergeable():
             self.hash.add(request)
+            if self.mq.last_merge is None:
+                self.mq.last_merge = request
         queue.next = self._nearer(queue.next, request)
         if not queue.active:
             self._busy(queue, request)

@@ -1,5 +1,7 @@
 """Plug, merge, tags, interrupts and completions of blk-mq."""
 
+from typing import Any
+
 import pytest
 
 from simnet.errors import SimulationError
@@ -66,15 +68,31 @@ def test_bios_merge_with_what_waits_in_the_scheduler() -> None:
     assert merges == [2, 1, 0]
 
 
-def test_nomerges_1_still_asks_the_request_that_grew_last() -> None:
+@pytest.mark.parametrize("scheduler", ["mq-deadline", "bfq"])
+def test_nomerges_1_still_asks_the_request_that_grew_last(scheduler: str) -> None:
     merges = []
     for nomerges in (0, 1, 2):
-        host = MqHost("mq-deadline", io_queue_depth=2, nr_requests=64, nomerges=nomerges)
+        host = MqHost(scheduler, io_queue_depth=2, nr_requests=64, queues=1, nomerges=nomerges)
         for number, sector in enumerate((9000, 9900, 0, 8)):
             host.submit(sector, at=number * US)
         host.run()
         merges.append(host.queue.counters()["merges"])
     assert merges == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "other"), [("mq-deadline", {"ioprio_class": "idle"}), ("bfq", {"cpu": 1})]
+)
+def test_the_request_that_grew_last_takes_none_of_others(
+    scheduler: str, other: dict[str, Any]
+) -> None:
+    """Neither of another class nor, with bfq, of another process."""
+    host = MqHost(scheduler, io_queue_depth=2, nr_requests=64, queues=1)
+    for number, sector in enumerate((9000, 9900, 0, 8)):
+        host.submit(sector, at=number * US)
+    host.submit(16, at=4 * US, **other)
+    host.run()
+    assert sorted(host.drive.sizes) == [8, 8, 8, 16]
 
 
 def test_without_a_tag_a_process_sleeps_until_one_is_free() -> None:
