@@ -21,7 +21,9 @@ SIMNET_BUILD ?= require
 endif
 SIMNET_BUILD ?= auto
 
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4
+# One more than there are CPUs: tests wait for browsers, other processes and disks now and then.
+WORKERS := $(shell cpus=$$(getconf _NPROCESSORS_ONLN); echo $$((cpus < 4 ? cpus + 1 : 4)))
+PYTEST := $(BIN)/python -m pytest --numprocesses $(WORKERS)
 # $(call install,PYTHON,WHAT) takes seconds with uv and a minute with pip, which can do it, too.
 install = { $(BIN)/uv pip install --quiet --python $(1) $(2) 2>/dev/null || $(1) -m pip install --quiet --no-compile $(2); }
 MECHANISMS := $(addprefix tests/,kernel host net storage laws)

@@ -5,6 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -31,12 +32,27 @@ settings.register_profile("search", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "day"))
 
 
+MEMORY = Path("/dev/shm")  # noqa: S108 - names in it are unpredictable, as in /tmp
+PLENTY_BYTES = 4 << 30
+
+
+def _write_to_memory() -> None:
+    """Keep files of tests in memory if there is plenty: a disk is waited for at each removal."""
+    if "TMPDIR" in os.environ or not MEMORY.is_dir():
+        return
+    there = os.statvfs(MEMORY)
+    if there.f_bavail * there.f_frsize > PLENTY_BYTES and not there.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Begin with no kept results, and share those of this run, unless a folder is named.
 
     What tests write need not outlive the machine, and the disk would be waited for.
     """
     os.fsync = lambda fd: None  # noqa: ARG005 - called as the system is
+    _write_to_memory()
     if "SIMNET_CACHE_DIR" not in os.environ:
         folder = tempfile.mkdtemp(prefix="simnet-kept-")
         os.environ["SIMNET_CACHE_DIR"] = folder
