@@ -54,12 +54,10 @@ def streams(role: Role, nodes: int) -> tuple[str, str]:
 def around(drafts: dict[str, Draft], host: ReadHost) -> None:
     """Give the machine the memory and buses of such a router, and put it at its switch."""
     base = Draft("server", "", f"router-{str(host.facts['soc'].value).lower()}")
-    base.assume_all()
     server = drafts["server.toml"].document
     for key in _OF_SERVER:
         known = server.get(key)
         if known is None or known["state"] == "assumed":
             server[key] = base.document[key]
     switch = Draft("switch", "the switch on the chip, and its ports", "gigabit-switch")
-    switch.assume_all()
     drafts["switch.toml"] = switch

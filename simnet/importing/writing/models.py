@@ -41,48 +41,34 @@ class Draft:
     Args:
         kind: of model.
         description: one line.
-        base: the name of our model that it starts from; empty for none.
+        base: the name of our model that it starts from, of which every value is only assumed;
+            empty for none.
+        wider: give costs half to twice their value.
+        same: the base is a model of the same thing, so what its maker publishes holds.
 
     Attributes:
-        base: as given.
         document: the file.
         refused: what was read and the model does not take: key, value, source, why.
     """
 
-    def __init__(self, kind: Any, description: str, base: str = "") -> None:
-        self.base = base
+    def __init__(
+        self,
+        kind: Any,
+        description: str,
+        base: str = "",
+        *,
+        wider: bool = False,
+        same: bool = False,
+    ) -> None:
         self.refused: list[tuple[str, str, str, str]] = []
         self._before: dict[str, Any] = {}
         if base:
             text = read_text(find_model(kind, base))
-            # the line that says where the schema is would be wrong in another folder
-            without = text.removeprefix(text.partition("kind = ")[0])
-            self.document = pickle.loads(_parsed(without))  # noqa: S301 - made here
+            self.document = pickle.loads(_assumed(text, base, wider, same))  # noqa: S301 - made here
         else:
             self.document = tomlkit.document()
         self.document["kind"] = kind
         self.document["description"] = plain(description, _LONGEST_NAME)
-        for key in ("notes", "stands_for"):
-            self.document.pop(key, None)
-
-    def assume_all(self, *, wider: bool = False, same: bool = False) -> None:
-        """Mark every value as assumed.
-
-        Args:
-            wider: give costs half to twice their value.
-            same: the base is a model of the same thing, so what its maker publishes holds.
-        """
-        for table in (self.document, *(v for v in self.document.values() if _is_section(v))):
-            for value in table.values():
-                if not isinstance(value, dict) or "state" not in value:
-                    continue
-                if not same or value["state"] != "datasheet":
-                    value["state"] = "assumed"
-                value["source"] = plain(f"as in {self.base}: {value['source']}", _LONGEST)
-                number, _, unit = str(value["value"]).partition(" ")
-                if wider and unit == "cycles" and number.isdecimal() and int(number):
-                    value["low"] = f"{int(number) // 2} cycles"
-                    value["high"] = f"{2 * int(number)} cycles"
 
     def read(self, key: str, value: Any, source: str, why: str = "") -> None:
         """Set what was read from a file; what the model does not take is only noted.
@@ -149,9 +135,24 @@ class Draft:
 
 
 @lru_cache(maxsize=64)
-def _parsed(text: str) -> bytes:
-    """Return a file with its comments as `pickle` has it: a copy takes a third of the time."""
-    return pickle.dumps(tomlkit.parse(text))
+def _assumed(text: str, base: str, wider: bool, same: bool) -> bytes:  # noqa: FBT001 - a cache's key
+    """Return one of our models with every value assumed, as `pickle` has it: copies cost little."""
+    # the line that says where the schema is would be wrong in another folder
+    document: Any = tomlkit.parse(text.removeprefix(text.partition("kind = ")[0]))
+    for key in ("notes", "stands_for"):
+        document.pop(key, None)
+    for table in (document, *(v for v in document.values() if _is_section(v))):
+        for value in table.values():
+            if not isinstance(value, dict) or "state" not in value:
+                continue
+            if not same or value["state"] != "datasheet":
+                value["state"] = "assumed"
+            value["source"] = plain(f"as in {base}: {value['source']}", _LONGEST)
+            number, _, unit = str(value["value"]).partition(" ")
+            if wider and unit == "cycles" and number.isdecimal() and int(number):
+                value["low"] = f"{int(number) // 2} cycles"
+                value["high"] = f"{2 * int(number)} cycles"
+    return pickle.dumps(document)
 
 
 def plain(text: str, most: int) -> str:
@@ -173,8 +174,8 @@ def cpu_draft(host: ReadHost) -> Draft:
     parts = (_text_of(host, key) for key in ("soc", "cpu_model", "vendor"))
     name = " ".join(filter(None, parts))
     base = nearest_cpu(name)
-    draft = Draft("cpu", f"{name or 'a processor of unknown name'}; costs as in {base}", base)
-    draft.assume_all(wider=True)
+    said = f"{name or 'a processor of unknown name'}; costs as in {base}"
+    draft = Draft("cpu", said, base, wider=True)
     topology = host.topology
     clock = host.facts.get("clock_hz")
     if clock is not None:
@@ -228,11 +229,13 @@ def kernel_draft(host: ReadHost) -> Draft:
     """Return the kernel: version as read, constants of the nearest version."""
     version = _text_of(host, "kernel")
     base = nearest_kernel(version or "6.18", _text_of(host, "distribution"))
-    draft = Draft(
-        "kernel", f"Linux {version or 'of unknown version'}; constants as in {base}", base
-    )
     release = release_of(version)
-    draft.assume_all(same=release[:2] == release_of(base.removeprefix("linux-"))[:2])
+    draft = Draft(
+        "kernel",
+        f"Linux {version or 'of unknown version'}; constants as in {base}",
+        base,
+        same=release[:2] == release_of(base.removeprefix("linux-"))[:2],
+    )
     if release:
         draft.document["version"] = ".".join(map(str, release))
         named = distribution_of(version, _text_of(host, "distribution"))
@@ -262,8 +265,8 @@ def nic_draft(nic: ReadNic, most_queues: int = 0, *, guest: bool = False) -> Dra
     driver = nic.text("driver")
     base, same = nearest_nic(driver, guest=guest, called=nic.text("called"))
     known = "" if same else "; the driver has no rules of its own here"
-    draft = Draft("nic", f"{nic.name}, {driver or 'a driver of unknown name'}{known}", base)
-    draft.assume_all(same=same)
+    said = f"{nic.name}, {driver or 'a driver of unknown name'}{known}"
+    draft = Draft("nic", said, base, same=same)
     if not same and driver:
         draft.document["stands_in_for"] = plain(driver, _LONGEST_NAME)
     for key, name, unit in _OF_NIC:
@@ -429,6 +432,5 @@ def _partition(sets: list[frozenset[int]], cores: Iterable[frozenset[int]]) -> l
 def switch_draft(rate_bps: int) -> Draft:
     """Return the switch between the host and its peer, as fast as the host's fastest port."""
     draft = Draft("switch", "the way to the peer, of which nothing is known", "ethernet-10g")
-    draft.assume_all()
     draft.assume("link_rate", f"{rate_bps // 10**6} Mbit/s", "as fast as the host's fastest port")
     return draft

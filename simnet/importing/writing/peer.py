@@ -132,7 +132,6 @@ def _with_queues(draft: Draft) -> Draft:
     if _QUEUES[0] in draft.document:
         return draft
     made = Draft("nic", "", nearest_nic("")[0])
-    made.assume_all()
     for key in ("link_rate", "mtu"):
         made.document[key] = draft.document[key]
     return made
