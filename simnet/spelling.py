@@ -8,6 +8,7 @@ words may be meant.
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -78,7 +79,13 @@ def _near(given: str, known: str) -> bool:
     slips = max(1, max(len(left), len(right)) // _LETTERS_A_SLIP)
     # nothing in common is no slip
     slips = min(slips, max(len(left), len(right)) - 1)
-    return abs(len(left) - len(right)) <= slips and _distance(left, right) <= slips
+    if abs(len(left) - len(right)) > slips:
+        return False
+    # a slip mends no more than one letter that the other has not
+    ours, theirs = Counter(left), Counter(right)
+    if (ours - theirs).total() > slips or (theirs - ours).total() > slips:
+        return False
+    return _distance(left, right, slips) <= slips
 
 
 def _skips(few: Sequence[str], many: Sequence[str]) -> bool:
@@ -87,8 +94,11 @@ def _skips(few: Sequence[str], many: Sequence[str]) -> bool:
     return 5 * len("".join(few)) >= 2 * len("".join(many)) and all(word in rest for word in few)
 
 
-def _distance(left: str, right: str) -> int:
-    """Return how many letters to put in, leave out, exchange or swap (optimal string alignment)."""
+def _distance(left: str, right: str, most: int) -> int:
+    """Return how many letters to put in, leave out, exchange or swap (optimal string alignment).
+
+    What is more than ``most`` is not counted to its end.
+    """
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, letter in enumerate(left, start=1):
@@ -98,4 +108,6 @@ def _distance(left: str, right: str) -> int:
             if i > 1 and j > 1 and (letter, left[i - 2]) == (right[j - 2], other):
                 cost = min(cost, last[j - 2] + 1)
             row.append(cost)
+        if min(row) > most and min(before) > most:
+            return most + 1
     return row[-1]
