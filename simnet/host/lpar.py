@@ -35,19 +35,13 @@ _NEAR_PS: cython.longlong = 1000
 
 @dataclass(frozen=True)
 class LparCores:
-    """A partition's cores.
+    """A partition's cores."""
 
-    Attributes:
-        cores: dedicated to it.
-        threads: of a core, as `smtctl` set it.
-        throughput_permille: of a core with 1, 2, ... busy threads, relative to one alone.
-        purr_permille: of a core that counts as used with 1, 2, ... busy threads.
-    """
-
-    cores: int
-    threads: int
+    cores: int  # dedicated to it
+    threads: int  # of a core, as `smtctl` set it
+    # of a core with 1, 2, ... busy threads, relative to one alone
     throughput_permille: tuple[int, ...]
-    purr_permille: tuple[int, ...]
+    purr_permille: tuple[int, ...]  # of a core that counts as used with 1, 2, ... busy threads
 
     @property
     def hardware_threads(self) -> int:

@@ -22,17 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a logical CPU is.
+    """Where a logical CPU is."""
 
-    Attributes:
-        node: number of its node.
-        socket: number of its socket in the machine.
-        core: number of its core in the machine; -1 if the CPU is off line.
-    """
-
-    node: int = 0
-    socket: int = 0
-    core: int = -1
+    node: int = 0  # number of its node
+    socket: int = 0  # number of its socket in the machine
+    core: int = -1  # number of its core in the machine; -1 if the CPU is off line
 
 
 @dataclass(frozen=True)

@@ -20,17 +20,11 @@ _OPERATIONS = ("read", "readall", "write", "writeall")
 
 @dataclass(frozen=True)
 class Access:
-    """How an operation goes about a file.
+    """How an operation goes about a file."""
 
-    Attributes:
-        at_random: at random places.
-        pages: of one operation, in pages of 4 KiB.
-        block_pages: of one system call; at random places no more than of the operation.
-    """
-
-    at_random: bool
-    pages: int
-    block_pages: int
+    at_random: bool  # at random places
+    pages: int  # of one operation, in pages of 4 KiB
+    block_pages: int  # of one system call; at random places no more than of the operation
 
 
 @dataclass(frozen=True)

@@ -23,19 +23,12 @@ _HUNDRED = 100
 
 @dataclass(frozen=True)
 class Arguments:
-    """What it is called with.
+    """What it is called with."""
 
-    Attributes:
-        test: "create-seq", "read-seq" or "mixrw-seq".
-        threads: of each node.
-        file_bytes: size of each thread's file.
-        readratio: percent of the records that `mixrw` reads.
-    """
-
-    test: str
-    threads: int
-    file_bytes: int
-    readratio: int
+    test: str  # "create-seq", "read-seq" or "mixrw-seq"
+    threads: int  # of each node
+    file_bytes: int  # size of each thread's file
+    readratio: int  # percent of the records that `mixrw` reads
 
 
 class Gpfsperf:

@@ -91,19 +91,12 @@ class Clients:
 
 @dataclass
 class KeyValue:
-    """What `connect_memcached` has made.
+    """What `connect_memcached` has made."""
 
-    Attributes:
-        requests: counters and latencies.
-        workers: the threads of the server.
-        threads: those of the clients.
-        connections: the server's ends.
-    """
-
-    requests: Requests
-    workers: list[MemcachedWorker]
-    threads: list[MutilateThread] = field(default_factory=list)
-    connections: list[MemcachedConnection] = field(default_factory=list)
+    requests: Requests  # counters and latencies
+    workers: list[MemcachedWorker]  # the threads of the server
+    threads: list[MutilateThread] = field(default_factory=list)  # those of the clients
+    connections: list[MemcachedConnection] = field(default_factory=list)  # the server's ends
 
     def retransmitted(self) -> int:
         """Segments that were sent again, by any end."""

@@ -37,15 +37,10 @@ _PERMILLE: cython.longlong = 1000
 @cython.freelist(4096)
 @cython.cclass
 class Message:
-    """One message on its way.
+    """One message on its way."""
 
-    Attributes:
-        end: its last byte plus one in the stream.
-        created_ps: when it was created.
-    """
-
-    end: cython.longlong = 0
-    created_ps: cython.longlong = 0
+    end: cython.longlong = 0  # its last byte plus one in the stream
+    created_ps: cython.longlong = 0  # when it was created
     following: Message = None
 
 
@@ -108,24 +103,17 @@ class RemoteEnd(Application):
     Args:
         sends: counters of what it creates.
         gets: counters of what it takes.
-
-    Attributes:
-        endpoint: its socket.
-        other: the far end behind the relay.
-        created: bytes of all messages that it has created.
-        written: bytes that the send buffer has taken.
-        got: bytes that have been read.
     """
 
-    endpoint: Public[TcpEndpoint] = None
-    other: Public[RemoteEnd] = None
+    endpoint: Public[TcpEndpoint] = None  # its socket
+    other: Public[RemoteEnd] = None  # the far end behind the relay
     sends: Deliveries = None
     gets: Deliveries = None
     first: Message = None
     last: Message = None
-    created: cython.longlong = 0
-    written: cython.longlong = 0
-    got: cython.longlong = 0
+    created: cython.longlong = 0  # bytes of all messages that it has created
+    written: cython.longlong = 0  # bytes that the send buffer has taken
+    got: cython.longlong = 0  # bytes that have been read
 
     needs = ("endpoint", "other")
 
@@ -189,9 +177,6 @@ class RelayLoad(Component):
         upstream_sizes: of servers' messages.
         batch_permille: mean number of messages that come at once, in 1/1000; 1000 for a Poisson
             process of messages.
-
-    Attributes:
-        batches: that have come.
     """
 
     ends: list[Any] = None
@@ -207,7 +192,7 @@ class RelayLoad(Component):
     gaps: RandomStream = None
     mean_ps: cython.longlong = 0
     batch_permille: cython.longlong = 0
-    batches: cython.longlong = 0
+    batches: cython.longlong = 0  # that have come
     running: cython.bint = False
 
     def __init__(

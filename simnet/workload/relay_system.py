@@ -61,28 +61,17 @@ class Workers:
 
 @dataclass(frozen=True)
 class Load:
-    """What the far hosts send.
+    """What the far hosts send."""
 
-    Attributes:
-        rate_mhz: messages a second in all, times 1000.
-        sizes: (bytes, weight) of the sizes of clients' messages.
-        upstream_sizes: of servers' messages; empty: as clients'.
-        forward_permille: share of the messages that go from clients to servers, in 1/1000.
-        sigma: of the lognormal distribution of the connections' rates; 0: all equal.
-        batch_permille: mean number of messages that come at once, in 1/1000.
-        nodelay: all four ends of a connection set TCP_NODELAY.
-        start_ps: when the load begins.
-        population: seed of the connections' rates and of who gets which worker; 0: that of the run.
-    """
-
-    rate_mhz: int
-    sizes: Sequence[tuple[int, int]]
-    upstream_sizes: Sequence[tuple[int, int]] = ()
-    forward_permille: int = 500
-    sigma: float = 0.0
-    batch_permille: int = 1000
-    nodelay: bool = True
-    start_ps: int = 0
+    rate_mhz: int  # messages a second in all, times 1000
+    sizes: Sequence[tuple[int, int]]  # (bytes, weight) of the sizes of clients' messages
+    upstream_sizes: Sequence[tuple[int, int]] = ()  # of servers' messages; empty: as clients'
+    forward_permille: int = 500  # share of the messages that go from clients to servers, in 1/1000
+    sigma: float = 0.0  # of the lognormal distribution of the connections' rates; 0: all equal
+    batch_permille: int = 1000  # mean number of messages that come at once, in 1/1000
+    nodelay: bool = True  # all four ends of a connection set TCP_NODELAY
+    start_ps: int = 0  # when the load begins
+    # seed of the connections' rates and of who gets which worker; 0: that of the run
     population: int = 0
 
 

@@ -23,19 +23,12 @@ _FIRST_WORK_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class Node:
-    """A client of the file system.
+    """A client of the file system."""
 
-    Attributes:
-        number: from 0.
-        name: of the partition.
-        cpu: its processors.
-        client: its pagepool and what is behind.
-    """
-
-    number: int
-    name: str
-    cpu: LparCpu
-    client: ScaleClient
+    number: int  # from 0
+    name: str  # of the partition
+    cpu: LparCpu  # its processors
+    client: ScaleClient  # its pagepool and what is behind
 
 
 @dataclass

@@ -85,69 +85,40 @@ class Mix:
 
 @dataclass(frozen=True)
 class Scan:
-    """A pass over a part of a file.
+    """A pass over a part of a file."""
 
-    Attributes:
-        work: whether it is what the step before has written; else an input file.
-        file: which of the program's input files.
-        size_bytes: of the file.
-        read_bytes: that are read.
-        ways: see `block_stream.Pass`.
-        write_bytes: that are put out meanwhile.
-    """
-
-    work: bool
-    file: int
-    size_bytes: int
-    read_bytes: int
-    ways: int
-    write_bytes: int
+    work: bool  # whether it is what the step before has written; else an input file
+    file: int  # which of the program's input files
+    size_bytes: int  # of the file
+    read_bytes: int  # that are read
+    ways: int  # see `block_stream.Pass`
+    write_bytes: int  # that are put out meanwhile
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a job.
+    """One step of a job."""
 
-    Attributes:
-        before_ps: CPU time that comes first.
-        scans: passes, one after the other; all write to one file.
-        write_bytes: size of that file in the end.
-        fs_per_byte: CPU time of a pass for a byte read, in fs; calls come on top.
-        pause_fs_per_byte: time for a byte read that the program waits for something else.
-        random_calls: reads at random that follow.
-        compute_ps: CPU time that follows.
-        pause_ps: time that passes then.
-    """
-
-    before_ps: int
-    scans: tuple[Scan, ...]
-    write_bytes: int
-    fs_per_byte: int
-    pause_fs_per_byte: int
-    random_calls: int
-    compute_ps: int
-    pause_ps: int
+    before_ps: int  # CPU time that comes first
+    scans: tuple[Scan, ...]  # passes, one after the other; all write to one file
+    write_bytes: int  # size of that file in the end
+    fs_per_byte: int  # CPU time of a pass for a byte read, in fs; calls come on top
+    pause_fs_per_byte: int  # time for a byte read that the program waits for something else
+    random_calls: int  # reads at random that follow
+    compute_ps: int  # CPU time that follows
+    pause_ps: int  # time that passes then
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a program.
+    """One run of a program."""
 
-    Attributes:
-        number: from 0, in the order of their starts.
-        name: program and number of its run.
-        program: which, from 0.
-        kind: compute, memory or io.
-        start_ps: before that it does not start; later, if too many run then.
-        steps: what it does.
-    """
-
-    number: int
-    name: str
-    program: int
-    kind: str
-    start_ps: int
-    steps: tuple[Step, ...]
+    number: int  # from 0, in the order of their starts
+    name: str  # program and number of its run
+    program: int  # which, from 0
+    kind: str  # compute, memory or io
+    start_ps: int  # before that it does not start; later, if too many run then
+    steps: tuple[Step, ...]  # what it does
 
 
 @dataclass(frozen=True)

@@ -63,10 +63,6 @@ class BusyLoop(ProcessPoll):
 
     Args:
         task: the process.
-
-    Attributes:
-        active: the process is in it.
-        loops: how often it was entered.
     """
 
     task: BusyPoller = None
@@ -78,8 +74,8 @@ class BusyLoop(ProcessPoll):
     stopping: cython.bint = False
     skips: cython.bint = False
     yields: cython.bint = False
-    active: cython.bint = False
-    loops: cython.longlong = 0
+    active: cython.bint = False  # the process is in it
+    loops: cython.longlong = 0  # how often it was entered
     turned_ps: cython.longlong = 0
     had: cython.longlong = 0
 

@@ -80,23 +80,16 @@ class FlowLink:
     Args:
         name: for people.
         bytes_s: goodput.
-
-    Attributes:
-        bytes: of the messages that are through.
-        busy_ps: time with a flow.
-        saturated_ps: time with flows that used all of it.
-        active: flows on it.
-        saturated: its flows use all of it.
     """
 
     name: str = None
     bytes_s: cython.longlong = 0
     capacity: cython.longlong = 0
-    bytes: Public[cython.longlong] = 0
-    busy_ps: cython.longlong = 0
-    saturated_ps: cython.longlong = 0
-    active: Public[cython.int] = 0
-    saturated: cython.bint = False
+    bytes: Public[cython.longlong] = 0  # of the messages that are through
+    busy_ps: cython.longlong = 0  # time with a flow
+    saturated_ps: cython.longlong = 0  # time with flows that used all of it
+    active: Public[cython.int] = 0  # flows on it
+    saturated: cython.bint = False  # its flows use all of it
     left: cython.longlong = 0
     open: cython.int = 0
     changed_ps: cython.longlong = 0
@@ -146,13 +139,9 @@ class FlowLink:
 @cython.final
 @cython.cclass
 class FinishTimes:
-    """When the message at the head of each flow is through, or its window closed.
+    """When the message at the head of each flow is through, or its window closed."""
 
-    Attributes:
-        count: of the flows.
-    """
-
-    count: cython.int = 0
+    count: cython.int = 0  # of the flows
     times: Array[cython.longlong] = None
 
     def __init__(self) -> None:

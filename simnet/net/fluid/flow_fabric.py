@@ -50,9 +50,6 @@ class FlowFabric(Component):
         small_bytes: a message up to this size that nothing is before needs no share of the links.
         pause: 802.3x.
         xoff_bytes: of one ingress port in the switch, before it pauses its sender.
-
-    Attributes:
-        shares: times that rates were computed.
     """
 
     groups: list[Any] = None
@@ -64,7 +61,7 @@ class FlowFabric(Component):
     xoff_bytes: cython.longlong = 0
     event: cython.longlong = 0
     event_ps: cython.longlong = 0
-    shares: cython.longlong = 0
+    shares: cython.longlong = 0  # times that rates were computed
 
     def __init__(
         self,

@@ -27,17 +27,11 @@ _MOST_KNOWN: cython.int = 4096
 @cython.final
 @cython.cclass
 class Rates:
-    """What the flows of a group get while certain ones are active.
+    """What the flows of a group get while certain ones are active."""
 
-    Attributes:
-        shares: of each flow.
-        saturated: of each link, whether its flows use all of it.
-        paused: whether a sender is paused.
-    """
-
-    shares: Array[cython.longlong] = None
-    saturated: Array[cython.schar] = None
-    paused: cython.bint = False
+    shares: Array[cython.longlong] = None  # of each flow
+    saturated: Array[cython.schar] = None  # of each link, whether its flows use all of it
+    paused: cython.bint = False  # whether a sender is paused
 
     def __init__(self, flows: int, links: int) -> None:
         self.shares = array("q", [0] * max(flows, 1))

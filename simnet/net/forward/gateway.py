@@ -61,12 +61,6 @@ class Gateway:
         xmit_ps: the switch's port, the queueing discipline and the driver, of a frame.
         clean_ps: writing a cache line of the frame back to memory, where the device reads it.
         lines_ps: what of a packet comes from memory.
-
-    Attributes:
-        received: packets that have been taken up.
-        bridged: packets that have passed the bridge on their way up.
-        sent: packets handed to the port.
-        handed_over: of them those that another CPU sent.
     """
 
     costs: Costs = None
@@ -85,10 +79,10 @@ class Gateway:
     runner: Cpu = None
     runs_until_ps: cython.longlong = 0
     owed: Array[cython.longlong] = None
-    received: cython.longlong = 0
-    bridged: cython.longlong = 0
-    sent: cython.longlong = 0
-    handed_over: cython.longlong = 0
+    received: cython.longlong = 0  # packets that have been taken up
+    bridged: cython.longlong = 0  # packets that have passed the bridge on their way up
+    sent: cython.longlong = 0  # packets handed to the port
+    handed_over: cython.longlong = 0  # of them those that another CPU sent
 
     def __init__(
         self,
@@ -165,9 +159,6 @@ class GoesOut(Endpoint):
         gateway: what both directions share.
         bridged: they leave by the bridge.
         spread: of the work on a packet.
-
-    Attributes:
-        way: where the switch sends them.
     """
 
     needs = ("way",)
@@ -175,7 +166,7 @@ class GoesOut(Endpoint):
     gateway: Gateway = None
     bridged: cython.bint = False
     spread: Spread = None
-    way: Public[Path] = None
+    way: Public[Path] = None  # where the switch sends them
 
     def __init__(
         self, sim: Simulator, path: str, gateway: Gateway, *, bridged: bool, spread: Spread

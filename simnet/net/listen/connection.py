@@ -122,28 +122,21 @@ class Connection(Endpoint):
     Args:
         setup: what it costs.
         spread: of the softirq's work.
-
-    Attributes:
-        remote: the other end.
-        listener: that it came to.
-        has_request: the request has come and was not read.
-        reader: the process that waits for the request; None if none does.
-        worker: number of who accepted it.
     """
 
     setup: SetupCosts = None
     spread: Spread = None
-    remote: Endpoint = None
-    listener: Listener = None
+    remote: Endpoint = None  # the other end
+    listener: Listener = None  # that it came to
     client: Client = None
     header: Header = None
     state: cython.int = 0
     young: cython.bint = False
     timeouts: cython.int = 0
     timer: cython.longlong = 0
-    has_request: cython.bint = False
-    reader: Task | None = None
-    worker: cython.int = 0
+    has_request: cython.bint = False  # the request has come and was not read
+    reader: Task | None = None  # the process that waits for the request; None if none does
+    worker: cython.int = 0  # number of who accepted it
 
     needs = ("remote",)
 

@@ -37,16 +37,11 @@ _RETRIES: cython.int = 15
 @cython.final
 @cython.cclass
 class Served:
-    """What the answers of one worker were to who asked.
+    """What the answers of one worker were to who asked."""
 
-    Attributes:
-        connections: that have their whole answer, of `received_bytes`.
-        latency: histogram of the time from the first SYN to that, in ps.
-    """
-
-    connections: cython.longlong = 0
+    connections: cython.longlong = 0  # that have their whole answer, of `received_bytes`
     received_bytes: cython.longlong = 0
-    latency: LogHistogram = None
+    latency: LogHistogram = None  # histogram of the time from the first SYN to that, in ps
 
     def __init__(self) -> None:
         self.latency = LogHistogram()

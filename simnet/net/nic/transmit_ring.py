@@ -33,13 +33,6 @@ class DeviceAccess:
 
     Args:
         device: which one it is.
-
-    Attributes:
-        mmio_ps: writing a register.
-        near_mmio_ps: writing one of a device on the CPU's own node.
-        far_line_ps: reading a line that the device has written.
-        far_header_ps: a line of a frame that the device reads or writes.
-        far_frame_ps: a received frame's header and descriptors.
     """
 
     memory: Memory = None
@@ -49,12 +42,12 @@ class DeviceAccess:
     line_bytes: cython.int = 0
     bus: cython.int = 0
     version: cython.longlong = 0
-    mmio_ps: cython.longlong = 0
-    near_mmio_ps: cython.longlong = 0
+    mmio_ps: cython.longlong = 0  # writing a register
+    near_mmio_ps: cython.longlong = 0  # writing one of a device on the CPU's own node
     far_mmio_ps: cython.longlong = 0
-    far_line_ps: cython.longlong = 0
-    far_header_ps: cython.longlong = 0
-    far_frame_ps: cython.longlong = 0
+    far_line_ps: cython.longlong = 0  # reading a line that the device has written
+    far_header_ps: cython.longlong = 0  # a line of a frame that the device reads or writes
+    far_frame_ps: cython.longlong = 0  # a received frame's header and descriptors
     moved_bytes: cython.longlong = 0
     moved_frames: cython.longlong = 0
 

@@ -45,9 +45,6 @@ class Fq(Qdisc):
         flow_limit: packets of one.
         quantum: bytes of a turn.
         initial_quantum: bytes that a flow begins with.
-
-    Attributes:
-        throttled: how often a flow had to wait for its packet's time.
     """
 
     limit: cython.longlong = 0
@@ -60,7 +57,7 @@ class Fq(Qdisc):
     old_flows: deque[FqFlow] = None
     delayed: list[tuple[int, int, FqFlow]] = None
     packets: cython.longlong = 0
-    throttled: cython.longlong = 0
+    throttled: cython.longlong = 0  # how often a flow had to wait for its packet's time
 
     def __init__(self, *, limit: int, flow_limit: int, quantum: int, initial_quantum: int) -> None:
         super().__init__()

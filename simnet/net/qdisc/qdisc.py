@@ -97,15 +97,10 @@ class PacketList:
 
 @cython.cclass
 class Qdisc:
-    """What waits for one transmit queue.
+    """What waits for one transmit queue."""
 
-    Attributes:
-        dropped: packets that it has given up, for its owner to free.
-        segments: that wait.
-    """
-
-    dropped: PacketList = None
-    segments: cython.int = 0
+    dropped: PacketList = None  # packets that it has given up, for its owner to free
+    segments: cython.int = 0  # that wait
 
     def __init__(self) -> None:
         self.dropped = PacketList()

@@ -29,10 +29,6 @@ class PacketGenerator(Component):
         payload_bytes: of a frame; `wire_bytes` with all that it takes on the wire.
         rate: frames a second, at most what the link carries.
         luck: random numbers, by which frames come at random times (Poisson); None: evenly.
-
-    Attributes:
-        sent: frames.
-        stopped: no more are sent.
     """
 
     path_out: Path = None
@@ -47,8 +43,8 @@ class PacketGenerator(Component):
     luck: RandomStream = None
     next_ps: cython.longlong = 0
     turn: cython.int = 0
-    stopped: Public[cython.bint] = False
-    sent: cython.longlong = 0
+    stopped: Public[cython.bint] = False  # no more are sent
+    sent: cython.longlong = 0  # frames
 
     def __init__(
         self,
@@ -111,15 +107,10 @@ class PacketGenerator(Component):
 @cython.final
 @cython.cclass
 class FrameCounter(Port):
-    """A port behind which nothing answers: it counts what comes.
+    """A port behind which nothing answers: it counts what comes."""
 
-    Attributes:
-        path_out: nothing leaves by it but what a generator sends.
-        frames: that have been sent to it.
-    """
-
-    path_out: Public[Path] = None
-    frames: cython.longlong = 0
+    path_out: Public[Path] = None  # nothing leaves by it but what a generator sends
+    frames: cython.longlong = 0  # that have been sent to it
 
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path, 64)

@@ -18,13 +18,10 @@ class NoPorts(Endpoint):
 
     Args:
         receive_ps: of the search, and of freeing the packet.
-
-    Attributes:
-        packets: that have come.
     """
 
     receive_ps: cython.longlong = 0
-    packets: cython.longlong = 0
+    packets: cython.longlong = 0  # that have come
 
     def __init__(self, sim: Simulator, path: str, receive_ps: int) -> None:
         super().__init__(sim, path)

@@ -24,14 +24,11 @@ class ReuseportGroup(Endpoint):
     Args:
         sockets: by number.
         by_hash: the number that the flow has by its hash.
-
-    Attributes:
-        hashed: datagrams for which the hash chose.
     """
 
     sockets: list[Any] = None
     by_hash: cython.longlong = 0
-    hashed: cython.longlong = 0
+    hashed: cython.longlong = 0  # datagrams for which the hash chose
 
     def __init__(self, sim: Simulator, path: str, sockets: list[Endpoint], by_hash: int) -> None:
         super().__init__(sim, path)

@@ -53,29 +53,17 @@ _GOES_ON: cython.int = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VhostCosts:
-    """What a worker's steps cost, in ps.
+    """What a worker's steps cost, in ps."""
 
-    Attributes:
-        tx_frame_ps: taking a frame from the guest, its bytes apart.
-        rx_frame_ps: giving a frame to the guest, bytes and buffers apart.
-        buffer_ps: one of its buffers.
-        bridge_ps: tap, bridge, and the other tap's queue.
-        signal_ps: an interrupt for the guest (eventfd, irqfd).
-        wakeup_ps: waking another thread.
-        copy_line_ps: copying a cache line between buffers of the own node.
-        far_line_ps: more, for each end that is on another node.
-        line_bytes: cache line.
-    """
-
-    tx_frame_ps: int
-    rx_frame_ps: int
-    buffer_ps: int
-    bridge_ps: int
-    signal_ps: int
-    wakeup_ps: int
-    copy_line_ps: int
-    far_line_ps: int
-    line_bytes: int
+    tx_frame_ps: int  # taking a frame from the guest, its bytes apart
+    rx_frame_ps: int  # giving a frame to the guest, bytes and buffers apart
+    buffer_ps: int  # one of its buffers
+    bridge_ps: int  # tap, bridge, and the other tap's queue
+    signal_ps: int  # an interrupt for the guest (eventfd, irqfd)
+    wakeup_ps: int  # waking another thread
+    copy_line_ps: int  # copying a cache line between buffers of the own node
+    far_line_ps: int  # more, for each end that is on another node
+    line_bytes: int  # cache line
 
 
 @cython.final

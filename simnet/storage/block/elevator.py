@@ -84,14 +84,11 @@ class ScheduledQueue(Component):
 
     Args:
         hz: of the kernel.
-
-    Attributes:
-        head: what was dispatched and the driver has not taken.
     """
 
     hz: cython.longlong = 0
     jiffy_ps: cython.longlong = 0
-    head: Public[list[Request]] = None
+    head: Public[list[Request]] = None  # what was dispatched and the driver has not taken
     _timers: dict[int, int] = None
 
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:
@@ -142,20 +139,14 @@ class ScheduledQueue(Component):
 
 @cython.cclass
 class Elevator:
-    """A scheduler of one queue.
-
-    Attributes:
-        name: as in `/sys/block/DEVICE/queue/scheduler`.
-        tunables: by name, with defaults.
-        values: of the tunables, times in jiffies.
-    """
+    """A scheduler of one queue."""
 
     q: Public[ScheduledQueue] = None
-    values: Public[dict[str, int]] = None
+    values: Public[dict[str, int]] = None  # of the tunables, times in jiffies
     hash: MergeHash = None
 
-    name: ClassVar[str] = ""
-    tunables: ClassVar[dict[str, Tunable]] = {}
+    name: ClassVar[str] = ""  # as in `/sys/block/DEVICE/queue/scheduler`
+    tunables: ClassVar[dict[str, Tunable]] = {}  # by name, with defaults
 
     def __init__(self, queue: ScheduledQueue) -> None:
         self.q = queue

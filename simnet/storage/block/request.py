@@ -80,9 +80,6 @@ class Bio:
         context: of the process that submits it.
         done: called with the bio when it is complete; None if nothing waits for it.
         sync: a process waits for it: the queue is unplugged at once (BIO_RW_SYNC).
-
-    Attributes:
-        segments: pieces of memory, a page each.
     """
 
     sector: Public[cython.longlong] = 0
@@ -91,7 +88,7 @@ class Bio:
     context: Public[IoContext] = None
     done: Public[Any] = None
     sync: Public[cython.bint] = False
-    segments: Public[cython.longlong] = 0
+    segments: Public[cython.longlong] = 0  # pieces of memory, a page each
     tag: Public[Any] = None
 
     def __init__(

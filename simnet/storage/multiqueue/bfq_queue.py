@@ -99,18 +99,12 @@ class BfqQueue:
 
 @cython.cclass
 class ServiceTree:
-    """The queues of one class (`struct bfq_service_tree`).
+    """The queues of one class (`struct bfq_service_tree`)."""
 
-    Attributes:
-        vtime: virtual time.
-        active: queues that wait for service.
-        idle: queues without requests whose finish is still ahead.
-        in_service: the one that has it; None if another class has, or nothing.
-    """
-
-    vtime: Public[Any] = None
-    active: list[BfqQueue] = None
-    idle: list[BfqQueue] = None
+    vtime: Public[Any] = None  # virtual time
+    active: list[BfqQueue] = None  # queues that wait for service
+    idle: list[BfqQueue] = None  # queues without requests whose finish is still ahead
+    # the queue that is served; None if another class is, or nothing
     in_service: Public[BfqQueue] = None
 
     def __init__(self) -> None:

@@ -135,13 +135,9 @@ class PerQueue:
 
 @cython.cclass
 class Kyber(MqScheduler):
-    """The kyber scheduler; latencies are compared in ps, the targets are ns as in sysfs.
+    """The kyber scheduler; latencies are compared in ps, the targets are ns as in sysfs."""
 
-    Attributes:
-        domains: reads and writes.
-    """
-
-    domains: list[Any] = None
+    domains: list[Any] = None  # reads and writes
     per_queue: list[Any] = None
     armed: cython.bint = False
     targets_ps: Public[list[Any]] = None

@@ -18,17 +18,11 @@ _LONGEST_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class PortModel:
-    """An Ethernet port and the bus of its adapter.
+    """An Ethernet port and the bus of its adapter."""
 
-    Attributes:
-        rate_bps: of the line.
-        mtu_bytes: largest IP packet.
-        pcie_bps: what the adapter's bus carries one way, for all ports of the adapter together.
-    """
-
-    rate_bps: int
-    mtu_bytes: int
-    pcie_bps: int
+    rate_bps: int  # of the line
+    mtu_bytes: int  # largest IP packet
+    pcie_bps: int  # what the adapter's bus carries one way, for all ports of the adapter together
 
     @property
     def goodput_bytes_s(self) -> int:

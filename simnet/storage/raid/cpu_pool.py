@@ -17,14 +17,11 @@ class CpuPool:
 
     Args:
         cpus: how many.
-
-    Attributes:
-        busy_ps: of all of them together.
     """
 
     cpus: cython.int = 0
     free_ps: Array[cython.longlong] = None
-    busy_ps: cython.longlong = 0
+    busy_ps: cython.longlong = 0  # of all of them together
 
     def __init__(self, cpus: int) -> None:
         self.cpus = cpus

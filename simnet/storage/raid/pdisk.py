@@ -50,17 +50,11 @@ class StripOwner(Component):
 @cython.final
 @cython.cclass
 class Strip(Access):
-    """A command for one disk; made by `new_strip`.
+    """A command for one disk; made by `new_strip`."""
 
-    Attributes:
-        owner: hears when it is done.
-        tag: the owner's.
-        index: the owner's.
-    """
-
-    owner: Public[StripOwner] = None
-    tag: Public[Any] = None
-    index: Public[cython.int] = 0
+    owner: Public[StripOwner] = None  # hears when it is done
+    tag: Public[Any] = None  # the owner's
+    index: Public[cython.int] = 0  # the owner's
 
 
 def new_strip(
@@ -92,17 +86,13 @@ class SasPath:
     Args:
         name: for people.
         bytes_s: what it carries in a second, one way and the other together.
-
-    Attributes:
-        free_ps: when it has done all that was booked.
-        bytes: booked so far.
     """
 
     name: str = None
     bytes_s: cython.longlong = 0
     sector_ps: cython.longlong = 0
-    free_ps: cython.longlong = 0
-    bytes: cython.longlong = 0
+    free_ps: cython.longlong = 0  # when it has done all that was booked
+    bytes: cython.longlong = 0  # booked so far
 
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name

@@ -104,18 +104,14 @@ class TrackLayout:
         sectors: of a disk.
         block_bytes: data of a track.
         nsds: vdisks, dealt out to the arrays in turn.
-
-    Attributes:
-        strip_sectors: of one strip.
-        tracks: of each vdisk.
     """
 
     width: cython.int = 0
     count: cython.int = 0
     arrays: cython.int = 0
     row_tracks: cython.int = 0
-    strip_sectors: cython.longlong = 0
-    tracks: cython.longlong = 0
+    strip_sectors: cython.longlong = 0  # of one strip
+    tracks: cython.longlong = 0  # of each vdisk
     first_sector: cython.longlong = 0
     slots_each: cython.longlong = 0
     strides: Array[cython.int] = None

@@ -36,18 +36,13 @@ class CachedFile:
     Args:
         number: of the file in the file system.
         size_bytes: of its data.
-
-    Attributes:
-        buffers: by block, those in memory.
-        opens: how often it is open at the moment.
-        gone: whether it has been deleted: nothing of it is worth keeping.
     """
 
     number: cython.longlong = 0
     size_bytes: Public[cython.longlong] = 0
-    buffers: dict[int, Buffer] = None
-    opens: Public[cython.int] = 0
-    gone: Public[cython.bint] = False
+    buffers: dict[int, Buffer] = None  # by block, those in memory
+    opens: Public[cython.int] = 0  # how often it is open at the moment
+    gone: Public[cython.bint] = False  # whether it has been deleted: nothing of it is worth keeping
 
     def __init__(self, number: int, size_bytes: int) -> None:
         self.number = number
@@ -104,24 +99,16 @@ class Pagepool:
         capacity_bytes: `pagepool`.
         block_bytes: of the file system.
         prefetch_percent: `prefetchPct`.
-
-    Attributes:
-        used_bytes: of all buffers.
-        ahead_bytes: prefetched and not read yet.
-        dirty_bytes: written and not on disk yet.
-        share_bytes: the most that both together may be.
-        most_share_bytes: the most that they have been.
-        stolen: buffers whose memory another got.
     """
 
     capacity_bytes: cython.longlong = 0
     block_bytes: cython.longlong = 0
-    share_bytes: cython.longlong = 0
-    used_bytes: cython.longlong = 0
-    ahead_bytes: cython.longlong = 0
-    dirty_bytes: cython.longlong = 0
-    most_share_bytes: cython.longlong = 0
-    stolen: cython.longlong = 0
+    share_bytes: cython.longlong = 0  # the most that is prefetched or dirty
+    used_bytes: cython.longlong = 0  # of all buffers
+    ahead_bytes: cython.longlong = 0  # prefetched and not read yet
+    dirty_bytes: cython.longlong = 0  # written and not on disk yet
+    most_share_bytes: cython.longlong = 0  # the most of both that there has been
+    stolen: cython.longlong = 0  # buffers whose memory another got
     _newest: Buffer = None
     _oldest: Buffer = None
 

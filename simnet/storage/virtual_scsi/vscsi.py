@@ -40,23 +40,14 @@ _KIB_SECTORS = 1024 // SECTOR_BYTES
 
 @dataclass(frozen=True)
 class VscsiCosts:
-    """CPU time of one request, in whole nanoseconds kept as ps.
+    """CPU time of one request, in whole nanoseconds kept as ps."""
 
-    Attributes:
-        submit_ps: client, building and sending it.
-        complete_ps: client, interrupt and completion.
-        notice_ps: server, its interrupt.
-        serve_ps: server, kblockd, to the bio.
-        answer_ps: server, from the disk's interrupt to the answer.
-        copy_kib_ps: server, the hypervisor's copy of each KiB on its CPU.
-    """
-
-    submit_ps: int
-    complete_ps: int
-    notice_ps: int
-    serve_ps: int
-    answer_ps: int
-    copy_kib_ps: int
+    submit_ps: int  # client, building and sending it
+    complete_ps: int  # client, interrupt and completion
+    notice_ps: int  # server, its interrupt
+    serve_ps: int  # server, kblockd, to the bio
+    answer_ps: int  # server, from the disk's interrupt to the answer
+    copy_kib_ps: int  # server, the hypervisor's copy of each KiB on its CPU
 
     def copy_ps(self, sectors: int) -> int:
         """Time to copy a request's data."""

@@ -46,21 +46,13 @@ class FioRules:
 
 @dataclass(frozen=True)
 class FioCosts:
-    """Work at full speed, in ps.
+    """Work at full speed, in ps."""
 
-    Attributes:
-        unit_ps: of fio itself for each unit, in user mode.
-        syscall_ps: entering and leaving the kernel.
-        engine_ps: of the kernel's AIO, io_uring or VFS code for each unit that is submitted.
-        reap_ps: for each event that is handed over.
-        ring_ps: a look at a ring of io_uring, by a process or by the kernel's thread.
-    """
-
-    unit_ps: int
-    syscall_ps: int
-    engine_ps: int
-    reap_ps: int
-    ring_ps: int
+    unit_ps: int  # of fio itself for each unit, in user mode
+    syscall_ps: int  # entering and leaving the kernel
+    engine_ps: int  # of the kernel's AIO, io_uring or VFS code for each unit that is submitted
+    reap_ps: int  # for each event that is handed over
+    ring_ps: int  # a look at a ring of io_uring, by a process or by the kernel's thread
 
 
 @cython.cclass

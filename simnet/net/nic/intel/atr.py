@@ -32,13 +32,10 @@ class Atr:
 
     Args:
         rules: of the port; it has none but these.
-
-    Attributes:
-        overflows: how often the table was full (`fdir_overflow`).
     """
 
     rules: FlowRules = None
-    overflows: Public[cython.longlong] = 0
+    overflows: Public[cython.longlong] = 0  # how often the table was full (`fdir_overflow`)
 
     def __init__(self, rules: FlowRules) -> None:
         self.rules = rules

@@ -65,15 +65,10 @@ _SLOW_MBPS = (10, 1000, 2500)
 
 @dataclass(frozen=True)
 class ItrRules:
-    """What a kernel's driver does.
+    """What a kernel's driver does."""
 
-    Attributes:
-        classes: three classes of traffic; else packets between two looks count.
-        capped: no value is longer than it can hold.
-    """
-
-    classes: bool = False
-    capped: bool = True
+    classes: bool = False  # three classes of traffic; else packets between two looks count
+    capped: bool = True  # no value is longer than it can hold
 
 
 def itr_rules(version: str) -> ItrRules:

@@ -26,14 +26,11 @@ class Frto:
     Args:
         board: its segments.
         congestion: its window.
-
-    Attributes:
-        high: what was sent before that timeout ends there.
     """
 
     board: Scoreboard = None
     congestion: Congestion = None
-    high: cython.longlong = 0
+    high: cython.longlong = 0  # what was sent before that timeout ends there
 
     def __init__(self, board: Scoreboard, congestion: Congestion) -> None:
         self.board = board

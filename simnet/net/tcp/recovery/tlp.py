@@ -27,20 +27,15 @@ class LossProbe:
         rtt: its round-trip times.
         init_jiffies: timeout as long as no round trip is known.
         margin_us: added to two round trips (TCP_TIMEOUT_MIN_US).
-
-    Attributes:
-        retransmitted: the probe was a segment sent again.
-        sent: probes sent.
-        repaired: those that repaired a loss.
     """
 
     tags: SackTags = None
     rtt: RttEstimator = None
     init_jiffies: cython.longlong = 0
     margin_us: cython.longlong = 0
-    retransmitted: cython.bint = False
-    sent: cython.longlong = 0
-    repaired: cython.longlong = 0
+    retransmitted: cython.bint = False  # the probe was a segment sent again
+    sent: cython.longlong = 0  # probes sent
+    repaired: cython.longlong = 0  # those that repaired a loss
 
     def __init__(
         self, tags: SackTags, rtt: RttEstimator, init_jiffies: int, margin_us: int
