@@ -47,16 +47,12 @@ _NO_FLAT: Final = (6, 12)
 
 @dataclass(frozen=True)
 class ApicMode:
-    """How the interrupts of a machine find their CPU.
+    """How the interrupts of a machine find their CPU."""
 
-    Attributes:
-        name: as the kernel prints it: "Setting APIC routing to flat".
-        destination: which CPUs of a mask are programmed: ``"first"``; ``"all"``; ``"cluster"``,
-            those in the first one's cluster of 16 APIC ids; ``"fewest"``, the one with the fewest
-            interrupts, unless the present one is in the mask.
-    """
-
-    name: str
+    name: str  # as the kernel prints it: "Setting APIC routing to flat"
+    # which CPUs of a mask are programmed: ``"first"``; ``"all"``; ``"cluster"``, those in the
+    # first one's cluster of 16 APIC ids; ``"fewest"``, the one with the fewest interrupts,
+    # unless the present one is in the mask
     destination: str
 
     def meaning(self, cpus: Sequence[int]) -> str:

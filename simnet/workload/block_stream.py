@@ -74,11 +74,6 @@ class BlockStream(BlockUser):
         client: the node's file system.
         cpu: the node's processors.
         costs: of calls.
-
-    Attributes:
-        used_ps: time on a processor so far.
-        read_bytes, written_bytes: by the program so far.
-        io_wait_ps: time in which it waited for blocks or for room.
     """
 
     client: ScaleClient = None
@@ -86,10 +81,11 @@ class BlockStream(BlockUser):
     call_bytes: cython.longlong = 0
     call_ps: cython.longlong = 0
     copy_fs_per_byte: cython.longlong = 0
-    used_ps: cython.longlong = 0
+    used_ps: cython.longlong = 0  # time on a processor so far
+    # by the program so far
     read_bytes: cython.longlong = 0
     written_bytes: cython.longlong = 0
-    io_wait_ps: cython.longlong = 0
+    io_wait_ps: cython.longlong = 0  # time in which it waited for blocks or for room
     _done: Any = None
     _block_bytes: cython.longlong = 0
     _reading: Handle = None

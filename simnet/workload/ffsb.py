@@ -29,18 +29,13 @@ class Access:
 
 @dataclass(frozen=True)
 class ThreadGroup:
-    """What the threads of a group do, as FFSB's profile says.
+    """What the threads of a group do, as FFSB's profile says."""
 
-    Attributes:
-        weights: of read, readall, write and writeall.
-        read, write: how.
-        fsync_file: fsync at the end of each operation that writes.
-    """
-
-    weights: tuple[int, int, int, int]
+    weights: tuple[int, int, int, int]  # of read, readall, write and writeall
+    # how reads and writes go about a file
     read: Access
     write: Access
-    fsync_file: bool
+    fsync_file: bool  # fsync at the end of each operation that writes
 
 
 class FfsbThread:

@@ -47,22 +47,16 @@ class Message:
 @cython.final
 @cython.cclass
 class Deliveries:
-    """Counters of all connections in one direction.
+    """Counters of all connections in one direction."""
 
-    Attributes:
-        offered, delivered: messages; their bytes are in `offered_bytes` and `delivered_bytes`.
-        latency: histogram of the times from creation to delivery, in ps.
-        latency_ps: the sum of these times.
-        population_ps: integral over time of the messages that are not delivered yet, as of
-            `changed_ps`.
-    """
-
+    # messages; their bytes are in `offered_bytes` and `delivered_bytes`
     offered: cython.longlong = 0
     delivered: cython.longlong = 0
     offered_bytes: cython.longlong = 0
     delivered_bytes: cython.longlong = 0
-    latency: LogHistogram = None
-    latency_ps: cython.longlong = 0
+    latency: LogHistogram = None  # histogram of the times from creation to delivery, in ps
+    latency_ps: cython.longlong = 0  # the sum of these times
+    # integral over time of the messages that are not delivered yet, as of `changed_ps`
     population_ps: cython.longlong = 0
     changed_ps: cython.longlong = 0
 
@@ -98,17 +92,12 @@ class Deliveries:
 @cython.final
 @cython.cclass
 class RemoteEnd(Application):
-    """What uses a far end of a connection: creates messages, and takes those of the other end.
-
-    Args:
-        sends: counters of what it creates.
-        gets: counters of what it takes.
-    """
+    """What uses a far end of a connection: creates messages, and takes those of the other end."""
 
     endpoint: Public[TcpEndpoint] = None  # its socket
     other: Public[RemoteEnd] = None  # the far end behind the relay
-    sends: Deliveries = None
-    gets: Deliveries = None
+    sends: Deliveries = None  # counters of what it creates
+    gets: Deliveries = None  # counters of what it takes
     first: Message = None
     last: Message = None
     created: cython.longlong = 0  # bytes of all messages that it has created

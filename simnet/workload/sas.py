@@ -33,17 +33,13 @@ class Node:
 
 @dataclass
 class JobRun:
-    """What became of a job; times in ps, `end_ps` is -1 while it runs.
+    """What became of a job; times in ps, `end_ps` is -1 while it runs."""
 
-    Attributes:
-        node, name, kind: which.
-        stream: does its work, and counts what it reads, writes and uses.
-    """
-
+    # which job of which partition
     node: str
     name: str
     kind: str
-    stream: BlockStream
+    stream: BlockStream  # does its work, and counts what it reads, writes and uses
     start_ps: int = -1
     end_ps: int = -1
 

@@ -93,10 +93,6 @@ class DmaDomain:
         map_ps, unmap_ps: work of mapping a buffer and of clearing it, without the unit.
         strict: each unmapping waits for the unit.
         cpus: how many the machine has.
-
-    Attributes:
-        maps, unmaps: buffers.
-        flushes: of the whole domain.
     """
 
     unit: RemappingUnit = None
@@ -107,9 +103,10 @@ class DmaDomain:
     queued: Array[cython.longlong] = None
     seen: Array[cython.longlong] = None
     timer_ps: cython.longlong = 0
+    # buffers
     maps: Public[cython.longlong] = 0
     unmaps: cython.longlong = 0
-    flushes: cython.longlong = 0
+    flushes: cython.longlong = 0  # of the whole domain
 
     def __init__(
         self,

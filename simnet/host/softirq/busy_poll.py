@@ -59,13 +59,9 @@ class BusyPoller(Task):
 @cython.final
 @cython.cclass
 class BusyLoop(ProcessPoll):
-    """The loop of one process.
+    """The loop of one process."""
 
-    Args:
-        task: the process.
-    """
-
-    task: BusyPoller = None
+    task: BusyPoller = None  # the process
     costs: Costs = None
     instance: NapiInstance = None
     budget: cython.int = 0

@@ -393,10 +393,6 @@ class BondRoute(Port):
         header: of the frames that are sent.
         hash_number: of its frames, see `simnet.net.bonding.hash`.
         node: where what belongs to the connection is at first.
-
-    Attributes:
-        outlets: of each slave, what the connection's frames are queued at: the slave, or one of its
-            queues.
     """
 
     bond: Bond = None
@@ -404,6 +400,8 @@ class BondRoute(Port):
     hash: cython.longlong = 0
     tlb_index: cython.int = 0
     headers: list[Any] = None
+    # of each slave, what the connection's frames are queued at: the slave, or one of its
+    # queues
     outlets: Public[list[Any]] = None
 
     def __init__(

@@ -44,17 +44,14 @@ class FlowGroup:
     """Flows that may share links, and these links.
 
     Rates depend on nothing but which flows are active, as long as all are led as they are.
-
-    Attributes:
-        paused: times that rates were computed with a sender paused.
-        known: the rates computed so far, by the set of active flows: a bit for each.
     """
 
     flows: list[Any] = None
     links: list[Any] = None
     dirty: Public[cython.bint] = False
-    paused: cython.longlong = 0
+    paused: cython.longlong = 0  # times that rates were computed with a sender paused
     active: cython.longlong = 0
+    # the rates computed so far, by the set of active flows: a bit for each
     known: dict[int, Rates] = None
 
     def __init__(self) -> None:

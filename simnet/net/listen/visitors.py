@@ -67,11 +67,6 @@ class Crowd(Component):
         syn_retries: how often a SYN is sent again at most, without the linear ones.
         rto_ps: until a request is sent again.
         jiffy_ps: of their hosts.
-
-    Attributes:
-        begun: connections; `answered`, `reset` and `given_up` are their ends.
-        syns, syns_again, requests_again: that were sent, and sent again.
-        served: what the workers' answers were.
     """
 
     link: RemoteLink = None
@@ -87,14 +82,15 @@ class Crowd(Component):
     syn_retries: cython.int = 0
     rto_ps: cython.longlong = 0
     jiffy_ps: cython.longlong = 0
-    begun: cython.longlong = 0
+    begun: cython.longlong = 0  # connections; `answered`, `reset` and `given_up` are their ends
     answered: cython.longlong = 0
     reset: cython.longlong = 0
     given_up: cython.longlong = 0
+    # that were sent, and sent again
     syns: cython.longlong = 0
     syns_again: cython.longlong = 0
     requests_again: cython.longlong = 0
-    served: list[Any] = None
+    served: list[Any] = None  # what the workers' answers were
     free: list[Any] = None
     made: cython.longlong = 0
 
@@ -158,15 +154,10 @@ class Crowd(Component):
 @cython.final
 @cython.cclass
 class Visitor(Endpoint):
-    """The end of a connection that began it.
+    """The end of a connection that began it."""
 
-    Args:
-        crowd: that it belongs to.
-        server: the other end.
-    """
-
-    crowd: Crowd = None
-    server: Connection = None
+    crowd: Crowd = None  # that it belongs to
+    server: Connection = None  # the other end
     header: Header = None
     state: cython.int = 0
     began_ps: cython.longlong = 0

@@ -111,43 +111,35 @@ class TransmitRing:
 
     Args:
         device: whose ring it is.
-
-    Attributes:
-        size: usable descriptors.
-        serializer: the sending end of the link; rings of one port share it.
-        report_ps: from a frame's last bit until the chip takes note.
-        sent_bytes: of all frames posted, as the driver counts them.
-        counted: likewise, of each descriptor's frame; by `number & mask`.
-        charges: a frame's memory becomes its socket's here; else a queueing discipline has done so.
-        ends: when it does so of each descriptor's frame; by `number & mask`.
-        freer: the CPU that has freed frames last; None before the first.
-        domain: what frames are mapped in; None: nothing is mapped.
-        part: the next frame is cut from the same as the one before, which is mapped whole.
-        mapped: buffers of what begins with each descriptor's frame; by `number & mask`.
     """
 
-    size: cython.int = 0
+    size: cython.int = 0  # usable descriptors
     mask: cython.int = 0
     costs: Costs = None
     buffers: Buffers = None
     lines: SharedLines = None
-    serializer: Public[Serializer] = None
+    serializer: Public[Serializer] = None  # the sending end of the link; rings of one port share it
     fetch_ps: cython.longlong = 0
-    report_ps: cython.longlong = 0
+    report_ps: cython.longlong = 0  # from a frame's last bit until the chip takes note
+    # a frame's memory becomes its socket's here; else a queueing discipline has done so
     charges: Public[cython.bint] = False
     sent: cython.longlong = 0
-    sent_bytes: cython.longlong = 0
+    sent_bytes: cython.longlong = 0  # of all frames posted, as the driver counts them
     seen: cython.longlong = 0
     announced: cython.longlong = 0
     reclaimed: cython.longlong = 0
     writers: list[Cpu | None] = None
     owners: list[Endpoint | None] = None
     lengths: Array[cython.longlong] = None
-    freer: Cpu = None
+    freer: Cpu = None  # the CPU that has freed frames last; None before the first
+    # when the chip takes note of each descriptor's frame; by `number & mask`
     ends: Array[cython.longlong] = None
+    # `sent_bytes` of each descriptor's frame; by `number & mask`
     counted: Array[cython.longlong] = None
-    domain: Public[DmaDomain] = None
+    domain: Public[DmaDomain] = None  # what frames are mapped in; None: nothing is mapped
+    # the next frame is cut from the same as the one before, which is mapped whole
     part: Public[cython.bint] = False
+    # buffers of what begins with each descriptor's frame; by `number & mask`
     mapped: Array[cython.longlong] = None
     first: cython.longlong = 0
     payload: cython.longlong = 0

@@ -67,17 +67,11 @@ class CodelLimits:
 @cython.final
 @cython.cclass
 class Codel:
-    """`struct codel_vars` and the queue that it manages.
+    """`struct codel_vars` and the queue that it manages."""
 
-    Args:
-        limits: of the discipline.
-        waiting: the packets, oldest first.
-        dropped: gets those that it drops.
-    """
-
-    limits: CodelLimits = None
-    waiting: PacketList = None
-    dropped: PacketList = None
+    limits: CodelLimits = None  # of the discipline
+    waiting: PacketList = None  # the packets, oldest first
+    dropped: PacketList = None  # gets those that it drops
     count: cython.longlong = 0  # drops since `dropping` began
     lastcount: cython.longlong = 0
     dropping: cython.bint = False  # packets are dropped from time to time

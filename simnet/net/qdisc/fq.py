@@ -38,19 +38,12 @@ class FqFlow:
 @cython.final
 @cython.cclass
 class Fq(Qdisc):
-    """The discipline.
+    """The discipline."""
 
-    Args:
-        limit: packets of all flows.
-        flow_limit: packets of one.
-        quantum: bytes of a turn.
-        initial_quantum: bytes that a flow begins with.
-    """
-
-    limit: cython.longlong = 0
-    flow_limit: cython.longlong = 0
-    quantum: cython.longlong = 0
-    initial_quantum: cython.longlong = 0
+    limit: cython.longlong = 0  # packets of all flows
+    flow_limit: cython.longlong = 0  # packets of one
+    quantum: cython.longlong = 0  # bytes of a turn
+    initial_quantum: cython.longlong = 0  # bytes that a flow begins with
     internal: PacketList = None
     flows: dict[Endpoint, FqFlow] = None
     new_flows: deque[FqFlow] = None

@@ -20,15 +20,10 @@ _RMEM_MIN: cython.longlong = 4096
 @cython.final
 @cython.cclass
 class UdpPages:
-    """What all UDP sockets of a host have together (`udp_memory_allocated`).
+    """What all UDP sockets of a host have together (`udp_memory_allocated`)."""
 
-    Args:
-        limit: pages, the first value of `net.ipv4.udp_mem`.
-        most: pages, its third.
-    """
-
-    limit: cython.longlong = 0
-    most: cython.longlong = 0
+    limit: cython.longlong = 0  # pages, the first value of `net.ipv4.udp_mem`
+    most: cython.longlong = 0  # pages, its third
     allocated: cython.longlong = 0  # pages
 
     def __init__(self, limit: int, most: int) -> None:

@@ -80,17 +80,10 @@ class VhostWorker(Backend):
         guest_node: node of the guest's memory.
         busy_poll_ps: `poll-us`.
         tap_limit: frames in the tap's queue.
-
-    Attributes:
-        own, far: the guest's tap, and where frames go.
-        tap: frames for the guest.
-        drops: frames that found the tap's queue full.
-        starved: how often frames waited for buffers of the guest.
-        signals: interrupts that it asked for.
-        frames_rx, frames_tx: that it gave to the guest, and took from it.
     """
 
     nic: VirtioNet = None
+    # the guest's tap, and where frames go
     own: Tap = None
     far: BridgePort = None
     tx_frame_ps: cython.longlong = 0
@@ -104,7 +97,7 @@ class VhostWorker(Backend):
     line_bytes: cython.longlong = 0
     busy_poll_ps: cython.longlong = 0
     guest_node: cython.int = 0
-    tap: SkbQueue = None
+    tap: SkbQueue = None  # frames for the guest
     tap_limit: cython.int = 0
     pending: list[Any] = None
     work: cython.int = 0
@@ -120,9 +113,10 @@ class VhostWorker(Backend):
     timer: cython.longlong = 0
     end_ps: cython.longlong = 0
     left_ps: cython.longlong = 0
-    drops: cython.longlong = 0
-    starved: cython.longlong = 0
-    signals: cython.longlong = 0
+    drops: cython.longlong = 0  # frames that found the tap's queue full
+    starved: cython.longlong = 0  # how often frames waited for buffers of the guest
+    signals: cython.longlong = 0  # interrupts that it asked for
+    # that it gave to the guest, and took from it
     frames_rx: cython.longlong = 0
     frames_tx: cython.longlong = 0
 

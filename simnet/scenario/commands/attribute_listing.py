@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.scenario.core.subject import subjects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _PROMPT: Final = r"(?:.*[#$>]\s*)?"
 _LONGEST_SHOWN: Final = 40

@@ -246,19 +246,12 @@ def _assembly(
 
 @dataclass(frozen=True)
 class _Given:
-    """What is applied to models.
+    """What is applied to models."""
 
-    Attributes:
-        entries: settings, in the order in which they apply.
-        exchanged: models that have taken the place of the scenario's.
-        origins: the setting behind each of those, by dotted path.
-        remarks: one line each, for people.
-    """
-
-    entries: tuple[Entry, ...]
-    exchanged: tuple[AppliedKnob, ...]
-    origins: tuple[tuple[str, Entry], ...]
-    remarks: tuple[str, ...]
+    entries: tuple[Entry, ...]  # settings, in the order in which they apply
+    exchanged: tuple[AppliedKnob, ...]  # models that have taken the place of the scenario's
+    origins: tuple[tuple[str, Entry], ...]  # the setting behind each of those, by dotted path
+    remarks: tuple[str, ...]  # one line each, for people
 
 
 class _Assembly:

@@ -23,16 +23,11 @@ _LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Tunable:
-    """A file in `/sys/block/DEVICE/queue/iosched/`.
+    """A file in `/sys/block/DEVICE/queue/iosched/`."""
 
-    Attributes:
-        default: in milliseconds for times (before rounding to jiffies), else a plain number.
-        time: kept in jiffies, shown in milliseconds.
-        least, most: what is written is forced into this range, as the kernel does.
-    """
-
-    default: int
-    time: bool = False
+    default: int  # in milliseconds for times (before rounding to jiffies), else a plain number
+    time: bool = False  # kept in jiffies, shown in milliseconds
+    # what is written is forced into this range, as the kernel does
     least: int = 0
     most: int = _LARGEST
 
@@ -80,13 +75,9 @@ def _distance(
 
 @cython.cclass
 class ScheduledQueue(Component):
-    """What a scheduler needs of the queue whose requests it orders.
+    """What a scheduler needs of the queue whose requests it orders."""
 
-    Args:
-        hz: of the kernel.
-    """
-
-    hz: cython.longlong = 0
+    hz: cython.longlong = 0  # of the kernel
     jiffy_ps: cython.longlong = 0
     head: Public[list[Request]] = None  # what was dispatched and the driver has not taken
     _timers: dict[int, int] = None

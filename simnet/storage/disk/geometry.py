@@ -87,20 +87,14 @@ class Zone:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sector is: its track, and the angle at which the track's sector passes the head.
+    """Where a sector is: its track, and the angle at which the track's sector passes the head."""
 
-    Attributes:
-        cylinder, head: the track.
-        angle_ps: time after the platter's zero position at which the sector begins.
-        left: sectors from this one to the end of the track.
-        zone: the track's zone.
-    """
-
+    # the track
     cylinder: int
     head: int
-    angle_ps: int
-    left: int
-    zone: Zone
+    angle_ps: int  # time after the platter's zero position at which the sector begins
+    left: int  # sectors from this one to the end of the track
+    zone: Zone  # the track's zone
 
 
 class Geometry:

@@ -234,13 +234,6 @@ class HardwareQueue(Completer):
         number: of this one.
         depth: commands that the driver keeps in it.
         line: its interrupt; None if it is polled.
-
-    Attributes:
-        allocated: tags in use, those of a scheduler if there is one.
-        in_driver: the driver's.
-        dispatch: requests that wait for one of these (`hctx->dispatch`).
-        sleepers: processes that wait for a tag.
-        interrupts, completions: counted.
     """
 
     number: cython.int = 0
@@ -249,10 +242,11 @@ class HardwareQueue(Completer):
     line: IrqLine = None
     drive: Drive = None
     unused: list[MqRequest] = None
-    allocated: cython.longlong = 0
-    in_driver: cython.longlong = 0
-    dispatch: deque[MqRequest] = None
-    sleepers: deque[Any] = None
+    allocated: cython.longlong = 0  # tags in use, those of a scheduler if there is one
+    in_driver: cython.longlong = 0  # the driver's
+    dispatch: deque[MqRequest] = None  # requests that wait for one of these (`hctx->dispatch`)
+    sleepers: deque[Any] = None  # processes that wait for a tag
+    # counted
     interrupts: cython.longlong = 0
     completions: cython.longlong = 0
 

@@ -13,13 +13,9 @@ from simnet.kernel.compiled import Array
 @cython.final
 @cython.cclass
 class CpuPool:
-    """Hardware threads.
+    """Hardware threads."""
 
-    Args:
-        cpus: how many.
-    """
-
-    cpus: cython.int = 0
+    cpus: cython.int = 0  # how many
     free_ps: Array[cython.longlong] = None
     busy_ps: cython.longlong = 0  # of all of them together
 

@@ -18,14 +18,10 @@ _Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Grant:
-    """What follows from asking for a token.
+    """What follows from asking for a token."""
 
-    Attributes:
-        delay_ps: until it is there, revocations included, what is to be flushed excluded.
-        revoked: (node, first block, block after the last) of what others lost.
-    """
-
-    delay_ps: int
+    delay_ps: int  # until it is there, revocations included, what is to be flushed excluded
+    # (node, first block, block after the last) of what others lost
     revoked: tuple[tuple[int, int, int], ...] = ()
 
 

@@ -38,28 +38,18 @@ _PRIORITY: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What the end has sent.
+    """What the end has sent."""
 
-    Attributes:
-        time_ps: when.
-        ack: acknowledgement number.
-        window: the field as sent.
-        sack: blocks of the SACK option.
-        seq, end_seq: payload; equal for a pure ACK.
-        push: PSH.
-        timer: a timer sent it.
-        ecn: bits of `simnet.net.link.skb`.
-    """
-
-    time_ps: int
-    ack: int
-    window: int
-    sack: tuple[tuple[int, int], ...] = ()
+    time_ps: int  # when
+    ack: int  # acknowledgement number
+    window: int  # the field as sent
+    sack: tuple[tuple[int, int], ...] = ()  # blocks of the SACK option
+    # payload; equal for a pure ACK
     seq: int = 0
     end_seq: int = 0
-    push: bool = False
-    timer: bool = False
-    ecn: int = 0
+    push: bool = False  # PSH
+    timer: bool = False  # a timer sent it
+    ecn: int = 0  # bits of `simnet.net.link.skb`
 
 
 # from the expiry of a timer of high resolution to the segment: by validation/external

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.study.run.result import Result
 from simnet.study.run.run import LATENCY
 from simnet.study.whatif.verdict import MARGIN_PERCENT, student
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
 
 _ERROR: Final = 0.05
 

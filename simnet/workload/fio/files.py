@@ -85,13 +85,9 @@ def _number(unit: IoUnit) -> int:
 @cython.final
 @cython.cclass
 class FioFiles:
-    """All files of one process.
+    """All files of one process."""
 
-    Args:
-        files: at least one.
-    """
-
-    files: list[Any] = None
+    files: list[Any] = None  # at least one
     turn: cython.Py_ssize_t = 0
     ledger: Ledger = None
     poll_ps: cython.longlong = 0  # a look at the completion queues of all

@@ -111,19 +111,16 @@ class IxgbeItr:
         usecs: what `ethtool -C` has set: 1 for one that adapts, else us.
         link_mbps: speed of the link.
         rules: of the kernel.
-
-    Attributes:
-        rx, tx: received and sent frames.
-        itr: `q_vector->itr`, in quarters of a us.
     """
 
+    # received and sent frames
     rx: RingContainer = None
     tx: RingContainer = None
     adapts: cython.bint = False
     classes: cython.bint = False
     capped: cython.bint = False
     slow: cython.bint = False
-    itr: Public[cython.longlong] = 0
+    itr: Public[cython.longlong] = 0  # `q_vector->itr`, in quarters of a us
 
     def __init__(self, usecs: int, link_mbps: int, rules: ItrRules) -> None:
         self.rx = RingContainer()

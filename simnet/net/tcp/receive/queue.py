@@ -104,18 +104,13 @@ class ReceiveSequence:
 @cython.final
 @cython.cclass
 class SkbSizes:
-    """What a segment is charged with.
+    """What a segment is charged with."""
 
-    Args:
-        buffer_bytes: `truesize` of any segment; 0: by its length.
-        part_bytes: payload of a full segment; what is longer was merged by the driver, and takes
-            several buffers.
-        header_bytes: IP and TCP headers with options, before the payload.
-    """
-
-    buffer_bytes: cython.longlong = 0
+    buffer_bytes: cython.longlong = 0  # `truesize` of any segment; 0: by its length
+    # payload of a full segment; what is longer was merged by the driver, and takes several
+    # buffers
     part_bytes: cython.longlong = 0
-    header_bytes: cython.longlong = 0
+    header_bytes: cython.longlong = 0  # IP and TCP headers with options, before the payload
 
     def __init__(
         self, buffer_bytes: int = 0, header_bytes: int = 40, part_bytes: int = 65_536

@@ -20,22 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PartitionCounts:
-    """What a partition has had of the pool, cumulative.
+    """What a partition has had of the pool, cumulative."""
 
-    Attributes:
-        consumed_ps: time of physical processors.
-        entitled_ps: its entitlement in each window.
-        window_ps: dispatch window.
-        dispatches, cedes: how often its virtual processors got a physical one, and gave it up.
-        purr_ps: processor utilisation resource register of each CPU.
-    """
-
-    consumed_ps: int
-    entitled_ps: int
-    window_ps: int
+    consumed_ps: int  # time of physical processors
+    entitled_ps: int  # its entitlement in each window
+    window_ps: int  # dispatch window
+    # how often its virtual processors got a physical one, and gave it up
     dispatches: int
     cedes: int
-    purr_ps: tuple[int, ...]
+    purr_ps: tuple[int, ...]  # processor utilisation resource register of each CPU
 
 
 class PartitionUse(Row):

@@ -32,16 +32,11 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class DatagramHost(Sockets):
-    """A host whose processes send and receive datagrams.
+    """A host whose processes send and receive datagrams."""
 
-    Attributes:
-        given: what datagrams cost.
-        name: as results call it.
-        outputs, nics: that it has.
-    """
-
-    given: Given
-    name: str
+    given: Given  # what datagrams cost
+    name: str  # as results call it
+    # that it has
     outputs: list[UdpOutput] = field(default_factory=list)
     nics: list[Any] = field(default_factory=list)
 

@@ -29,28 +29,21 @@ _PLACES: Final = {
 
 @dataclass(frozen=True)
 class UdpCounts:
-    """Cumulative counters.
+    """Cumulative counters."""
 
-    Attributes:
-        sent, sent_bytes: datagrams, and their payload.
-        received, received_bytes: likewise, read by the workers (`InDatagrams`).
-        wire: dropped by the switch.
-        ring: dropped for want of a posted buffer.
-        backlog: dropped by backlogs of CPUs (`softnet_stat`, second column).
-        rcvbuf_errors, mem_errors: dropped by sockets.
-        waiting: in sockets now.
-    """
-
+    # datagrams, and their payload
     sent: int
     sent_bytes: int
+    # likewise, read by the workers (`InDatagrams`)
     received: int
     received_bytes: int
-    wire: int
-    ring: int
-    backlog: int
+    wire: int  # dropped by the switch
+    ring: int  # dropped for want of a posted buffer
+    backlog: int  # dropped by backlogs of CPUs (`softnet_stat`, second column)
+    # dropped by sockets
     rcvbuf_errors: int
     mem_errors: int
-    waiting: int
+    waiting: int  # in sockets now
 
 
 @dataclass(frozen=True)

@@ -21,28 +21,19 @@ _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")
 
 @dataclass(frozen=True)
 class XdpCounts:
-    """Cumulative counters.
+    """Cumulative counters."""
 
-    Attributes:
-        sent: frames of the generator.
-        drop, passed, tx, redirect: packets by the program's verdict; the last two: in a ring.
-        slot: discarded by the card, whose slot was too slow.
-        ring: dropped for want of a posted buffer.
-        tx_full: dropped because a ring for XDP was full.
-        redirect_err: dropped because there was no ring for the CPU.
-        no_ports: that passed and found no socket.
-    """
-
-    sent: int
+    sent: int  # frames of the generator
+    # packets by the program's verdict; the last two: in a ring
     drop: int
     passed: int
     tx: int
     redirect: int
-    slot: int
-    ring: int
-    tx_full: int
-    redirect_err: int
-    no_ports: int
+    slot: int  # discarded by the card, whose slot was too slow
+    ring: int  # dropped for want of a posted buffer
+    tx_full: int  # dropped because a ring for XDP was full
+    redirect_err: int  # dropped because there was no ring for the CPU
+    no_ports: int  # that passed and found no socket
 
 
 class XdpUse(Row):
