@@ -1,7 +1,5 @@
 """The exit statuses of the command, each with what it means."""
 
-from __future__ import annotations
-
 from enum import IntEnum, unique
 from typing import Self
 

@@ -1,7 +1,5 @@
 """``simnet compare``: did reality agree with a prediction?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

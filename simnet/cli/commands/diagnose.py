@@ -1,7 +1,5 @@
 """``simnet diagnose``: where does it hurt?"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

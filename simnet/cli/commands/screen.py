@@ -1,7 +1,5 @@
 """``simnet screen``: which knobs matter in a scenario."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

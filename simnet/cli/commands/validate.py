@@ -1,7 +1,5 @@
 """``simnet validate``: predicted against measured."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -5,18 +5,13 @@ file system and the jobs on it are what is counted. What passes between clients 
 counted in each second.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.scenario.system.resource import Resource
 from simnet.scenario.system.system import CpuTimes, FlowCounts, Snapshot, System
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simnet.workload.sas import JobRun, Node
+from simnet.workload.sas import JobRun, Node
 
 
 @dataclass(frozen=True)
