@@ -141,7 +141,7 @@ def measure(system: System, *, permille: int, most_ps: int, slice_ps: int = SLIC
         found = check(series, permille)
         if found.enough or count >= most:
             return Measured(marks.at_or_after(found.cut), system.snapshot(), found)
-        due = min(_rounded(count * _GROWTH), most)
+        due = min(int(count * _GROWTH) // _MSER_BATCH * _MSER_BATCH, most)
 
 
 class _Marks:
@@ -162,10 +162,6 @@ class _Marks:
 
     def at_or_after(self, place: int) -> Snapshot:
         return self._kept[min(p for p in self._kept if p >= place)]
-
-
-def _rounded(slices: Fraction) -> int:
-    return int(slices) // _MSER_BATCH * _MSER_BATCH
 
 
 def _batches(values: Sequence[int]) -> list[int]:
