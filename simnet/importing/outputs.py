@@ -113,17 +113,12 @@ class Outputs:
     Args:
         files: of the host.
         pieces: that somebody collected: these are known by their prompts and formats.
-
-    Attributes:
-        seen: the kinds of output of each file that was collected, by its name.
-        unknown: what was typed for each part of a text whose format nobody knows, by file and line.
-        parts: each output that was known among the pieces.
-        prompted: the host that the first prompt with one names, and the file; empty if none does.
     """
 
     def __init__(self, files: Files, pieces: Iterable[Piece]) -> None:
         self._files = files
         self._found: dict[tuple[str, str], Output] = {}
+        # the kinds of output of each file that was collected, by its name
         self.seen: dict[str, list[tuple[str, str]]] = {}
         names = {folder: files.names(folder) for _, folder, _ in _of_ports()}
         for kind, folder, pattern in _of_ports():
@@ -131,9 +126,12 @@ class Outputs:
                 if matched := pattern.fullmatch(name):
                     again = LATER if folder.startswith(LATER) else ""
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
+        # the host that the first prompt with one names, and the file; empty if none does
         self.prompted = ("", "")
+        # what was typed for each part of a text whose format nobody knows, by file and
+        # line
         self.unknown: dict[str, str] = {}
-        self.parts: list[Part] = []
+        self.parts: list[Part] = []  # each output that was known among the pieces
         for piece in pieces:
             if piece.host and not self.prompted[0]:
                 self.prompted = (piece.host, piece.name)

@@ -42,10 +42,6 @@ class Gpfsperf:
         costs: of calls; a record is one call.
         metadata_ps: time to read or create an inode.
         seed: of the choice between reading and writing.
-
-    Attributes:
-        runs: one for each thread.
-        done: happens when all have ended, what they wrote being on disk.
     """
 
     def __init__(
@@ -64,7 +60,7 @@ class Gpfsperf:
         self.tokens = tokens
         self.costs = costs
         self.metadata_ps = metadata_ps
-        self.runs: list[JobRun] = []
+        self.runs: list[JobRun] = []  # one for each thread
         processes = []
         for node in nodes:
             for thread in range(arguments.threads):
@@ -74,6 +70,7 @@ class Gpfsperf:
                 self.runs.append(run)
                 file = _FIRST_FILE + node.number * _FILES_OF_A_NODE + thread
                 processes.append(env.process(self._thread(node, run, file, stream(seed, path))))
+        # happens when all have ended, what they wrote being on disk
         self.done = env.all_of(processes)
 
     def _thread(

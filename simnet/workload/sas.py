@@ -83,10 +83,6 @@ class SasJobs:
         costs: of a program's calls.
         metadata_ps: time to read or create an inode.
         seed: of random calls.
-
-    Attributes:
-        runs: one for each job, in the order of nodes and jobs.
-        done: happens when all have ended.
     """
 
     def __init__(
@@ -106,7 +102,7 @@ class SasJobs:
         self.costs = costs
         self.metadata_ps = metadata_ps
         self.seed = seed
-        self.runs: list[JobRun] = []
+        self.runs: list[JobRun] = []  # one for each job, in the order of nodes and jobs
         processes = []
         for node, own in zip(nodes, jobs, strict=True):
             left: deque[tuple[Job, JobRun]] = deque()
@@ -117,7 +113,7 @@ class SasJobs:
                 self.runs.append(run)
                 left.append((job, run))
             processes += [env.process(self._slot(node, left)) for _ in range(at_once)]
-        self.done = env.all_of(processes)
+        self.done = env.all_of(processes)  # happens when all have ended
 
     def _slot(self, node: Node, left: deque[tuple[Job, JobRun]]) -> Generator[Any, Any, None]:
         """Run one job after the other, as long as there are any."""

@@ -121,17 +121,13 @@ def parse_listing(text: str, file: str) -> Listing:
 
 
 class Lines:
-    """The lines of a file with their numbers, those without text left out.
-
-    Attributes:
-        last: number of the last line of the file.
-    """
+    """The lines of a file with their numbers, those without text left out."""
 
     def __init__(self, text: str, file: str) -> None:
         self._file = file
         numbered = enumerate(text.splitlines(), start=1)
         self._lines = [(number, line) for number, line in numbered if line.strip()]
-        self.last = len(text.splitlines())
+        self.last = len(text.splitlines())  # number of the last line of the file
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return iter(self._lines)

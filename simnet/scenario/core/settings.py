@@ -59,23 +59,15 @@ class Aim(NamedTuple):
 
 
 class Settings(Table):
-    """Applies settings to a tree that holds the models' values.
-
-    Attributes:
-        applied: the knobs that were set.
-        captured: what listings of a real machine's attributes set.
-        places: of the tree.
-        form: the scenario.
-        kept: what subjects keep here for others.
-    """
+    """Applies settings to a tree that holds the models' values."""
 
     def __init__(self, tree: Tree, form: ScenarioFile, document: Document) -> None:
         super().__init__(tree, document)
-        self.places = Places(tree)
-        self.form = form
-        self.kept: dict[str, Any] = {}
-        self.applied: list[AppliedKnob] = []
-        self.captured = Captured((), (), ())
+        self.places = Places(tree)  # of the tree
+        self.form = form  # the scenario
+        self.kept: dict[str, Any] = {}  # what subjects keep here for others
+        self.applied: list[AppliedKnob] = []  # the knobs that were set
+        self.captured = Captured((), (), ())  # what listings of a real machine's attributes set
         self._given: dict[str, int] = {}
         self._gone: dict[str, list[str]] = {}
         self._steps = [step(self) for step in steps()]

@@ -154,11 +154,6 @@ class VirtualAdapter:
         requests: queue to the server.
         server: what is at its end.
         request_limit: that the server's login response grants.
-
-    Attributes:
-        can_queue: requests that it sends before there are answers.
-        busy: requests that have no answer yet.
-        starved: queues that found no room, in order.
     """
 
     def __init__(
@@ -174,9 +169,10 @@ class VirtualAdapter:
         self.costs = costs
         self.requests = requests
         self.server = server
+        # requests that it sends before there are answers
         self.can_queue = max(request_limit - _RESERVED, 1)
-        self.busy = 0
-        self.starved: list[RequestQueue] = []
+        self.busy = 0  # requests that have no answer yet
+        self.starved: list[RequestQueue] = []  # queues that found no room, in order
 
     def submit(self, command: Command, disk: VirtualDisk) -> bool:
         """Send a command; False if the adapter has as many as it may (`scsi_host_queue_ready`)."""

@@ -61,10 +61,6 @@ class Endpoint(Component):
         phase_ps: when the kernel's first tick falls, less than a jiffy.
         waits: whether a timer that is due now runs a jiffy later only: on a CPU that idles
             it may, as another one looks after its timers.
-
-    Attributes:
-        sent: segments that it has sent.
-        problems: calls that returned something else than they should.
     """
 
     def __init__(
@@ -122,8 +118,8 @@ class Endpoint(Component):
         self.cpu = Cpu(self.sim, "cpu", 0, 0, 0, 0, 1000, self.jiffy_ps)
         self.wanted = 0
         self.transmitted = False
-        self.sent: list[Segment] = []
-        self.problems: list[str] = []
+        self.sent: list[Segment] = []  # segments that it has sent
+        self.problems: list[str] = []  # calls that returned something else than they should
         self.calls: list[Callable[[], object]] = []
         self.waits = waits
         self.waited = False

@@ -68,12 +68,6 @@ class HostSteering:
         host: the configuration; its kernel has RPS.
         machine: the machine made of it.
         seed: of all random streams; the kernel's hash has a secret of its own from it.
-
-    Attributes:
-        backlogs: one a CPU, by number.
-        sockets: `rps_sock_flow_entries`; None for no table.
-        queues: the steerings attached so far.
-        accelerators: of the ports whose drivers steer flows.
     """
 
     def __init__(self, sim: Simulator, host: Host, machine: Machine, seed: int) -> None:
@@ -82,14 +76,14 @@ class HostSteering:
         self.costs = machine.costs
         self.rules = steering_rules(kernel.version, kernel.rxhash_bits, kernel.rps_index_shift)
         self.hash_seed = stream(seed, f"{machine.path}.hashrnd").below(1 << 32)
-        self.sockets: SocketFlowTable | None = None
+        self.sockets: SocketFlowTable | None = None  # `rps_sock_flow_entries`; None for no table
         if kernel.rps_sock_flow_entries:
             self.sockets = SocketFlowTable(
                 kernel.rps_sock_flow_entries, len(machine.cpus), self.rules
             )
-        self.queues: list[PacketSteering] = []
-        self.accelerators: list[Arfs] = []
-        self.backlogs: list[Backlog] = []
+        self.queues: list[PacketSteering] = []  # the steerings attached so far
+        self.accelerators: list[Arfs] = []  # of the ports whose drivers steer flows
+        self.backlogs: list[Backlog] = []  # one a CPU, by number
         for cpu in machine.cpus:
             backlog = Backlog(
                 sim,

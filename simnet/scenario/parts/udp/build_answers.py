@@ -22,20 +22,15 @@ class Serving:
         given: what the scenario says.
         made: what makes sockets of the host.
         headers: of the flows, as they come.
-
-    Attributes:
-        clients: who asks, by flow.
-        outputs: by which the workers send.
-        answers: where theirs come to.
     """
 
     def __init__(self, ground: Ground, given: Udp, made: Sockets, headers: list[Header]) -> None:
         self.ground = ground
         self.given = given
         self.made = made
-        self.clients = [self._client(header.turned()) for header in headers]
-        self.outputs: list[UdpOutput] = []
-        self.answers: list[Answers] = []
+        self.clients = [self._client(header.turned()) for header in headers]  # who asks, by flow
+        self.outputs: list[UdpOutput] = []  # by which the workers send
+        self.answers: list[Answers] = []  # where theirs come to
         self._memory: dict[str, SharedLines] = {}
 
     @property
