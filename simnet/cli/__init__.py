@@ -4,8 +4,6 @@ Results go to stdout, everything else to stderr; `simnet.cli.status` has the exi
 signal ends it but SIGKILL. ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc
@@ -16,9 +14,11 @@ import sys
 import threading
 import traceback
 from collections import UserDict
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Final, TextIO
+from types import FrameType, ModuleType
+from typing import Final, TextIO
 
 import click
 
@@ -30,10 +30,6 @@ from simnet.errors import InputError, LostRunError, OutputError, SimnetError, is
 from simnet.printable import lines, one_line
 from simnet.spelling import nearest
 from simnet.terminal import folded
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType, ModuleType
 
 
 class Terminated(KeyboardInterrupt):

@@ -6,11 +6,10 @@ A scenario's name, its tunings, and what can be set in it are completed from the
 the whole line is read, not its words: a knob may hold blanks, ``:`` and ``=``, at which bash cuts.
 """
 
-from __future__ import annotations
-
 import os
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Iterable
+from typing import Any, ClassVar, Final
 
 import click
 from click.shell_completion import (
@@ -24,9 +23,6 @@ from click.shell_completion import (
 )
 
 from simnet.errors import InputError, SimnetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 VARIABLE: Final = "_SIMNET_COMPLETE"
 _SHELLS: Final = ("bash", "zsh", "fish")

@@ -1,20 +1,14 @@
 """The exit statuses of the command, each with what it means."""
 
-from __future__ import annotations
-
 from enum import IntEnum, unique
 from typing import Self
 
 
 @unique
 class Status(IntEnum):
-    """How a command ends. Where an answer has three outcomes, 0, 1 and 3 tell them apart.
+    """How a command ends. Where an answer has three outcomes, 0, 1 and 3 tell them apart."""
 
-    Attributes:
-        meaning: for people.
-    """
-
-    meaning: str
+    meaning: str  # for people
 
     def __new__(cls, number: int, meaning: str) -> Self:
         """Make a status of a number and what it means."""

@@ -47,16 +47,12 @@ _NO_FLAT: Final = (6, 12)
 
 @dataclass(frozen=True)
 class ApicMode:
-    """How the interrupts of a machine find their CPU.
+    """How the interrupts of a machine find their CPU."""
 
-    Attributes:
-        name: as the kernel prints it: "Setting APIC routing to flat".
-        destination: which CPUs of a mask are programmed: ``"first"``; ``"all"``; ``"cluster"``,
-            those in the first one's cluster of 16 APIC ids; ``"fewest"``, the one with the fewest
-            interrupts, unless the present one is in the mask.
-    """
-
-    name: str
+    name: str  # as the kernel prints it: "Setting APIC routing to flat"
+    # which CPUs of a mask are programmed: ``"first"``; ``"all"``; ``"cluster"``, those in the
+    # first one's cluster of 16 APIC ids; ``"fewest"``, the one with the fewest interrupts,
+    # unless the present one is in the mask
     destination: str
 
     def meaning(self, cpus: Sequence[int]) -> str:
@@ -74,23 +70,15 @@ class ApicMode:
 
 @dataclass(frozen=True)
 class Firmware:
-    """What the kernel finds when it chooses.
+    """What the kernel finds when it chooses."""
 
-    Attributes:
-        apic_ids: of the CPUs that are there, by Linux's number.
-        possible_cpus: entries of the MADT, CPUs that could be plugged in included.
-        vendor: of the CPUs, ``"intel"`` or ``"amd"``.
-        force_physical: the FADT asks for physical destinations, or the OEM tables are IBM's "EXA".
-        x2apic: the CPUs have x2APICs and interrupts can be remapped.
-        hotplug_cpu: the kernel has CONFIG_HOTPLUG_CPU.
-    """
-
-    apic_ids: tuple[int, ...]
-    possible_cpus: int
-    vendor: str = "intel"
+    apic_ids: tuple[int, ...]  # of the CPUs that are there, by Linux's number
+    possible_cpus: int  # entries of the MADT, CPUs that could be plugged in included
+    vendor: str = "intel"  # of the CPUs, ``"intel"`` or ``"amd"``
+    # the FADT asks for physical destinations, or the OEM tables are IBM's "EXA"
     force_physical: bool = False
-    x2apic: bool = False
-    hotplug_cpu: bool = True
+    x2apic: bool = False  # the CPUs have x2APICs and interrupts can be remapped
+    hotplug_cpu: bool = True  # the kernel has CONFIG_HOTPLUG_CPU
 
 
 def apic_ids(sockets: int, cpus_per_socket: int, ids_per_socket: int = 0) -> tuple[int, ...]:

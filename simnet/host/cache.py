@@ -44,15 +44,12 @@ class CacheWays:
         ways: how many they are.
         miss_ps: how much longer a line takes from the next level than from the cache.
         steps: of what they hold, by which the share of lost lines is known.
-
-    Attributes:
-        waiting: bytes that have been written and that nobody has copied.
     """
 
     share_bytes: cython.longlong = 0
     steps: cython.longlong = 0
     miss_ps: cython.longlong = 0
-    waiting: Public[cython.longlong] = 0
+    waiting: Public[cython.longlong] = 0  # bytes that have been written and that nobody has copied
     lost: Array[cython.longlong] = None
 
     def __init__(self, share_bytes: int, ways: int, miss_ps: int, steps: int = _STEPS) -> None:

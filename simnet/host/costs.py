@@ -422,15 +422,10 @@ class Memory:
 @cython.final
 @cython.cclass
 class SharedLines:
-    """Cache lines of one data structure that travel to whichever CPU touches them.
+    """Cache lines of one data structure that travel to whichever CPU touches them."""
 
-    Args:
-        memory: the machine's memory.
-        lines: how many lines one use of the structure writes.
-    """
-
-    memory: Memory = None
-    lines: cython.int = 0
+    memory: Memory = None  # the machine's memory
+    lines: cython.int = 0  # how many lines one use of the structure writes
     owner: Cpu = None
     transfers: cython.longlong = 0
 
@@ -453,18 +448,12 @@ class SharedLines:
 @cython.final
 @cython.cclass
 class Buffers:
-    """The buffers of one machine.
+    """The buffers of one machine."""
 
-    Args:
-        memory: the machine's memory.
-        ledger: where the work is booked.
-        skb_lines: cache lines of one `sk_buff` and its headers.
-        slab_lines: of the slab, when a buffer is freed on another node than it came from.
-    """
-
-    memory: Memory = None
-    ledger: Ledger = None
-    skb_lines: cython.int = 0
+    memory: Memory = None  # the machine's memory
+    ledger: Ledger = None  # where the work is booked
+    skb_lines: cython.int = 0  # cache lines of one `sk_buff` and its headers
+    # of the slab, when a buffer is freed on another node than it came from
     slab_lines: cython.int = 0
 
     def __init__(self, memory: Memory, ledger: Ledger, skb_lines: int, slab_lines: int) -> None:

@@ -32,11 +32,6 @@ class IdleStates:
         shallow_exit_ps: from an interrupt to its handler, in the state that is entered soonest.
         deep_exit_ps: likewise in the deeper one; 0 if there is none.
         deep_residency_ps: how long it has to last to be worth while.
-
-    Attributes:
-        entries: how often the CPU became idle.
-        deep_entries: how often it went into the deeper state.
-        awake_ps: time that it executed on the way into idle.
     """
 
     enter_ps: cython.longlong = 0
@@ -47,9 +42,9 @@ class IdleStates:
     next: cython.int = 0
     deep: cython.bint = False
     since_ps: cython.longlong = 0
-    entries: cython.longlong = 0
-    deep_entries: cython.longlong = 0
-    awake_ps: cython.longlong = 0
+    entries: cython.longlong = 0  # how often the CPU became idle
+    deep_entries: cython.longlong = 0  # how often it went into the deeper state
+    awake_ps: cython.longlong = 0  # time that it executed on the way into idle
 
     def __init__(
         self,

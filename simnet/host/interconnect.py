@@ -110,10 +110,6 @@ class Interconnect(Component):
         line_bytes: cache line.
         bandwidths: of the carriers.
         included: what the work of the CPUs carries; see `watch`.
-
-    Attributes:
-        names: kind and name of each carrier.
-        version: changes whenever waiting times may have.
     """
 
     buses: cython.int = 0
@@ -123,9 +119,9 @@ class Interconnect(Component):
     burst_lines: cython.int = 0
     carriers: cython.int = 0
     first_link: cython.int = 0
-    version: cython.longlong = 0
+    version: cython.longlong = 0  # changes whenever waiting times may have
     awake: cython.bint = False
-    names: tuple[Any, ...] = None
+    names: tuple[Any, ...] = None  # kind and name of each carrier
     included: Any = None
     stall_permille: cython.longlong = 0
     included_line_ps: cython.longlong = 0

@@ -34,16 +34,11 @@ _FIRST: cython.int = 1
 @cython.final
 @cython.cclass
 class Arbiter:
-    """Lowest-priority arbitration between CPUs of equal priority; a chipset has one.
+    """Lowest-priority arbitration between CPUs of equal priority; a chipset has one."""
 
-    Args:
-        rule: one of `ARBITRATIONS`.
-        random: for "random": has `below(count)`.
-    """
-
-    rule: cython.int = 0
+    rule: cython.int = 0  # one of `ARBITRATIONS`
     last: cython.int = 0
-    random: Any = None
+    random: Any = None  # for "random": has `below(count)`
 
     def __init__(self, rule: str, random: Any = None) -> None:
         self.rule = ARBITRATIONS.index(rule)
@@ -70,33 +65,22 @@ class Arbiter:
 
 @cython.cclass
 class IrqLine:
-    """One interrupt line.
+    """One interrupt line."""
 
-    Args:
-        irq: Linux's number.
-        name: device name.
-        cpus: the machine's CPUs by number.
-        mask: smp_affinity as a bit mask.
-        apic: programs masks; by default the first CPU of each.
-        node: of its device.
-
-    Attributes:
-        affinity_notify: called with each mask that is written (`irq_set_affinity_notifier`).
-    """
-
-    irq: Public[cython.int] = 0
-    name: str = None
-    cpus: list[Any] = None
-    apic: Any = None
-    node: cython.int = -1
+    irq: Public[cython.int] = 0  # Linux's number
+    name: str = None  # device name
+    cpus: list[Any] = None  # the machine's CPUs by number
+    apic: Any = None  # programs masks; by default the first CPU of each
+    node: cython.int = -1  # of its device
     arbiter: Arbiter = None
     targets: list[Cpu] = None
     target: Cpu = None
     several: cython.bint = False
-    mask: Any = None
+    mask: Any = None  # smp_affinity as a bit mask
     pending_mask: Any = None
     counts: Public[list[Any]] = None
     total: Public[cython.longlong] = 0
+    # called with each mask that is written (`irq_set_affinity_notifier`)
     affinity_notify: Public[Any] = None
 
     def __init__(

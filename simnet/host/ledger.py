@@ -58,13 +58,7 @@ PLACEMENT = ("device_lines", "copy_lines", "socket_lines", "skb_lines")
 @cython.final
 @cython.cclass
 class Ledger:
-    """Cumulative work of one machine, in ps, one attribute a mechanism of `MECHANISMS`.
-
-    Attributes:
-        skb: making `sk_buff`, which is part of `driver`.
-        skb_freed: freeing them, part of `tcp_receive`.
-        ip: IP's receive work, part of `driver`.
-    """
+    """Cumulative work of one machine, in ps, one attribute a mechanism of `MECHANISMS`."""
 
     hardirq: Public[cython.longlong] = 0
     softirq: Public[cython.longlong] = 0
@@ -91,9 +85,9 @@ class Ledger:
     iommu: Public[cython.longlong] = 0
     pages: Public[cython.longlong] = 0
     copy_misses: Public[cython.longlong] = 0
-    skb: Public[cython.longlong] = 0
-    skb_freed: Public[cython.longlong] = 0
-    ip: Public[cython.longlong] = 0
+    skb: Public[cython.longlong] = 0  # making `sk_buff`, which is part of `driver`
+    skb_freed: Public[cython.longlong] = 0  # freeing them, part of `tcp_receive`
+    ip: Public[cython.longlong] = 0  # IP's receive work, part of `driver`
 
     def __init__(self) -> None:
         for name in MECHANISMS:

@@ -35,19 +35,13 @@ _NEAR_PS: cython.longlong = 1000
 
 @dataclass(frozen=True)
 class LparCores:
-    """A partition's cores.
+    """A partition's cores."""
 
-    Attributes:
-        cores: dedicated to it.
-        threads: of a core, as `smtctl` set it.
-        throughput_permille: of a core with 1, 2, ... busy threads, relative to one alone.
-        purr_permille: of a core that counts as used with 1, 2, ... busy threads.
-    """
-
-    cores: int
-    threads: int
+    cores: int  # dedicated to it
+    threads: int  # of a core, as `smtctl` set it
+    # of a core with 1, 2, ... busy threads, relative to one alone
     throughput_permille: tuple[int, ...]
-    purr_permille: tuple[int, ...]
+    purr_permille: tuple[int, ...]  # of a core that counts as used with 1, 2, ... busy threads
 
     @property
     def hardware_threads(self) -> int:
@@ -67,25 +61,17 @@ class LparCores:
 @cython.freelist(256)
 @cython.cclass
 class Burst:
-    """Work that one thread does.
+    """Work that one thread does."""
 
-    Attributes:
-        owner: gets an event of `kind` when it is done; may be None.
-        work_ps: on a core of its own.
-        system_ps: of that, in the kernel or the daemon.
-        used_ps: time on a hardware thread, once it is done.
-        end_ps, order: when it is done, by the clock that all share; equals in order.
-        next: the one that ends with it.
-    """
-
-    owner: Component = None
+    owner: Component = None  # gets an event of `kind` when it is done; may be None
     kind: cython.int = 0
-    work_ps: cython.longlong = 0
-    system_ps: cython.longlong = 0
-    used_ps: cython.longlong = 0
+    work_ps: cython.longlong = 0  # on a core of its own
+    system_ps: cython.longlong = 0  # of that, in the kernel or the daemon
+    used_ps: cython.longlong = 0  # time on a hardware thread, once it is done
+    # when it is done, by the clock that all share; equals in order
     end_ps: cython.longlong = 0
     order: cython.longlong = 0
-    next: Burst = None
+    next: Burst = None  # the one that ends with it
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -105,16 +91,12 @@ class LparCpu(Component):
         sim: the simulation.
         path: component path.
         cores: what there is.
-
-    Attributes:
-        cores: what there is.
-        busy: bursts that run.
-        done_ps, system_done_ps: work that is done, and of that the kernel's and the daemon's.
     """
 
-    cores: Any = None
-    busy: cython.longlong = 0
+    cores: Any = None  # what there is
+    busy: cython.longlong = 0  # bursts that run
     hardware: cython.longlong = 0
+    # work that is done, and of that the kernel's and the daemon's
     done_ps: cython.longlong = 0
     system_done_ps: cython.longlong = 0
     _clock_ps: cython.longlong = 0

@@ -22,17 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a logical CPU is.
+    """Where a logical CPU is."""
 
-    Attributes:
-        node: number of its node.
-        socket: number of its socket in the machine.
-        core: number of its core in the machine; -1 if the CPU is off line.
-    """
-
-    node: int = 0
-    socket: int = 0
-    core: int = -1
+    node: int = 0  # number of its node
+    socket: int = 0  # number of its socket in the machine
+    core: int = -1  # number of its core in the machine; -1 if the CPU is off line
 
 
 @dataclass(frozen=True)
@@ -85,11 +79,6 @@ class Machine:
         layout: sizes and constants.
         costs: of its CPUs.
         memory: its latencies.
-
-    Attributes:
-        cpus: by number; those off line, too.
-        online: those that run.
-        domains: where buffers are mapped for devices, by their names; none without an IOMMU.
     """
 
     def __init__(
@@ -100,7 +89,7 @@ class Machine:
         self.layout = layout
         self.costs = costs
         self.memory = memory
-        self.cpus: list[Cpu] = []
+        self.cpus: list[Cpu] = []  # by number; those off line, too
         cores: dict[int, list[Cpu]] = {}
         for number, place in enumerate(layout.every_place()):
             cpu = Cpu(
@@ -118,11 +107,12 @@ class Machine:
             self.cpus.append(cpu)
             if cpu.online:
                 cores.setdefault(place.core, []).append(cpu)
-        self.online = [cpu for cpu in self.cpus if cpu.online]
+        self.online = [cpu for cpu in self.cpus if cpu.online]  # those that run
         for threads in cores.values():
             if len(threads) == 2:  # noqa: PLR2004 - siblings come in pairs
                 threads[0].sibling, threads[1].sibling = threads[1], threads[0]
         self.apic = Apic(self.cpus)
+        # where buffers are mapped for devices, by their names; none without an IOMMU
         self.domains: dict[str, DmaDomain] = {}
         self.scheduler = self._scheduler(layout)
         for cpu in self.cpus:

@@ -49,9 +49,6 @@ class LogicalPartition:
         capped: gets no more than that.
         weight: of its share of spare time; 0 for none.
         phase_ps: by how much its windows lag behind the pool's.
-
-    Attributes:
-        spare: what it has had of spare time, for its weight.
     """
 
     name: Any = None
@@ -59,7 +56,7 @@ class LogicalPartition:
     takes_spare: cython.bint = False
     weight: cython.longlong = 0
     phase_ps: cython.longlong = 0
-    spare: cython.longlong = 0
+    spare: cython.longlong = 0  # what it has had of spare time, for its weight
     processors: list[Any] = None
 
     def __init__(

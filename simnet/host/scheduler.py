@@ -42,13 +42,6 @@ class Task(Context):
         cpu: where it ran last.
         nice: -20 to 19.
         allowed: CPU numbers it may run on (None: all), as `taskset` and numactl set them.
-
-    Attributes:
-        virtual_ps, deadline_ps, lag_ps: what it has had of its CPU, until when its slice lasts, and
-            by how much it was behind when it went to sleep; of the fair scheduler.
-        runs_softirqs: what softirqs take while it runs is its own time.
-        sync: who wakes it is about to sleep, or says so (WF_SYNC).
-        recent: the CPU that it was on before its last one.
     """
 
     cpu: Public[Cpu] = None
@@ -58,12 +51,14 @@ class Task(Context):
     expired: cython.bint = False
     allowed: Public[Any] = None
     switched_in_ps: cython.longlong = 0
+    # what it has had of its CPU, until when its slice lasts, and by how much it was behind
+    # when it went to sleep; of the fair scheduler
     virtual_ps: Public[cython.longlong] = 0
     deadline_ps: Public[cython.longlong] = 0
     lag_ps: Public[cython.longlong] = 0
-    runs_softirqs: Public[cython.bint] = False
-    sync: Public[cython.bint] = False
-    recent: Cpu = None
+    runs_softirqs: Public[cython.bint] = False  # what softirqs take while it runs is its own time
+    sync: Public[cython.bint] = False  # who wakes it is about to sleep, or says so (WF_SYNC)
+    recent: Cpu = None  # the CPU that it was on before its last one
     wakeups: cython.longlong = 0
     migrations: cython.longlong = 0
 
@@ -433,16 +428,12 @@ class Scheduler(Dispatcher):
 @cython.final
 @cython.cclass
 class Wakeups:
-    """Those by one socket or epoll instance.
+    """Those by one socket or epoll instance."""
 
-    Args:
-        costs, memory: of the host.
-        runqueue_lines: cache lines that waking a process on another CPU writes.
-    """
-
+    # of the host
     costs: Costs = None
     memory: Memory = None
-    runqueue_lines: cython.int = 0
+    runqueue_lines: cython.int = 0  # cache lines that waking a process on another CPU writes
 
     def __init__(self, costs: Costs, memory: Memory, runqueue_lines: int) -> None:
         self.costs = costs

@@ -6,21 +6,15 @@ commands that do not print which interface they speak of (`ethtool -i`) by the e
 name. Parsers announce all of it, see :mod:`simnet.importing.parser`.
 """
 
-from __future__ import annotations
-
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from simnet.importing.kind import LATER, kinds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.importing.files.files import Files
-    from simnet.importing.kind import Kind
-    from simnet.importing.loose import Piece
+from simnet.importing.files.files import Files
+from simnet.importing.kind import LATER, Kind, kinds
+from simnet.importing.loose import Piece
 
 # dev_valid_name: at most 15 characters, no slash, colon or space; a dash begins an option
 _NAME: Final = r"(?!-|\.{1,2}$)[^\s/:]{1,15}"
@@ -119,17 +113,12 @@ class Outputs:
     Args:
         files: of the host.
         pieces: that somebody collected: these are known by their prompts and formats.
-
-    Attributes:
-        seen: the kinds of output of each file that was collected, by its name.
-        unknown: what was typed for each part of a text whose format nobody knows, by file and line.
-        parts: each output that was known among the pieces.
-        prompted: the host that the first prompt with one names, and the file; empty if none does.
     """
 
     def __init__(self, files: Files, pieces: Iterable[Piece]) -> None:
         self._files = files
         self._found: dict[tuple[str, str], Output] = {}
+        # the kinds of output of each file that was collected, by its name
         self.seen: dict[str, list[tuple[str, str]]] = {}
         names = {folder: files.names(folder) for _, folder, _ in _of_ports()}
         for kind, folder, pattern in _of_ports():
@@ -137,9 +126,12 @@ class Outputs:
                 if matched := pattern.fullmatch(name):
                     again = LATER if folder.startswith(LATER) else ""
                     self._enter(again + kind, matched[1], f"{folder}/{name}")
+        # the host that the first prompt with one names, and the file; empty if none does
         self.prompted = ("", "")
+        # what was typed for each part of a text whose format nobody knows, by file and
+        # line
         self.unknown: dict[str, str] = {}
-        self.parts: list[Part] = []
+        self.parts: list[Part] = []  # each output that was known among the pieces
         for piece in pieces:
             if piece.host and not self.prompted[0]:
                 self.prompted = (piece.host, piece.name)

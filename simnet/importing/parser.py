@@ -19,29 +19,24 @@ def _nothing(evidence: Evidence) -> tuple[()]:  # noqa: ARG001 - others read it
 
 @dataclass(frozen=True)
 class Parser:
-    """What one module reads.
+    """What one module reads."""
 
-    Attributes:
-        kinds: files and outputs.
-        trees: patterns of further files below the host's root, for the script; `{port}` stands
-            for each interface with a device.
-        settings: yields the settings that the host has.
-        facts: yields name, value and file of what is said in the report, or chooses a model.
-        notes: yields lines for people.
-        rates: yields what each port carried.
-        tests: yields tests of the network that were run.
-        uses: yields what else was observed: name, value, file.
-        roles: yields what the host does with its packets, where it is no end of TCP's streams.
-    """
-
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[Kind, ...] = ()  # files and outputs
+    # patterns of further files below the host's root, for the script; `{port}` stands for
+    # each interface with a device
     trees: tuple[str, ...] = ()
+    # yields the settings that the host has
     settings: Callable[[Evidence], Iterable[Told]] = field(default=_nothing)
+    # yields name, value and file of what is said in the report, or chooses a model
     facts: Callable[[Evidence], Iterable[tuple[str, str, str]]] = field(default=_nothing)
-    notes: Callable[[Evidence], Iterable[str]] = field(default=_nothing)
+    notes: Callable[[Evidence], Iterable[str]] = field(default=_nothing)  # yields lines for people
+    # yields what each port carried
     rates: Callable[[Evidence], Iterable[Rates]] = field(default=_nothing)
+    # yields tests of the network that were run
     tests: Callable[[Evidence], Iterable[NetworkTest]] = field(default=_nothing)
+    # yields what else was observed: name, value, file
     uses: Callable[[Evidence], Iterable[tuple[str, float, str]]] = field(default=_nothing)
+    # yields what the host does with its packets, where it is no end of TCP's streams
     roles: Callable[[Evidence], Iterable[Role]] = field(default=_nothing)
 
 

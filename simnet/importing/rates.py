@@ -17,23 +17,17 @@ class Use:
 
 @dataclass(frozen=True)
 class Rates:
-    """Packets and bytes a second of a port, as its counters have them.
+    """Packets and bytes a second of a port, as its counters have them."""
 
-    Attributes:
-        port: its name.
-        rx_packets, tx_packets: a second.
-        rx_bytes, tx_bytes: a second, of frames without checksum and preamble.
-        seconds: that were observed.
-        source: the file.
-    """
-
-    port: str
+    port: str  # its name
+    # a second
     rx_packets: float
     tx_packets: float
+    # a second, of frames without checksum and preamble
     rx_bytes: float
     tx_bytes: float
-    seconds: float
-    source: str
+    seconds: float  # that were observed
+    source: str  # the file
 
     @property
     def rx_size(self) -> float:

@@ -24,15 +24,10 @@ BUCKETS: cython.int = (63 - FINE_BITS + 1) * FINE
 @cython.final
 @cython.cclass
 class LogHistogram:
-    """Counts of values, such as latencies in ps.
+    """Counts of values, such as latencies in ps."""
 
-    Attributes:
-        count: number of values added.
-        largest: the largest value added, 0 if there is none.
-    """
-
-    count: cython.longlong = 0
-    largest: cython.longlong = 0
+    count: cython.longlong = 0  # number of values added
+    largest: cython.longlong = 0  # the largest value added, 0 if there is none
     _counts: Array[cython.uint] = None
 
     def __init__(self) -> None:

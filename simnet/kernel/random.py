@@ -50,15 +50,10 @@ _PCG_LOW: cython.ulonglong = 0x4385DF649FCCF645
 @cython.final
 @cython.cclass
 class RandomStream:
-    """Random numbers for one component.
+    """Random numbers for one component."""
 
-    Attributes:
-        path: the component's path, or what else the stream is for.
-        seed: the scenario's seed.
-    """
-
-    path: str = None
-    seed: Any = None
+    path: str = None  # the component's path, or what else the stream is for
+    seed: Any = None  # the scenario's seed
     _bits: Any = None
     _generator: Any = None
     _block: ConstArray[cython.ulonglong] = None

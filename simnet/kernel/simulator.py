@@ -35,17 +35,11 @@ _HEAD_BYTES: cython.int = 208
 @cython.final
 @cython.cclass
 class Simulator:
-    """One simulated time line in integer picoseconds, with its queue of future events.
+    """One simulated time line in integer picoseconds, with its queue of future events."""
 
-    Attributes:
-        now: simulated time in ps, from 0 to 2**62 - 1 (53 days).
-        events: events dispatched so far.
-        tracer: None, or a `simnet.kernel.trace.Tracer`.
-    """
-
-    now: cython.longlong = 0
-    events: cython.longlong = 0
-    tracer: Public[Any] = None
+    now: cython.longlong = 0  # simulated time in ps, from 0 to 2**62 - 1 (53 days)
+    events: cython.longlong = 0  # events dispatched so far
+    tracer: Public[Any] = None  # None, or a `simnet.kernel.trace.Tracer`
     fire_python_event: Public[Any] = None
     _queue: EventQueue = None
     _targets: list[Any] = None

@@ -1,14 +1,9 @@
 """Verdicts on traces and scripts, one line a scenario."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 from simnet.printable import printable
-
-if TYPE_CHECKING:
-    from simnet.study.conform.conform import Conformance, Verdict
+from simnet.study.conform.conform import Conformance, Verdict
 
 
 def conformance(found: Conformance) -> str:

@@ -25,7 +25,10 @@ def cross_validation(found: Sequence[CrossValidation]) -> str:
     table = columns(_HEADING, rows, left=3)
     groups = {of.document: [(row, of.inside(row)) for row in of.rows] for of in found}
     every = [pair for pairs in groups.values() for pair in pairs]
-    kinds = {kind: [p for p in every if p[0].kind == kind] for kind in _kinds(every)}
+    kinds = {
+        kind: [p for p in every if p[0].kind == kind]
+        for kind in dict.fromkeys(row.kind for row, _ in every)
+    }
     heading = ("left out", "numbers", "median error", "in 95 %")
     lines = [_summary(name, pairs) for name, pairs in (groups | kinds | {"all": every}).items()]
     return f"{table}\n{columns(heading, lines)}"
@@ -42,10 +45,6 @@ def as_json(found: Sequence[CrossValidation]) -> str:
         for of in found
     ]
     return json.dumps({"schema": "simnet.crossvalidation/1", "documents": documents}, indent=2)
-
-
-def _kinds(pairs: Sequence[tuple[Residual, bool]]) -> list[str]:
-    return list(dict.fromkeys(row.kind for row, _ in pairs))
 
 
 def _summary(name: str, pairs: Sequence[tuple[Residual, bool]]) -> tuple[str, ...]:

@@ -1,16 +1,11 @@
 """A diagnosis as one screen of text."""
 
-from __future__ import annotations
-
 import textwrap
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
+from simnet.diagnose.diagnosis import Diagnosis, Finding
 from simnet.printable import printable, typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simnet.diagnose.diagnosis import Diagnosis, Finding
 
 _WIDTH: Final = 80
 # other findings, commands, pieces of evidence, places and files of the first screen

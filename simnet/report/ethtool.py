@@ -6,18 +6,13 @@ counts since it was loaded, here since the measurement began. What is 0 in any s
 shown. Bytes are those of frames without FCS; some cards count it.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from simnet.errors import InputError
 from simnet.scenario.parts.nic.schema import Nic
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.study.run.result import Result
-    from simnet.study.run.rows import PortRates
+from simnet.study.run.result import Result
+from simnet.study.run.rows import PortRates
 
 _BITS_PER_BYTE = 8
 

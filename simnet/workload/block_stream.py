@@ -38,49 +38,31 @@ _PAUSED: cython.int = 4
 
 @dataclass(frozen=True)
 class CallCosts:
-    """What read() and write() cost.
+    """What read() and write() cost."""
 
-    Attributes:
-        call_bytes: that a program reads or writes by one call.
-        call_ps: CPU time of a call, copying excluded.
-        copy_fs_per_byte: CPU time of copying between the pagepool and the program, in fs.
-    """
-
-    call_bytes: int
-    call_ps: int
-    copy_fs_per_byte: int
+    call_bytes: int  # that a program reads or writes by one call
+    call_ps: int  # CPU time of a call, copying excluded
+    copy_fs_per_byte: int  # CPU time of copying between the pagepool and the program, in fs
 
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass over a file.
+    """One pass over a file."""
 
-    Attributes:
-        read_file: number of the file that is read, or -1.
-        read_size_bytes: of that file.
-        first_block: where reading begins.
-        read_bytes: that are read from there on; to the file's end at most.
-        ways: runs from which blocks are read by turns; 1 is in sequence.
-        write_file: number of the file that is written to, or -1.
-        write_at_bytes: where.
-        write_bytes: of output, spread over the pass.
-        work_fs_per_byte: CPU time of the program for a byte read (or written, if none is), in fs.
-        pause_fs_per_byte: time for a byte read (or written), in fs, that passes after a block for
-            what is not simulated.
-        whole: the last block that is written to is done with, full or not.
-    """
-
-    read_file: int = -1
-    read_size_bytes: int = 0
-    first_block: int = 0
-    read_bytes: int = 0
-    ways: int = 1
-    write_file: int = -1
-    write_at_bytes: int = 0
-    write_bytes: int = 0
+    read_file: int = -1  # number of the file that is read, or -1
+    read_size_bytes: int = 0  # of that file
+    first_block: int = 0  # where reading begins
+    read_bytes: int = 0  # that are read from there on; to the file's end at most
+    ways: int = 1  # runs from which blocks are read by turns; 1 is in sequence
+    write_file: int = -1  # number of the file that is written to, or -1
+    write_at_bytes: int = 0  # where
+    write_bytes: int = 0  # of output, spread over the pass
+    # CPU time of the program for a byte read (or written, if none is), in fs
     work_fs_per_byte: int = 0
+    # time for a byte read (or written), in fs, that passes after a block for what is not
+    # simulated
     pause_fs_per_byte: int = 0
-    whole: bool = False
+    whole: bool = False  # the last block that is written to is done with, full or not
 
 
 @cython.final
@@ -92,11 +74,6 @@ class BlockStream(BlockUser):
         client: the node's file system.
         cpu: the node's processors.
         costs: of calls.
-
-    Attributes:
-        used_ps: time on a processor so far.
-        read_bytes, written_bytes: by the program so far.
-        io_wait_ps: time in which it waited for blocks or for room.
     """
 
     client: ScaleClient = None
@@ -104,10 +81,11 @@ class BlockStream(BlockUser):
     call_bytes: cython.longlong = 0
     call_ps: cython.longlong = 0
     copy_fs_per_byte: cython.longlong = 0
-    used_ps: cython.longlong = 0
+    used_ps: cython.longlong = 0  # time on a processor so far
+    # by the program so far
     read_bytes: cython.longlong = 0
     written_bytes: cython.longlong = 0
-    io_wait_ps: cython.longlong = 0
+    io_wait_ps: cython.longlong = 0  # time in which it waited for blocks or for room
     _done: Any = None
     _block_bytes: cython.longlong = 0
     _reading: Handle = None

@@ -46,10 +46,6 @@ class EpollWorker(BusyPoller):
         max_events: of one epoll_wait.
         backlog_mode: what its kernel counts the work on a socket's backlog as.
         allowed: CPUs that it may run on.
-
-    Attributes:
-        waits: calls of epoll_wait that returned events, which are counted in `events`.
-        sleeps: how often it slept there.
     """
 
     epoll: Epoll = None
@@ -65,9 +61,10 @@ class EpollWorker(BusyPoller):
     piece: cython.longlong = 0
     debt_ps: cython.longlong = 0
     busy_from_ps: cython.longlong = 0
+    # calls of epoll_wait that returned events, which are counted in `events`
     waits: cython.longlong = 0
     events: cython.longlong = 0
-    sleeps: cython.longlong = 0
+    sleeps: cython.longlong = 0  # how often it slept there
 
     def __init__(
         self,

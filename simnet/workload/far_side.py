@@ -20,28 +20,21 @@ from simnet.net.tcp.socket import TcpSocket
 @cython.cclass
 @dataclass(frozen=True)
 class FarSide:
-    """A device, and what is behind it.
+    """A device, and what is behind it."""
 
-    Attributes:
-        far: the hosts behind it; both paths between it and the device are the caller's to make.
-        make_socket: (component path, addresses in the frames from there) gives the machine's end.
-            Its `nic` is set; its `remote` and windows are set here. Let all sockets share one
-            `latency` histogram: one of their own takes 57 KiB.
-        sender, receiver: of TCP's two halves on a far host, by its kernel's rules.
-        jiffy_ps: of the far hosts.
-        overhead_bytes: what a segment from there takes on the wire beyond its payload.
-        make_header: (number) gives the addresses in the frames from there.
-        service_ps: from a frame's arrival at a far host to its processing by TCP there.
-    """
-
+    # the hosts behind it; both paths between it and the device are the caller's to make
     far: RemoteHosts
+    # (component path, addresses in the frames from there) gives the machine's end. Its `nic`
+    # is set; its `remote` and windows are set here. Let all sockets share one `latency`
+    # histogram: one of their own takes 57 KiB.
     make_socket: Any
+    # of TCP's two halves on a far host, by its kernel's rules
     sender: SenderSettings
     receiver: ReceiverSettings
-    jiffy_ps: int
-    overhead_bytes: int
-    make_header: Any
-    service_ps: int = 0
+    jiffy_ps: int  # of the far hosts
+    overhead_bytes: int  # what a segment from there takes on the wire beyond its payload
+    make_header: Any  # (number) gives the addresses in the frames from there
+    service_ps: int = 0  # from a frame's arrival at a far host to its processing by TCP there
 
     def connect(self, sim: Simulator, number: cython.int, application: Any, path: str) -> TcpSocket:
         """Make both ends of a connection, established; return the machine's.

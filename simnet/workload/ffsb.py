@@ -20,33 +20,22 @@ _OPERATIONS = ("read", "readall", "write", "writeall")
 
 @dataclass(frozen=True)
 class Access:
-    """How an operation goes about a file.
+    """How an operation goes about a file."""
 
-    Attributes:
-        at_random: at random places.
-        pages: of one operation, in pages of 4 KiB.
-        block_pages: of one system call; at random places no more than of the operation.
-    """
-
-    at_random: bool
-    pages: int
-    block_pages: int
+    at_random: bool  # at random places
+    pages: int  # of one operation, in pages of 4 KiB
+    block_pages: int  # of one system call; at random places no more than of the operation
 
 
 @dataclass(frozen=True)
 class ThreadGroup:
-    """What the threads of a group do, as FFSB's profile says.
+    """What the threads of a group do, as FFSB's profile says."""
 
-    Attributes:
-        weights: of read, readall, write and writeall.
-        read, write: how.
-        fsync_file: fsync at the end of each operation that writes.
-    """
-
-    weights: tuple[int, int, int, int]
+    weights: tuple[int, int, int, int]  # of read, readall, write and writeall
+    # how reads and writes go about a file
     read: Access
     write: Access
-    fsync_file: bool
+    fsync_file: bool  # fsync at the end of each operation that writes
 
 
 class FfsbThread:

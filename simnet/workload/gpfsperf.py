@@ -23,19 +23,12 @@ _HUNDRED = 100
 
 @dataclass(frozen=True)
 class Arguments:
-    """What it is called with.
+    """What it is called with."""
 
-    Attributes:
-        test: "create-seq", "read-seq" or "mixrw-seq".
-        threads: of each node.
-        file_bytes: size of each thread's file.
-        readratio: percent of the records that `mixrw` reads.
-    """
-
-    test: str
-    threads: int
-    file_bytes: int
-    readratio: int
+    test: str  # "create-seq", "read-seq" or "mixrw-seq"
+    threads: int  # of each node
+    file_bytes: int  # size of each thread's file
+    readratio: int  # percent of the records that `mixrw` reads
 
 
 class Gpfsperf:
@@ -49,10 +42,6 @@ class Gpfsperf:
         costs: of calls; a record is one call.
         metadata_ps: time to read or create an inode.
         seed: of the choice between reading and writing.
-
-    Attributes:
-        runs: one for each thread.
-        done: happens when all have ended, what they wrote being on disk.
     """
 
     def __init__(
@@ -71,7 +60,7 @@ class Gpfsperf:
         self.tokens = tokens
         self.costs = costs
         self.metadata_ps = metadata_ps
-        self.runs: list[JobRun] = []
+        self.runs: list[JobRun] = []  # one for each thread
         processes = []
         for node in nodes:
             for thread in range(arguments.threads):
@@ -81,6 +70,7 @@ class Gpfsperf:
                 self.runs.append(run)
                 file = _FIRST_FILE + node.number * _FILES_OF_A_NODE + thread
                 processes.append(env.process(self._thread(node, run, file, stream(seed, path))))
+        # happens when all have ended, what they wrote being on disk
         self.done = env.all_of(processes)
 
     def _thread(

@@ -37,14 +37,11 @@ class MemcachedConnection(EpollItem):
         epoll: of its worker.
         socket: the machine's end.
         client: what uses the other end.
-
-    Attributes:
-        got: bytes that have been read.
     """
 
     socket: TcpSocket = None
     client: MutilateConnection = None
-    got: cython.longlong = 0
+    got: cython.longlong = 0  # bytes that have been read
 
     def __init__(self, epoll: Epoll, socket: TcpSocket, client: MutilateConnection) -> None:
         super().__init__(epoll)
@@ -67,13 +64,10 @@ class MemcachedWorker(EpollWorker):
         epoll: its instance.
         max_events: of one epoll_wait.
         allowed: CPUs that it may run on.
-
-    Attributes:
-        requests: that were answered.
     """
 
     connection: MemcachedConnection = None
-    requests: cython.longlong = 0
+    requests: cython.longlong = 0  # that were answered
 
     def __init__(
         self,

@@ -21,39 +21,26 @@ from simnet.workload.netperf import Start
 
 @dataclass(frozen=True)
 class KeyValuePort:
-    """The server's device.
+    """The server's device."""
 
-    Attributes:
-        side: the device, and the clients' hosts behind it.
-        queue: (number of the connection) gives the queue that receives its frames.
-        napi: (queue) gives the instance that polls it; None where there is none.
-    """
-
-    side: FarSide
+    side: FarSide  # the device, and the clients' hosts behind it
+    # (number of the connection) gives the queue that receives its frames
     queue: Callable[[int], int]
+    # (queue) gives the instance that polls it; None where there is none
     napi: Callable[[int], NapiInstance | None]
 
 
 @dataclass(frozen=True)
 class Server:
-    """The worker threads.
+    """The worker threads."""
 
-    Attributes:
-        cpus: on which each begins.
-        allowed: CPUs that each may run on; None for all.
-        by_queue: a connection goes to the worker of its queue; else to one after the other.
-        max_events: of one epoll_wait.
-        epoll_lines: cache lines that linking an item to the ready list writes.
-        runqueue_lines: cache lines that waking a process on another CPU writes.
-        busy_poll_usecs, busy_poll_budget, prefer_busy_poll: of each epoll instance.
-    """
-
-    cpus: Sequence[int]
-    allowed: Sequence[frozenset[int] | None]
-    by_queue: bool
-    max_events: int
-    epoll_lines: int = 0
-    runqueue_lines: int = 0
+    cpus: Sequence[int]  # on which each begins
+    allowed: Sequence[frozenset[int] | None]  # CPUs that each may run on; None for all
+    by_queue: bool  # a connection goes to the worker of its queue; else to one after the other
+    max_events: int  # of one epoll_wait
+    epoll_lines: int = 0  # cache lines that linking an item to the ready list writes
+    runqueue_lines: int = 0  # cache lines that waking a process on another CPU writes
+    # of each epoll instance
     busy_poll_usecs: int = 0
     busy_poll_budget: int = 8
     prefer_busy_poll: bool = False
@@ -61,49 +48,32 @@ class Server:
 
 @dataclass(frozen=True)
 class Clients:
-    """What asks.
+    """What asks."""
 
-    Attributes:
-        threads: of all hosts together.
-        connections: of each thread.
-        rate_mhz: requests a second of all, times 1000; 0: as fast as they are answered.
-        arrivals: distribution of the gaps, one of `ARRIVALS`.
-        records: that the server holds.
-        key_bytes, value_bytes: of each request; 0: drawn.
-        update_permille: share of the requests that are `set`.
-        wake_ps, read_ps, write_ps: see `MutilateThread`.
-        start_ps: when the load begins.
-    """
-
-    threads: int
-    connections: int
-    rate_mhz: int
-    arrivals: str
-    records: int
+    threads: int  # of all hosts together
+    connections: int  # of each thread
+    rate_mhz: int  # requests a second of all, times 1000; 0: as fast as they are answered
+    arrivals: str  # distribution of the gaps, one of `ARRIVALS`
+    records: int  # that the server holds
+    # of each request; 0: drawn
     key_bytes: int
     value_bytes: int
-    update_permille: int
+    update_permille: int  # share of the requests that are `set`
+    # see `MutilateThread`
     wake_ps: int
     read_ps: int
     write_ps: int
-    start_ps: int = 0
+    start_ps: int = 0  # when the load begins
 
 
 @dataclass
 class KeyValue:
-    """What `connect_memcached` has made.
+    """What `connect_memcached` has made."""
 
-    Attributes:
-        requests: counters and latencies.
-        workers: the threads of the server.
-        threads: those of the clients.
-        connections: the server's ends.
-    """
-
-    requests: Requests
-    workers: list[MemcachedWorker]
-    threads: list[MutilateThread] = field(default_factory=list)
-    connections: list[MemcachedConnection] = field(default_factory=list)
+    requests: Requests  # counters and latencies
+    workers: list[MemcachedWorker]  # the threads of the server
+    threads: list[MutilateThread] = field(default_factory=list)  # those of the clients
+    connections: list[MemcachedConnection] = field(default_factory=list)  # the server's ends
 
     def retransmitted(self) -> int:
         """Segments that were sent again, by any end."""

@@ -106,21 +106,17 @@ class Requests:
         update_permille: share of the requests that are `set`.
         stream: random numbers.
         key_bytes, value_bytes: of each request; 0: drawn, see `fb_sizes`.
-
-    Attributes:
-        offered, delivered: requests issued, and responses read.
-        delivered_bytes: of the responses.
-        latency: histogram of the times from a request to its response, in ps.
     """
 
     stream: RandomStream = None
     update_permille: cython.longlong = 0
     keys: Array[cython.longlong] = None
     values: Array[cython.longlong] = None
+    # requests issued, and responses read
     offered: cython.longlong = 0
     delivered: cython.longlong = 0
-    delivered_bytes: cython.longlong = 0
-    latency: LogHistogram = None
+    delivered_bytes: cython.longlong = 0  # of the responses
+    latency: LogHistogram = None  # histogram of the times from a request to its response, in ps
 
     def __init__(
         self,
@@ -164,27 +160,19 @@ class Requests:
 @cython.final
 @cython.cclass
 class MutilateConnection(Application):
-    """A connection of a client, with at most one request outstanding.
+    """A connection of a client, with at most one request outstanding."""
 
-    Args:
-        thread: that serves it.
-
-    Attributes:
-        endpoint: its socket.
-        request_bytes, response_bytes: of the request that was issued last.
-        asked: bytes of all requests, that one included.
-    """
-
-    thread: MutilateThread = None
-    endpoint: Public[TcpEndpoint] = None
+    thread: MutilateThread = None  # that serves it
+    endpoint: Public[TcpEndpoint] = None  # its socket
     following: MutilateConnection = None
     number: cython.longlong = 0
     state: cython.int = 0
     due_ps: cython.longlong = 0
     issued_ps: cython.longlong = 0
+    # of the request that was issued last
     request_bytes: cython.longlong = 0
     response_bytes: cython.longlong = 0
-    asked: cython.longlong = 0
+    asked: cython.longlong = 0  # bytes of all requests, that one included
     unread: cython.longlong = 0
 
     needs = ("endpoint",)
@@ -211,21 +199,13 @@ class MutilateConnection(Application):
 @cython.final
 @cython.cclass
 class MutilateThread(Component):
-    """A thread with its connections.
+    """A thread with its connections."""
 
-    Args:
-        requests: of all threads.
-        gaps: between the requests of each of its connections.
-        wake_ps: mean time until it sees a response that is in the socket.
-        read_ps: from the response in the socket to its having been read.
-        write_ps: from issuing a request to its being sent.
-    """
-
-    requests: Requests = None
-    gaps: Gaps = None
-    wake_ps: cython.longlong = 0
-    read_ps: cython.longlong = 0
-    write_ps: cython.longlong = 0
+    requests: Requests = None  # of all threads
+    gaps: Gaps = None  # between the requests of each of its connections
+    wake_ps: cython.longlong = 0  # mean time until it sees a response that is in the socket
+    read_ps: cython.longlong = 0  # from the response in the socket to its having been read
+    write_ps: cython.longlong = 0  # from issuing a request to its being sent
     connections: list[MutilateConnection] = None
     first: MutilateConnection = None
     last: MutilateConnection = None

@@ -37,22 +37,16 @@ class RelaySide(EpollItem):
     Args:
         epoll: the worker's instance.
         socket: the machine's end.
-
-    Attributes:
-        partner: the other side.
-        message_bytes: of one message that comes on the socket; 0 if each recv is one to the
-            application.
-        got: bytes that have been received.
-        left: bytes from the partner's socket that this side's send buffer has not taken yet.
-        unread: the socket may have more to read.
     """
 
     socket: TcpSocket = None
-    partner: Public[RelaySide] = None
+    partner: Public[RelaySide] = None  # the other side
+    # of one message that comes on the socket; 0 if each recv is one to the application
     message_bytes: Public[cython.longlong] = 0
-    got: cython.longlong = 0
+    got: cython.longlong = 0  # bytes that have been received
+    # bytes from the partner's socket that this side's send buffer has not taken yet
     left: cython.longlong = 0
-    unread: cython.bint = False
+    unread: cython.bint = False  # the socket may have more to read
 
     needs = ("partner",)
 

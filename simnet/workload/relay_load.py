@@ -37,37 +37,26 @@ _PERMILLE: cython.longlong = 1000
 @cython.freelist(4096)
 @cython.cclass
 class Message:
-    """One message on its way.
+    """One message on its way."""
 
-    Attributes:
-        end: its last byte plus one in the stream.
-        created_ps: when it was created.
-    """
-
-    end: cython.longlong = 0
-    created_ps: cython.longlong = 0
+    end: cython.longlong = 0  # its last byte plus one in the stream
+    created_ps: cython.longlong = 0  # when it was created
     following: Message = None
 
 
 @cython.final
 @cython.cclass
 class Deliveries:
-    """Counters of all connections in one direction.
+    """Counters of all connections in one direction."""
 
-    Attributes:
-        offered, delivered: messages; their bytes are in `offered_bytes` and `delivered_bytes`.
-        latency: histogram of the times from creation to delivery, in ps.
-        latency_ps: the sum of these times.
-        population_ps: integral over time of the messages that are not delivered yet, as of
-            `changed_ps`.
-    """
-
+    # messages; their bytes are in `offered_bytes` and `delivered_bytes`
     offered: cython.longlong = 0
     delivered: cython.longlong = 0
     offered_bytes: cython.longlong = 0
     delivered_bytes: cython.longlong = 0
-    latency: LogHistogram = None
-    latency_ps: cython.longlong = 0
+    latency: LogHistogram = None  # histogram of the times from creation to delivery, in ps
+    latency_ps: cython.longlong = 0  # the sum of these times
+    # integral over time of the messages that are not delivered yet, as of `changed_ps`
     population_ps: cython.longlong = 0
     changed_ps: cython.longlong = 0
 
@@ -103,29 +92,17 @@ class Deliveries:
 @cython.final
 @cython.cclass
 class RemoteEnd(Application):
-    """What uses a far end of a connection: creates messages, and takes those of the other end.
+    """What uses a far end of a connection: creates messages, and takes those of the other end."""
 
-    Args:
-        sends: counters of what it creates.
-        gets: counters of what it takes.
-
-    Attributes:
-        endpoint: its socket.
-        other: the far end behind the relay.
-        created: bytes of all messages that it has created.
-        written: bytes that the send buffer has taken.
-        got: bytes that have been read.
-    """
-
-    endpoint: Public[TcpEndpoint] = None
-    other: Public[RemoteEnd] = None
-    sends: Deliveries = None
-    gets: Deliveries = None
+    endpoint: Public[TcpEndpoint] = None  # its socket
+    other: Public[RemoteEnd] = None  # the far end behind the relay
+    sends: Deliveries = None  # counters of what it creates
+    gets: Deliveries = None  # counters of what it takes
     first: Message = None
     last: Message = None
-    created: cython.longlong = 0
-    written: cython.longlong = 0
-    got: cython.longlong = 0
+    created: cython.longlong = 0  # bytes of all messages that it has created
+    written: cython.longlong = 0  # bytes that the send buffer has taken
+    got: cython.longlong = 0  # bytes that have been read
 
     needs = ("endpoint", "other")
 
@@ -189,9 +166,6 @@ class RelayLoad(Component):
         upstream_sizes: of servers' messages.
         batch_permille: mean number of messages that come at once, in 1/1000; 1000 for a Poisson
             process of messages.
-
-    Attributes:
-        batches: that have come.
     """
 
     ends: list[Any] = None
@@ -207,7 +181,7 @@ class RelayLoad(Component):
     gaps: RandomStream = None
     mean_ps: cython.longlong = 0
     batch_permille: cython.longlong = 0
-    batches: cython.longlong = 0
+    batches: cython.longlong = 0  # that have come
     running: cython.bint = False
 
     def __init__(

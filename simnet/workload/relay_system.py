@@ -40,78 +40,52 @@ _POPULATIONS: Final = 16
 
 @dataclass(frozen=True)
 class Workers:
-    """The worker processes.
+    """The worker processes."""
 
-    Attributes:
-        allowed: for each worker the CPUs that it may run on, None for all.
-        assign_connections: how connections are given to them, see `relay_master.HAND_OUT`.
-        buffer_bytes: of one recv.
-        max_events: of one epoll_wait.
-        epoll_lines: cache lines that linking an item to the ready list writes.
-        runqueue_lines: cache lines that waking a process on another CPU writes.
-    """
-
+    # for each worker the CPUs that it may run on, None for all
     allowed: Sequence[frozenset[int] | None]
+    # how connections are given to them, see `relay_master.HAND_OUT`
     assign_connections: str = "balanced"
-    buffer_bytes: int = 16_384
-    max_events: int = 512
-    epoll_lines: int = 0
-    runqueue_lines: int = 0
+    buffer_bytes: int = 16_384  # of one recv
+    max_events: int = 512  # of one epoll_wait
+    epoll_lines: int = 0  # cache lines that linking an item to the ready list writes
+    runqueue_lines: int = 0  # cache lines that waking a process on another CPU writes
 
 
 @dataclass(frozen=True)
 class Load:
-    """What the far hosts send.
+    """What the far hosts send."""
 
-    Attributes:
-        rate_mhz: messages a second in all, times 1000.
-        sizes: (bytes, weight) of the sizes of clients' messages.
-        upstream_sizes: of servers' messages; empty: as clients'.
-        forward_permille: share of the messages that go from clients to servers, in 1/1000.
-        sigma: of the lognormal distribution of the connections' rates; 0: all equal.
-        batch_permille: mean number of messages that come at once, in 1/1000.
-        nodelay: all four ends of a connection set TCP_NODELAY.
-        start_ps: when the load begins.
-        population: seed of the connections' rates and of who gets which worker; 0: that of the run.
-    """
-
-    rate_mhz: int
-    sizes: Sequence[tuple[int, int]]
-    upstream_sizes: Sequence[tuple[int, int]] = ()
-    forward_permille: int = 500
-    sigma: float = 0.0
-    batch_permille: int = 1000
-    nodelay: bool = True
-    start_ps: int = 0
+    rate_mhz: int  # messages a second in all, times 1000
+    sizes: Sequence[tuple[int, int]]  # (bytes, weight) of the sizes of clients' messages
+    upstream_sizes: Sequence[tuple[int, int]] = ()  # of servers' messages; empty: as clients'
+    forward_permille: int = 500  # share of the messages that go from clients to servers, in 1/1000
+    sigma: float = 0.0  # of the lognormal distribution of the connections' rates; 0: all equal
+    batch_permille: int = 1000  # mean number of messages that come at once, in 1/1000
+    nodelay: bool = True  # all four ends of a connection set TCP_NODELAY
+    start_ps: int = 0  # when the load begins
+    # seed of the connections' rates and of who gets which worker; 0: that of the run
     population: int = 0
 
 
 @dataclass
 class Relay:
-    """What `connect_relay` has made.
+    """What `connect_relay` has made."""
 
-    Attributes:
-        forward, backward: counters and latencies of the messages from clients to servers, and back.
-        workers: the processes.
-        fronts, backs: the machine's sides, by connection.
-        clients, servers: the far ends, by connection.
-        handed: the worker of each connection.
-        weights: of the connections' rates.
-        load: what creates messages.
-        senders: of all four ends of every connection.
-    """
-
+    # counters and latencies of the messages from clients to servers, and back
     forward: Deliveries
     backward: Deliveries
-    workers: list[RelayWorker]
-    handed: list[int]
-    weights: list[int]
+    workers: list[RelayWorker]  # the processes
+    handed: list[int]  # the worker of each connection
+    weights: list[int]  # of the connections' rates
+    # the machine's sides, by connection
     fronts: list[RelaySide] = field(default_factory=list)
     backs: list[RelaySide] = field(default_factory=list)
+    # the far ends, by connection
     clients: list[RemoteEnd] = field(default_factory=list)
     servers: list[RemoteEnd] = field(default_factory=list)
-    load: RelayLoad | None = None
-    senders: list[TcpSender] = field(default_factory=list)
+    load: RelayLoad | None = None  # what creates messages
+    senders: list[TcpSender] = field(default_factory=list)  # of all four ends of every connection
 
     def counters(self) -> dict[str, int]:
         """Messages of both directions, what workers did, and segments that were sent again."""

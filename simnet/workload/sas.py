@@ -23,34 +23,23 @@ _FIRST_WORK_FILE = 1 << 30
 
 @dataclass(frozen=True)
 class Node:
-    """A client of the file system.
+    """A client of the file system."""
 
-    Attributes:
-        number: from 0.
-        name: of the partition.
-        cpu: its processors.
-        client: its pagepool and what is behind.
-    """
-
-    number: int
-    name: str
-    cpu: LparCpu
-    client: ScaleClient
+    number: int  # from 0
+    name: str  # of the partition
+    cpu: LparCpu  # its processors
+    client: ScaleClient  # its pagepool and what is behind
 
 
 @dataclass
 class JobRun:
-    """What became of a job; times in ps, `end_ps` is -1 while it runs.
+    """What became of a job; times in ps, `end_ps` is -1 while it runs."""
 
-    Attributes:
-        node, name, kind: which.
-        stream: does its work, and counts what it reads, writes and uses.
-    """
-
+    # which job of which partition
     node: str
     name: str
     kind: str
-    stream: BlockStream
+    stream: BlockStream  # does its work, and counts what it reads, writes and uses
     start_ps: int = -1
     end_ps: int = -1
 
@@ -94,10 +83,6 @@ class SasJobs:
         costs: of a program's calls.
         metadata_ps: time to read or create an inode.
         seed: of random calls.
-
-    Attributes:
-        runs: one for each job, in the order of nodes and jobs.
-        done: happens when all have ended.
     """
 
     def __init__(
@@ -117,7 +102,7 @@ class SasJobs:
         self.costs = costs
         self.metadata_ps = metadata_ps
         self.seed = seed
-        self.runs: list[JobRun] = []
+        self.runs: list[JobRun] = []  # one for each job, in the order of nodes and jobs
         processes = []
         for node, own in zip(nodes, jobs, strict=True):
             left: deque[tuple[Job, JobRun]] = deque()
@@ -128,7 +113,7 @@ class SasJobs:
                 self.runs.append(run)
                 left.append((job, run))
             processes += [env.process(self._slot(node, left)) for _ in range(at_once)]
-        self.done = env.all_of(processes)
+        self.done = env.all_of(processes)  # happens when all have ended
 
     def _slot(self, node: Node, left: deque[tuple[Job, JobRun]]) -> Generator[Any, Any, None]:
         """Run one job after the other, as long as there are any."""

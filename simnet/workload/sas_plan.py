@@ -23,58 +23,36 @@ _MB = 10**6
 
 @dataclass(frozen=True)
 class Mix:
-    """The workload's parameters: sizes in bytes, times in ps, shares in permille.
+    """The workload's parameters: sizes in bytes, times in ps, shares in permille."""
 
-    Attributes:
-        compute, memory, io: programs of each kind.
-        jobs: in all.
-        at_once: that run at once in the mean.
-        length_permille: of each job that is simulated.
-        nominal_ps: time that a job takes, in the mean.
-        spread: ratio of the longest program's time to the shortest one's.
-        start_ps: time over which the first jobs are started.
-        step_ps: nominal time of a step.
-        unevenness: ratio of the most data of a step to the least.
-        cpu_ps: CPU time of a job on a core of its own, in the mean; calls included.
-        compute_share_permille: of a compute program's time in which it computes.
-        bytes: that a job reads and writes, in the mean.
-        io_share_permille: of all data, what programs for I/O read and write.
-        read_share_permille: of the data that is read.
-        reread_share_permille: of what is read, what the job wrote before.
-        merge_share_permille: of the other, what is read by turns from several runs of a file.
-        merge_ways: runs of a file that is merged.
-        random_share_permille: of what programs for I/O read, by calls at random.
-        inputs: input files of a program.
-        small_file_bytes, large_file_bytes: between which files are, as many in each octave.
-        scan_fs_per_byte: CPU time of compute programs for a byte, in fs.
-        pause_permille: of the nominal time of programs for I/O, in which they wait for what is not
-            simulated, block by block.
-    """
-
+    # programs of each kind
     compute: int
     memory: int
     io: int
-    jobs: int
-    at_once: int
-    length_permille: int
-    nominal_ps: int
-    spread: int
-    start_ps: int
-    step_ps: int
-    unevenness: int
-    cpu_ps: int
-    compute_share_permille: int
-    bytes: int
-    io_share_permille: int
-    read_share_permille: int
-    reread_share_permille: int
-    merge_share_permille: int
-    merge_ways: int
-    random_share_permille: int
-    inputs: int
+    jobs: int  # in all
+    at_once: int  # that run at once in the mean
+    length_permille: int  # of each job that is simulated
+    nominal_ps: int  # time that a job takes, in the mean
+    spread: int  # ratio of the longest program's time to the shortest one's
+    start_ps: int  # time over which the first jobs are started
+    step_ps: int  # nominal time of a step
+    unevenness: int  # ratio of the most data of a step to the least
+    cpu_ps: int  # CPU time of a job on a core of its own, in the mean; calls included
+    compute_share_permille: int  # of a compute program's time in which it computes
+    bytes: int  # that a job reads and writes, in the mean
+    io_share_permille: int  # of all data, what programs for I/O read and write
+    read_share_permille: int  # of the data that is read
+    reread_share_permille: int  # of what is read, what the job wrote before
+    merge_share_permille: int  # of the other, what is read by turns from several runs of a file
+    merge_ways: int  # runs of a file that is merged
+    random_share_permille: int  # of what programs for I/O read, by calls at random
+    inputs: int  # input files of a program
+    # between which files are, as many in each octave
     small_file_bytes: int
     large_file_bytes: int
-    scan_fs_per_byte: int
+    scan_fs_per_byte: int  # CPU time of compute programs for a byte, in fs
+    # of the nominal time of programs for I/O, in which they wait for what is not simulated,
+    # block by block
     pause_permille: int
 
     @property
@@ -85,69 +63,40 @@ class Mix:
 
 @dataclass(frozen=True)
 class Scan:
-    """A pass over a part of a file.
+    """A pass over a part of a file."""
 
-    Attributes:
-        work: whether it is what the step before has written; else an input file.
-        file: which of the program's input files.
-        size_bytes: of the file.
-        read_bytes: that are read.
-        ways: see `block_stream.Pass`.
-        write_bytes: that are put out meanwhile.
-    """
-
-    work: bool
-    file: int
-    size_bytes: int
-    read_bytes: int
-    ways: int
-    write_bytes: int
+    work: bool  # whether it is what the step before has written; else an input file
+    file: int  # which of the program's input files
+    size_bytes: int  # of the file
+    read_bytes: int  # that are read
+    ways: int  # see `block_stream.Pass`
+    write_bytes: int  # that are put out meanwhile
 
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a job.
+    """One step of a job."""
 
-    Attributes:
-        before_ps: CPU time that comes first.
-        scans: passes, one after the other; all write to one file.
-        write_bytes: size of that file in the end.
-        fs_per_byte: CPU time of a pass for a byte read, in fs; calls come on top.
-        pause_fs_per_byte: time for a byte read that the program waits for something else.
-        random_calls: reads at random that follow.
-        compute_ps: CPU time that follows.
-        pause_ps: time that passes then.
-    """
-
-    before_ps: int
-    scans: tuple[Scan, ...]
-    write_bytes: int
-    fs_per_byte: int
-    pause_fs_per_byte: int
-    random_calls: int
-    compute_ps: int
-    pause_ps: int
+    before_ps: int  # CPU time that comes first
+    scans: tuple[Scan, ...]  # passes, one after the other; all write to one file
+    write_bytes: int  # size of that file in the end
+    fs_per_byte: int  # CPU time of a pass for a byte read, in fs; calls come on top
+    pause_fs_per_byte: int  # time for a byte read that the program waits for something else
+    random_calls: int  # reads at random that follow
+    compute_ps: int  # CPU time that follows
+    pause_ps: int  # time that passes then
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run of a program.
+    """One run of a program."""
 
-    Attributes:
-        number: from 0, in the order of their starts.
-        name: program and number of its run.
-        program: which, from 0.
-        kind: compute, memory or io.
-        start_ps: before that it does not start; later, if too many run then.
-        steps: what it does.
-    """
-
-    number: int
-    name: str
-    program: int
-    kind: str
-    start_ps: int
-    steps: tuple[Step, ...]
+    number: int  # from 0, in the order of their starts
+    name: str  # program and number of its run
+    program: int  # which, from 0
+    kind: str  # compute, memory or io
+    start_ps: int  # before that it does not start; later, if too many run then
+    steps: tuple[Step, ...]  # what it does
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """``simnet capacity``: the largest load within limits."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,9 +20,6 @@ from simnet.cli.options import (
     warm_up_option,
 )
 from simnet.cli.output import out_option, print_result, write_out
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("capacity")

@@ -1,17 +1,13 @@
 """``simnet compare``: did reality agree with a prediction?"""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
 from simnet.cli.completion import scenarios
 from simnet.cli.options import WholeNumber, jobs_option, json_option
 from simnet.cli.output import message, out_option, print_result, write_out
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("compare")

@@ -1,16 +1,11 @@
 """``simnet conform``: does TCP do what a real kernel did?"""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from simnet.cli.options import json_option
 from simnet.cli.output import out_option, print_result, write_out
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("conform")

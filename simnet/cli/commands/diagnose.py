@@ -1,16 +1,11 @@
 """``simnet diagnose``: where does it hurt?"""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from simnet.cli.options import jobs_option, json_option
 from simnet.cli.output import REPORT, answer, card_option, out_option, write_card, write_out
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("diagnose")

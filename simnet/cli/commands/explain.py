@@ -1,8 +1,7 @@
 """``simnet explain``: what holds a scenario back, and what would be next."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -15,9 +14,6 @@ from simnet.cli.options import (
 )
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("explain")

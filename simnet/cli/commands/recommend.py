@@ -1,8 +1,7 @@
 """``simnet recommend``: what to change for a goal, within limits."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,9 +10,6 @@ from simnet.cli.machines import machine_options, write_machines
 from simnet.cli.options import WholeNumber, case_to_simulate, scenario_argument, settings_of
 from simnet.cli.output import card_option, write_card
 from simnet.cli.searched import search_options, show
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("recommend")

@@ -1,9 +1,8 @@
 """``simnet report``: results as one file of HTML to look at, print and send."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -13,9 +12,6 @@ from simnet.cli.options import WholeNumber, jobs_option, run_options, settings_o
 from simnet.cli.output import REPORT, message, out_path
 from simnet.errors import InputError
 from simnet.files import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _SAVED: Final = ".json"
 _CAPTURED: Final = (".pcapng", ".pcap")

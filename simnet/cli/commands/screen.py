@@ -1,17 +1,13 @@
 """``simnet screen``: which knobs matter in a scenario."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
 from simnet.cli.completion import turned
 from simnet.cli.options import WholeNumber, case_to_simulate, scenario_argument, settings_of
 from simnet.cli.searched import search_options, show
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("screen")

@@ -1,18 +1,14 @@
 """``simnet validate``: predicted against measured."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import click
 
 from simnet.cli.options import WholeNumber, duration_option, jobs_option, json_option
 from simnet.cli.output import message, out_option, print_result, write_out
 from simnet.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @click.command("validate")

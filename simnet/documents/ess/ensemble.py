@@ -13,9 +13,11 @@ and if a faster network gains within four points of what it gained, the rates th
 from __future__ import annotations
 
 import json
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from simnet._share import folder
 from simnet.documents.ess.numbers import (
@@ -28,16 +30,11 @@ from simnet.documents.ess.numbers import (
     of_twenty,
 )
 from simnet.files import read_text, write_text
+from simnet.study.run.result import Result
 from simnet.study.validate.measurements import measurement
 from simnet.study.work.cases import Case, Draw, Member, Progress, simulate_all, uncertain
 from simnet.study.work.ensemble import latin_hypercube
 from simnet.time_units import PS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
-    from pathlib import Path
-
-    from simnet.study.run.result import Result
 
 _ONE: Final = "ess.sas20_one_node_40gbe"
 _FOUR: Final = "ess.sas30_four_nodes_40gbe"

@@ -47,10 +47,6 @@ class RemappingUnit:
         memory: of the machine.
         answer_ps: from a request to its answer.
         look_ps: the driver looks for the answer so often, with the lock held; 0: all the time.
-
-    Attributes:
-        invalidations: requests.
-        waited_ps: for the requests of other CPUs, by all.
     """
 
     sim: Simulator = None
@@ -58,8 +54,8 @@ class RemappingUnit:
     answer_ps: cython.longlong = 0
     owner: Cpu = None
     free_ps: cython.longlong = 0
-    invalidations: cython.longlong = 0
-    waited_ps: cython.longlong = 0
+    invalidations: cython.longlong = 0  # requests
+    waited_ps: cython.longlong = 0  # for the requests of other CPUs, by all
 
     def __init__(self, sim: Simulator, memory: Memory, answer_ps: int, look_ps: int = 0) -> None:
         self.sim = sim
@@ -97,10 +93,6 @@ class DmaDomain:
         map_ps, unmap_ps: work of mapping a buffer and of clearing it, without the unit.
         strict: each unmapping waits for the unit.
         cpus: how many the machine has.
-
-    Attributes:
-        maps, unmaps: buffers.
-        flushes: of the whole domain.
     """
 
     unit: RemappingUnit = None
@@ -111,9 +103,10 @@ class DmaDomain:
     queued: Array[cython.longlong] = None
     seen: Array[cython.longlong] = None
     timer_ps: cython.longlong = 0
+    # buffers
     maps: Public[cython.longlong] = 0
     unmaps: cython.longlong = 0
-    flushes: cython.longlong = 0
+    flushes: cython.longlong = 0  # of the whole domain
 
     def __init__(
         self,

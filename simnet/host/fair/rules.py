@@ -15,25 +15,16 @@ _MS_PS: Final = 10**9
 
 @dataclass(frozen=True)
 class FairRules:
-    """How a kernel's scheduler shares a CPU; the defaults are those of CFS.
+    """How a kernel's scheduler shares a CPU; the defaults are those of CFS."""
 
-    Attributes:
-        slice_ps: that a thread runs for at least while others wait.
-        credit_ps: by how much a thread that slept may be behind those that run.
-        granularity_ps: by how much it has to be behind to preempt.
-        latency_ps: in which each of those that wait has its turn (`sched_latency`).
-        smt_first: the idle sibling of the CPU that a task was on is taken before others.
-        scans_by_use: fewer CPUs are looked at for an idle one where they are busy (SIS_UTIL).
-        eevdf: who is not ahead of the mean and has the earliest deadline runs.
-    """
-
-    slice_ps: int = 3 * _MS_PS
-    credit_ps: int = 12 * _MS_PS
-    granularity_ps: int = 4 * _MS_PS
-    latency_ps: int = 24 * _MS_PS
-    smt_first: bool = False
+    slice_ps: int = 3 * _MS_PS  # that a thread runs for at least while others wait
+    credit_ps: int = 12 * _MS_PS  # by how much a thread that slept may be behind those that run
+    granularity_ps: int = 4 * _MS_PS  # by how much it has to be behind to preempt
+    latency_ps: int = 24 * _MS_PS  # in which each of those that wait has its turn (`sched_latency`)
+    smt_first: bool = False  # the idle sibling of the CPU that a task was on is taken before others
+    # fewer CPUs are looked at for an idle one where they are busy (SIS_UTIL)
     scans_by_use: bool = False
-    eevdf: bool = False
+    eevdf: bool = False  # who is not ahead of the mean and has the earliest deadline runs
 
 
 #: Versions from which on a rule has a value, in order.

@@ -44,21 +44,13 @@ class Traffic(Protocol):
 
 @dataclass(frozen=True)
 class IrqSource:
-    """One line of `/proc/interrupts` with what is known of its device.
+    """One line of `/proc/interrupts` with what is known of its device."""
 
-    Attributes:
-        line: the interrupt line.
-        node: NUMA node of the device; -1 for none.
-        msix: a vector of MSI-X, of which the device's `irq` in sysfs says nothing.
-        port: the network interface; None for others.
-        device: class of the PCI device, one of `CLASSES`.
-    """
-
-    line: IrqLine
-    node: int = -1
-    msix: bool = False
-    port: Traffic | None = None
-    device: str = "ethernet"
+    line: IrqLine  # the interrupt line
+    node: int = -1  # NUMA node of the device; -1 for none
+    msix: bool = False  # a vector of MSI-X, of which the device's `irq` in sysfs says nothing
+    port: Traffic | None = None  # the network interface; None for others
+    device: str = "ethernet"  # class of the PCI device, one of `CLASSES`
 
     @property
     def by_name(self) -> int:
@@ -75,21 +67,13 @@ class IrqSource:
 
 @dataclass
 class Domain:
-    """CPUs that share something: a node, package, cache domain or one CPU.
+    """CPUs that share something: a node, package, cache domain or one CPU."""
 
-    Attributes:
-        number: of its first CPU; of a node its own.
-        mask: its CPUs as a bit mask.
-        cpu: that CPU, at the bottom.
-        parent: the domain above.
-        children: the domains in it.
-    """
-
-    number: int
-    mask: int = 0
-    cpu: Cpu | None = None
-    parent: Domain | None = None
-    children: list[Domain] = field(default_factory=list)
+    number: int  # of its first CPU; of a node its own
+    mask: int = 0  # its CPUs as a bit mask
+    cpu: Cpu | None = None  # that CPU, at the bottom
+    parent: Domain | None = None  # the domain above
+    children: list[Domain] = field(default_factory=list)  # the domains in it
 
 
 @dataclass(frozen=True)

@@ -44,18 +44,14 @@ class HostThread(VirtualProcessor):
     Args:
         host: the CPU that it is pinned to.
         path: component path.
-
-    Attributes:
-        polls: it only waits, and leaves the CPU to any other that wakes.
-        preemptions: how often it lost the CPU before it was done.
     """
 
     host: HostCpu = None
     state: cython.int = 0
-    polls: cython.bint = False
+    polls: cython.bint = False  # it only waits, and leaves the CPU to any other that wakes
     virtual_ps: cython.longlong = 0
     used_ps: cython.longlong = 0
-    preemptions: cython.longlong = 0
+    preemptions: cython.longlong = 0  # how often it lost the CPU before it was done
 
     def __init__(self, host: HostCpu, path: str) -> None:
         super().__init__(host.sim, path)
@@ -93,12 +89,9 @@ class HostCpu(Component):
         rules: of its kernel's scheduler.
         switch_ps: from the decision to run a thread until it runs.
         idle_states: that it enters without a thread; None if it polls.
-
-    Attributes:
-        threads: pinned to it.
     """
 
-    threads: list[Any] = None
+    threads: list[Any] = None  # pinned to it
     node: cython.int = 0
     slice_ps: cython.longlong = 0
     credit_ps: cython.longlong = 0

@@ -32,20 +32,17 @@ class Vcpu(HostThread):
         cpu: of the guest.
         halt_ps: of the exit by HLT and the entry after it.
         most_poll_ps: `halt_poll_ns`; 0: it never polls.
-
-    Attributes:
-        poll_ps: how long it would poll now.
-        halts, polled: how often it halted, and how often what it waited for came while it polled.
     """
 
     cpu: Cpu = None
     halt_ps: cython.longlong = 0
     most_poll_ps: cython.longlong = 0
-    poll_ps: cython.longlong = 0
+    poll_ps: cython.longlong = 0  # how long it would poll now
     halted_ps: cython.longlong = 0
     timer: cython.longlong = 0
     entering: cython.bint = False
     halted: cython.bint = False
+    # how often it halted, and how often what it waited for came while it polled
     halts: cython.longlong = 0
     polled: cython.longlong = 0
 

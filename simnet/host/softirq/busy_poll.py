@@ -59,17 +59,9 @@ class BusyPoller(Task):
 @cython.final
 @cython.cclass
 class BusyLoop(ProcessPoll):
-    """The loop of one process.
+    """The loop of one process."""
 
-    Args:
-        task: the process.
-
-    Attributes:
-        active: the process is in it.
-        loops: how often it was entered.
-    """
-
-    task: BusyPoller = None
+    task: BusyPoller = None  # the process
     costs: Costs = None
     instance: NapiInstance = None
     budget: cython.int = 0
@@ -78,8 +70,8 @@ class BusyLoop(ProcessPoll):
     stopping: cython.bint = False
     skips: cython.bint = False
     yields: cython.bint = False
-    active: cython.bint = False
-    loops: cython.longlong = 0
+    active: cython.bint = False  # the process is in it
+    loops: cython.longlong = 0  # how often it was entered
     turned_ps: cython.longlong = 0
     had: cython.longlong = 0
 

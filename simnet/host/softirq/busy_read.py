@@ -31,16 +31,10 @@ def busy_loop_over(
 @cython.final
 @cython.cclass
 class BusyRead:
-    """What one socket knows of it.
+    """What one socket knows of it."""
 
-    Args:
-        usecs: `sk_ll_usec`: how long a reader polls, in units of 1024 ns.
-
-    Attributes:
-        napi: the instance that took its last packet; None before the first.
-    """
-
-    usecs: cython.longlong = 0
+    usecs: cython.longlong = 0  # `sk_ll_usec`: how long a reader polls, in units of 1024 ns
+    # the instance that took its last packet; None before the first
     napi: Public[NapiInstance] = None
     seen: Napi = None
 

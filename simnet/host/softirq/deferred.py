@@ -42,18 +42,15 @@ class DeviceInterrupt:
         machine: that is interrupted.
         path: component path.
         irq: its number; it goes to any CPU that the machine's interrupt hardware chooses.
-
-    Attributes:
-        line: its interrupt line, which counts interrupts.
-        cpu: which served it last.
     """
 
     def __init__(self, machine: Machine, path: str, irq: int) -> None:
         self.sim = machine.sim
         cpus = machine.cpus
+        # its interrupt line, which counts interrupts
         self.line = IrqLine(irq, path, cpus, (1 << len(cpus)) - 1, machine.apic)
         self.ledger = machine.costs.ledger
-        self.cpu: Cpu = cpus[0]
+        self.cpu: Cpu = cpus[0]  # which served it last
         self._handlers = [_Handler(self, f"{path}.{cpu.path}") for cpu in cpus]
 
     def interrupt(self, work_ps: int, then: Callable[[], None]) -> None:

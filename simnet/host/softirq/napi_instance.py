@@ -34,52 +34,34 @@ from simnet.kernel.priority import NIC
 @cython.final
 @cython.cclass
 class NapiInstance(Context):
-    """What the kernel keeps of one device queue that is polled.
+    """What the kernel keeps of one device queue that is polled."""
 
-    Args:
-        napi: the poll function of its driver.
-        costs: of the machine's CPUs.
-
-    Attributes:
-        defer_hard_irqs: `napi_defer_hard_irqs`.
-        gro_flush_timeout_ps: `gro_flush_timeout`.
-        irq_suspend_timeout_ps: `irq-suspend-timeout`.
-        missed: it was to be scheduled while it was (`NAPI_STATE_MISSED`).
-        thread: that polls it in place of the softirq (`napi->thread`); None for the softirq.
-        thread_polls: it is the thread's turn (`NAPI_STATE_SCHED_THREADED`).
-        in_busy_poll: a process owns it (`NAPI_STATE_IN_BUSY_POLL`).
-        prefer_busy_poll: a process that prefers to poll waits for it.
-        ran_out: the last poll took its whole budget.
-        keeps_young: receive offload flushes only what it holds since an earlier jiffy.
-        interrupts: hard interrupts of its device.
-        polls, poll_packets, polls_empty, polls_full_budget: polls, packets that they took, polls
-            that took none, and as many as they were allowed.
-        timeouts: runs of its timer.
-    """
-
-    napi: Napi = None
-    costs: Costs = None
-    defer_hard_irqs: Public[cython.int] = 0
-    gro_flush_timeout_ps: Public[cython.longlong] = 0
-    irq_suspend_timeout_ps: Public[cython.longlong] = 0
+    napi: Napi = None  # the poll function of its driver
+    costs: Costs = None  # of the machine's CPUs
+    defer_hard_irqs: Public[cython.int] = 0  # `napi_defer_hard_irqs`
+    gro_flush_timeout_ps: Public[cython.longlong] = 0  # `gro_flush_timeout`
+    irq_suspend_timeout_ps: Public[cython.longlong] = 0  # `irq-suspend-timeout`
     defer_count: Public[cython.int] = 0
+    # that polls it in place of the softirq (`napi->thread`); None for the softirq
     thread: Public[Task] = None
-    thread_polls: cython.bint = False
-    missed: Public[cython.bint] = False
-    in_busy_poll: Public[cython.bint] = False
-    prefer_busy_poll: Public[cython.bint] = False
-    ran_out: cython.bint = False
+    thread_polls: cython.bint = False  # it is the thread's turn (`NAPI_STATE_SCHED_THREADED`)
+    missed: Public[cython.bint] = False  # it was to be scheduled while it was (`NAPI_STATE_MISSED`)
+    in_busy_poll: Public[cython.bint] = False  # a process owns it (`NAPI_STATE_IN_BUSY_POLL`)
+    prefer_busy_poll: Public[cython.bint] = False  # a process that prefers to poll waits for it
+    ran_out: cython.bint = False  # the last poll took its whole budget
+    # receive offload flushes only what it holds since an earlier jiffy
     keeps_young: cython.bint = False
     timeout_ps: cython.longlong = 0
     deferred: cython.bint = False
     timer: cython.longlong = 0
     timer_cpu: Cpu = None
-    interrupts: Public[cython.longlong] = 0
+    interrupts: Public[cython.longlong] = 0  # hard interrupts of its device
+    # polls, packets that they took, polls that took none, and as many as they were allowed
     polls: cython.longlong = 0
     poll_packets: cython.longlong = 0
     polls_empty: cython.longlong = 0
     polls_full_budget: cython.longlong = 0
-    timeouts: cython.longlong = 0
+    timeouts: cython.longlong = 0  # runs of its timer
 
     def __init__(self, napi: Napi, costs: Costs) -> None:
         super().__init__(napi.sim, f"{napi.path}.napi")

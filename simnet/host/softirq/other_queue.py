@@ -34,18 +34,14 @@ class OtherQueue(Napi):
         costs: of the machine's CPUs.
         gap_ps: mean time from a packet to the next; they are independent.
         stream: random numbers.
-
-    Attributes:
-        instance: its NAPI instance.
-        waiting: packets that no poll has taken.
     """
 
-    instance: NapiInstance = None
+    instance: NapiInstance = None  # its NAPI instance
     cpu: Cpu = None
     costs: Costs = None
     gap_ps: cython.longlong = 0
     stream: RandomStream = None
-    waiting: cython.int = 0
+    waiting: cython.int = 0  # packets that no poll has taken
     taken: cython.int = 0
     limit: cython.int = 0
     armed: cython.bint = False

@@ -33,18 +33,12 @@ class Napi(Context):
     the CPU for more work and return POLL_CONTINUES, or return POLL_DONE (nothing left, the
     device has left the list through `SoftirqNetRx.complete`) or POLL_MORE (others have their turn
     first).
-
-    Attributes:
-        next_polled: the next on the poll list.
-        next_ipi: the next in the list of those whose CPUs are sent an interrupt.
-        home: the CPU that alone polls it (a backlog); None for a device.
-        ipis_first: interrupts that are due are sent before it is polled.
     """
 
-    next_polled: Public[Napi] = None
-    next_ipi: Napi = None
-    home: Cpu = None
-    ipis_first: cython.bint = False
+    next_polled: Public[Napi] = None  # the next on the poll list
+    next_ipi: Napi = None  # the next in the list of those whose CPUs are sent an interrupt
+    home: Cpu = None  # the CPU that alone polls it (a backlog); None for a device
+    ipis_first: cython.bint = False  # interrupts that are due are sent before it is polled
     scheduled: Public[cython.bint] = False
     quota: Public[cython.int] = 0
     weight: Public[cython.int] = 0
@@ -106,9 +100,6 @@ class SoftirqNetRx(Softirqs):
         rules: of the kernel's version.
         ipi_ps: work of sending one interprocessor interrupt, and of taking it.
         ledger: where those are booked.
-
-    Attributes:
-        mode: what a poll's time is accounted to.
     """
 
     cpu: Cpu = None
@@ -140,7 +131,7 @@ class SoftirqNetRx(Softirqs):
     ipis_due: cython.int = 0
     sending: cython.bint = False
     process: ProcessPoll = None
-    mode: cython.int = 0
+    mode: cython.int = 0  # what a poll's time is accounted to
     ipis: cython.longlong = 0
     ksoftirqd: Public[Any] = None
     rounds: cython.longlong = 0

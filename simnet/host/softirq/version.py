@@ -17,26 +17,21 @@ _MS_PS: Final = 10**9
 
 @dataclass(frozen=True)
 class SoftirqRules:
-    """Which rules hold; the defaults are those of 2.6.18.
+    """Which rules hold; the defaults are those of 2.6.18."""
 
-    Attributes:
-        weight_each_poll: a poll may take the device's weight whatever is left of the round's
-            budget (`napi_struct`); else what is left of quota and budget.
-        restart_time_ps: `MAX_SOFTIRQ_TIME`, after which ksoftirqd takes over even if rounds are
-            left; 0 for no limit.
-        stops_for_processes: a process that should run has ksoftirqd take over after the round.
-        polls_once: a device is polled at most once a round.
-        budget_time_ps: `netdev_budget_usecs`, the length of a round, instead of a number of
-            jiffies; 0 for the number.
-        thread_first: while ksoftirqd is runnable, interrupts leave softirqs to it.
-    """
-
+    # a poll may take the device's weight whatever is left of the round's budget
+    # (`napi_struct`); else what is left of quota and budget
     weight_each_poll: bool = False
+    # `MAX_SOFTIRQ_TIME`, after which ksoftirqd takes over even if rounds are left; 0 for no
+    # limit
     restart_time_ps: int = 0
+    # a process that should run has ksoftirqd take over after the round
     stops_for_processes: bool = False
-    polls_once: bool = False
+    polls_once: bool = False  # a device is polled at most once a round
+    # `netdev_budget_usecs`, the length of a round, instead of a number of jiffies; 0 for the
+    # number
     budget_time_ps: int = 0
-    thread_first: bool = False
+    thread_first: bool = False  # while ksoftirqd is runnable, interrupts leave softirqs to it
 
 
 def softirq_rules(version: str) -> SoftirqRules:

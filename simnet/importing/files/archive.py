@@ -15,15 +15,13 @@ import lzma
 import re
 import tarfile
 import zlib
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, Final
 
 from simnet.errors import InputError
 from simnet.files import open_to_read
 from simnet.importing.files.files import MOST_BYTES, MOST_NAMES, Files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 _MOST_UNPACKED: Final = 16 << 30
 _MOST_KEPT: Final = 512 << 20

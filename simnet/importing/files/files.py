@@ -20,13 +20,9 @@ _MOST_LINKS: Final = 40
 
 
 class Files(ABC):
-    """What can be read of a host.
+    """What can be read of a host."""
 
-    Attributes:
-        label: what the user called it, for messages.
-    """
-
-    label: str
+    label: str  # what the user called it, for messages
 
     @abstractmethod
     def data(self, name: str) -> bytes | None:

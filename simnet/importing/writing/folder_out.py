@@ -268,12 +268,8 @@ def _markdown(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> list
     return [
         f"| {' | '.join(columns)} |",
         f"|{' --- |' * len(columns)}",
-        *(f"| {' | '.join(_cell(row[key]) for key in columns)} |" for row in rows),
+        *(f"| {' | '.join(markdown(plain(row[key], 200)) for key in columns)} |" for row in rows),
     ]
-
-
-def _cell(text: str) -> str:
-    return markdown(plain(text, 200))
 
 
 def imported(host: ReadHost, workload: str | None = None, peer: str = HEALTHY) -> Imported:

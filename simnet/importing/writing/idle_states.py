@@ -6,14 +6,11 @@ latency-performance and the profiles that include it ask for no state deeper tha
 (`force_latency=cstate.id_no_zero:1|3`; profiles/*/tuned.conf).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from simnet.importing.host import ReadHost
-    from simnet.importing.writing.models import Draft
+from simnet.importing.host import ReadHost
+from simnet.importing.writing.models import Draft
 
 _KEY: Final = "deep_idle_exit"
 _RESIDENCY: Final = "deep_idle_residency"

@@ -50,29 +50,19 @@ _REBALANCE_SECONDS: cython.int = 10
 @cython.final
 @cython.cclass
 class Slave:
-    """A NIC in a bond, and its two ends in the switch.
-
-    Attributes:
-        station: the address of the NIC itself.
-        carrier: whether there is a link.
-        link: what the MII monitor makes of it, see `bonding_monitor`.
-        delay: monitor intervals until the next verdict.
-        active: BOND_STATE_ACTIVE.
-        aggregated: in the active aggregator (802.3ad).
-        load: bytes a second that the balancing has assigned.
-    """
+    """A NIC in a bond, and its two ends in the switch."""
 
     index: cython.int = 0
     nic: Port = None
     ingress: Ingress = None
     egress: Egress = None
-    station: Public[Station] = None
-    carrier: Public[cython.bint] = False
-    link: Public[cython.int] = 0
-    delay: Public[cython.int] = 0
-    active: Public[cython.bint] = False
-    aggregated: Public[cython.bint] = False
-    load: Public[cython.longlong] = 0
+    station: Public[Station] = None  # the address of the NIC itself
+    carrier: Public[cython.bint] = False  # whether there is a link
+    link: Public[cython.int] = 0  # what the MII monitor makes of it, see `bonding_monitor`
+    delay: Public[cython.int] = 0  # monitor intervals until the next verdict
+    active: Public[cython.bint] = False  # BOND_STATE_ACTIVE
+    aggregated: Public[cython.bint] = False  # in the active aggregator (802.3ad)
+    load: Public[cython.longlong] = 0  # bytes a second that the balancing has assigned
 
     def __init__(
         self, index: int, nic: Port, ingress: Ingress, egress: Egress, station: Station
@@ -102,20 +92,15 @@ class Bond(Component):
         costs: of the host's CPUs.
         memory: of the host.
         shared_lines: cache lines of the bond that sending a frame writes.
-
-    Attributes:
-        current: index of `curr_active_slave`; -1 for none.
-        station: the bond's address, which is that of the first slave.
-        everyone: the broadcast address.
     """
 
     mode: cython.int = 0
     slaves: list[Any] = None
     waiting: list[Any] = None
     copy_ps: cython.longlong = 0
-    current: Public[cython.int] = 0
-    station: Station = None
-    everyone: Station = None
+    current: Public[cython.int] = 0  # index of `curr_active_slave`; -1 for none
+    station: Station = None  # the bond's address, which is that of the first slave
+    everyone: Station = None  # the broadcast address
     costs: Costs = None
     lines: SharedLines = None
     touched: cython.longlong = 0
@@ -408,10 +393,6 @@ class BondRoute(Port):
         header: of the frames that are sent.
         hash_number: of its frames, see `simnet.net.bonding.hash`.
         node: where what belongs to the connection is at first.
-
-    Attributes:
-        outlets: of each slave, what the connection's frames are queued at: the slave, or one of its
-            queues.
     """
 
     bond: Bond = None
@@ -419,6 +400,8 @@ class BondRoute(Port):
     hash: cython.longlong = 0
     tlb_index: cython.int = 0
     headers: list[Any] = None
+    # of each slave, what the connection's frames are queued at: the slave, or one of its
+    # queues
     outlets: Public[list[Any]] = None
 
     def __init__(

@@ -44,18 +44,13 @@ _AGGREGATE_WAIT_PS = 2 * _PS
 
 @dataclass(frozen=True)
 class Timing:
-    """The monitor's parameters.
+    """The monitor's parameters."""
 
-    Attributes:
-        miimon_jiffies: between two looks at the links; 0 for never.
-        updelay, downdelay: looks until a change of a link counts.
-        jiffy_ps: length of a jiffy.
-    """
-
-    miimon_jiffies: int
+    miimon_jiffies: int  # between two looks at the links; 0 for never
+    # looks until a change of a link counts
     updelay: int
     downdelay: int
-    jiffy_ps: int
+    jiffy_ps: int  # length of a jiffy
 
 
 class BondMonitor(Component):

@@ -39,16 +39,11 @@ class MessageReceiver(Component):
 @cython.freelist(4096)
 @cython.cclass
 class Message:
-    """Bytes on a connection; made by `new_message`.
+    """Bytes on a connection; made by `new_message`."""
 
-    Attributes:
-        size_bytes: how many.
-        receiver: hears when all have come.
-        kind, tag: the sender's, for the receiver.
-    """
-
-    size_bytes: cython.longlong = 0
-    receiver: MessageReceiver = None
+    size_bytes: cython.longlong = 0  # how many
+    receiver: MessageReceiver = None  # hears when all have come
+    # the sender's, for the receiver
     kind: cython.int = 0
     tag: Any = None
     next: Public[Message] = None
@@ -75,28 +70,16 @@ def rate_units(bytes_s: int) -> int:
 @cython.final
 @cython.cclass
 class FlowLink:
-    """One direction of a port, or of a bus.
+    """One direction of a port, or of a bus."""
 
-    Args:
-        name: for people.
-        bytes_s: goodput.
-
-    Attributes:
-        bytes: of the messages that are through.
-        busy_ps: time with a flow.
-        saturated_ps: time with flows that used all of it.
-        active: flows on it.
-        saturated: its flows use all of it.
-    """
-
-    name: str = None
-    bytes_s: cython.longlong = 0
+    name: str = None  # for people
+    bytes_s: cython.longlong = 0  # goodput
     capacity: cython.longlong = 0
-    bytes: Public[cython.longlong] = 0
-    busy_ps: cython.longlong = 0
-    saturated_ps: cython.longlong = 0
-    active: Public[cython.int] = 0
-    saturated: cython.bint = False
+    bytes: Public[cython.longlong] = 0  # of the messages that are through
+    busy_ps: cython.longlong = 0  # time with a flow
+    saturated_ps: cython.longlong = 0  # time with flows that used all of it
+    active: Public[cython.int] = 0  # flows on it
+    saturated: cython.bint = False  # its flows use all of it
     left: cython.longlong = 0
     open: cython.int = 0
     changed_ps: cython.longlong = 0
@@ -146,13 +129,9 @@ class FlowLink:
 @cython.final
 @cython.cclass
 class FinishTimes:
-    """When the message at the head of each flow is through, or its window closed.
+    """When the message at the head of each flow is through, or its window closed."""
 
-    Attributes:
-        count: of the flows.
-    """
-
-    count: cython.int = 0
+    count: cython.int = 0  # of the flows
     times: Array[cython.longlong] = None
 
     def __init__(self) -> None:
@@ -180,35 +159,21 @@ class FinishTimes:
 @cython.final
 @cython.cclass
 class Flow:
-    """One direction of a connection; made by `FlowFabric.connect`.
-
-    Attributes:
-        index: of all flows of the fabric.
-        group, place: which group of flows may share links with it, and which of them it is.
-        links: on its way, in order; the first is the sender's port.
-        egress: position in `links` of the switch's egress port.
-        latency_ps: from the last byte's departure to its receiver.
-        rate: now, see `rate_units`.
-        threaded: a thread reads it, which takes time for a message.
-        reading: the thread works on a message.
-        arrived: messages that wait for it in the socket.
-        credit: what may be sent before the thread reads on; -1 for no limit.
-        shut: nothing may be sent before that.
-        messages, bytes: delivered.
-    """
+    """One direction of a connection; made by `FlowFabric.connect`."""
 
     finish: FinishTimes = None
-    index: cython.int = 0
+    index: cython.int = 0  # of all flows of the fabric
+    # which group of flows may share links with it, and which of them it is
     group: cython.int = 0
     place: cython.int = 0
-    links: Public[list[Any]] = None
-    egress: Public[cython.int] = 0
+    links: Public[list[Any]] = None  # on its way, in order; the first is the sender's port
+    egress: Public[cython.int] = 0  # position in `links` of the switch's egress port
     limit: cython.longlong = 0
     ceiling: cython.longlong = 0
     window_bytes: cython.longlong = 0
     round_trip_ps: cython.longlong = 0
-    latency_ps: Public[cython.longlong] = 0
-    rate: Public[cython.longlong] = 0
+    latency_ps: Public[cython.longlong] = 0  # from the last byte's departure to its receiver
+    rate: Public[cython.longlong] = 0  # now, see `rate_units`
     share: cython.longlong = 0
     at_egress: cython.bint = False
     active: Public[cython.bint] = False
@@ -216,15 +181,17 @@ class Flow:
     full: cython.bint = False
     remaining: Public[cython.longlong] = 0
     updated_ps: Public[cython.longlong] = 0
-    threaded: Public[cython.bint] = False
-    reading: Public[cython.bint] = False
-    arrived: Public[cython.int] = 0
+    threaded: Public[cython.bint] = False  # a thread reads it, which takes time for a message
+    reading: Public[cython.bint] = False  # the thread works on a message
+    arrived: Public[cython.int] = 0  # messages that wait for it in the socket
+    # what may be sent before the thread reads on; -1 for no limit
     credit: Public[cython.longlong] = 0
-    shut: Public[cython.bint] = False
+    shut: Public[cython.bint] = False  # nothing may be sent before that
     head: Public[Message] = None
     tail: Public[Message] = None
     coming: Public[Message] = None
     last_coming: Public[Message] = None
+    # delivered
     messages: Public[cython.longlong] = 0
     bytes: Public[cython.longlong] = 0
 

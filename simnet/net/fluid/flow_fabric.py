@@ -43,28 +43,20 @@ _DELIVER: cython.int = 1
 @cython.final
 @cython.cclass
 class FlowFabric(Component):
-    """Links, and the flows that share them.
+    """Links, and the flows that share them."""
 
-    Args:
-        groups: sets of flows that never share a link, such as the two directions.
-        small_bytes: a message up to this size that nothing is before needs no share of the links.
-        pause: 802.3x.
-        xoff_bytes: of one ingress port in the switch, before it pauses its sender.
-
-    Attributes:
-        shares: times that rates were computed.
-    """
-
-    groups: list[Any] = None
+    groups: list[Any] = None  # sets of flows that never share a link, such as the two directions
     flows: list[Any] = None
     finish: FinishTimes = None
     dirty: cython.bint = False
+    # a message up to this size that nothing is before needs no share of the links
     small_bytes: cython.longlong = 0
-    pause: cython.bint = False
+    pause: cython.bint = False  # 802.3x
+    # of one ingress port in the switch, before it pauses its sender
     xoff_bytes: cython.longlong = 0
     event: cython.longlong = 0
     event_ps: cython.longlong = 0
-    shares: cython.longlong = 0
+    shares: cython.longlong = 0  # times that rates were computed
 
     def __init__(
         self,

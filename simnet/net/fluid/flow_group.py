@@ -27,17 +27,11 @@ _MOST_KNOWN: cython.int = 4096
 @cython.final
 @cython.cclass
 class Rates:
-    """What the flows of a group get while certain ones are active.
+    """What the flows of a group get while certain ones are active."""
 
-    Attributes:
-        shares: of each flow.
-        saturated: of each link, whether its flows use all of it.
-        paused: whether a sender is paused.
-    """
-
-    shares: Array[cython.longlong] = None
-    saturated: Array[cython.schar] = None
-    paused: cython.bint = False
+    shares: Array[cython.longlong] = None  # of each flow
+    saturated: Array[cython.schar] = None  # of each link, whether its flows use all of it
+    paused: cython.bint = False  # whether a sender is paused
 
     def __init__(self, flows: int, links: int) -> None:
         self.shares = array("q", [0] * max(flows, 1))
@@ -50,17 +44,14 @@ class FlowGroup:
     """Flows that may share links, and these links.
 
     Rates depend on nothing but which flows are active, as long as all are led as they are.
-
-    Attributes:
-        paused: times that rates were computed with a sender paused.
-        known: the rates computed so far, by the set of active flows: a bit for each.
     """
 
     flows: list[Any] = None
     links: list[Any] = None
     dirty: Public[cython.bint] = False
-    paused: cython.longlong = 0
+    paused: cython.longlong = 0  # times that rates were computed with a sender paused
     active: cython.longlong = 0
+    # the rates computed so far, by the set of active flows: a bit for each
     known: dict[int, Rates] = None
 
     def __init__(self) -> None:

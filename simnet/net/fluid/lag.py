@@ -48,16 +48,12 @@ class Address:
 
 
 class LagPort:
-    """One of the ports.
-
-    Attributes:
-        load: bytes a second that the balancing has assigned.
-    """
+    """One of the ports."""
 
     def __init__(self, index: int, mac: int) -> None:
         self.index = index
         self.station = Station(mac)
-        self.load = 0
+        self.load = 0  # bytes a second that the balancing has assigned
 
     def ok(self) -> bool:
         """As bonding takes it: it always has a link."""

@@ -53,13 +53,6 @@ class Conntrack:
         make_ps: making an entry, and freeing it if its packet is dropped.
         find_ps: finding one.
         luck: random numbers: the secret of the hash.
-
-    Attributes:
-        count: entries (`nf_conntrack_count`).
-        waited_ps: what the last call cost beside its own work, for the counter's line.
-        early_drops: entries that made room (`early_drop` of `/proc/net/stat/nf_conntrack`).
-        drops: packets that found no room (`drop`).
-        made: entries that were made.
     """
 
     most: cython.longlong = 0
@@ -71,11 +64,13 @@ class Conntrack:
     confirmed: Array[cython.schar] = None
     status: Array[cython.schar] = None
     chains: dict[Any, Any] = None
-    count: cython.longlong = 0
+    count: cython.longlong = 0  # entries (`nf_conntrack_count`)
+    # what the last call cost beside its own work, for the counter's line
     waited_ps: cython.longlong = 0
+    # entries that made room (`early_drop` of `/proc/net/stat/nf_conntrack`)
     early_drops: cython.longlong = 0
-    drops: cython.longlong = 0
-    made: cython.longlong = 0
+    drops: cython.longlong = 0  # packets that found no room (`drop`)
+    made: cython.longlong = 0  # entries that were made
 
     def __init__(
         self,

@@ -13,18 +13,13 @@ from simnet.host.cpu import Cpu
 @cython.final
 @cython.cclass
 class ContendedLine:
-    """One line.
-
-    Attributes:
-        moves: how often it went to another CPU.
-        waited_ps: by all CPUs, for others.
-    """
+    """One line."""
 
     memory: Memory = None
     owner: Cpu = None
     free_ps: cython.longlong = 0
-    moves: cython.longlong = 0
-    waited_ps: cython.longlong = 0
+    moves: cython.longlong = 0  # how often it went to another CPU
+    waited_ps: cython.longlong = 0  # by all CPUs, for others
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory

@@ -10,16 +10,11 @@ from simnet.net.link.skb import Path, Skb
 @cython.final
 @cython.cclass
 class FarEnd(Path):
-    """What counts the frames.
+    """What counts the frames."""
 
-    Attributes:
-        frames: whose last bit has left, or will.
-        payload_bytes: of them.
-        latency: from the last bit that came of a frame to the last bit that left, in ps.
-    """
-
-    frames: cython.longlong = 0
-    payload_bytes: cython.longlong = 0
+    frames: cython.longlong = 0  # whose last bit has left, or will
+    payload_bytes: cython.longlong = 0  # of them
+    # from the last bit that came of a frame to the last bit that left, in ps
     latency: LogHistogram = None
 
     def __init__(self, sim: Simulator, path: str) -> None:

@@ -76,13 +76,6 @@ class Hooks:
         exposed_permille: share of fetching a packet's first line that the CPU waits for.
         cold_ps: what the first packet pays on a CPU that was idle.
         flow_table_ps: of a packet that the flow table sends, in place of all other work; 0: none.
-
-    Attributes:
-        dropped_raw, dropped_filter: by the rule that drops, in its counter.
-        addr_errors, hdr_errors: InAddrErrors, InHdrErrors of /proc/net/snmp.
-        forwarded: packets handed to the other port (ForwDatagrams, if nothing drops behind).
-        in_stack: packets that have been taken up so far.
-        offloaded: of those that were handed to the other port, by the flow table.
     """
 
     costs: Costs = None
@@ -102,13 +95,16 @@ class Hooks:
     exposed_permille: cython.longlong = 0
     cold_ps: cython.longlong = 0
     flow_table_ps: cython.longlong = 0
-    in_stack: cython.longlong = 0
+    in_stack: cython.longlong = 0  # packets that have been taken up so far
+    # by the rule that drops, in its counter
     dropped_raw: cython.longlong = 0
     dropped_filter: cython.longlong = 0
+    # InAddrErrors, InHdrErrors of /proc/net/snmp
     addr_errors: cython.longlong = 0
     hdr_errors: cython.longlong = 0
+    # packets handed to the other port (ForwDatagrams, if nothing drops behind)
     forwarded: cython.longlong = 0
-    offloaded: cython.longlong = 0
+    offloaded: cython.longlong = 0  # of those that were handed to the other port, by the flow table
 
     def __init__(
         self,
@@ -152,29 +148,17 @@ class Hooks:
 @cython.final
 @cython.cclass
 class Forwarder(Endpoint):
-    """The packets of one receive queue.
+    """The packets of one receive queue."""
 
-    Args:
-        hooks: of the host.
-        nic: the queue that they come by.
-        number: of it.
-        buffer_bytes: of a receive buffer.
-        out: the queues of the other port.
-        locks: of these.
-        xps: which of them each CPU sends by; None for none.
-        spread: of the work on a packet.
-        answers: its packets go the way of answers.
-    """
-
-    hooks: Hooks = None
-    nic: Nic = None
-    number: cython.int = 0
-    answers: cython.bint = False
-    buffer_bytes: cython.longlong = 0
-    out: list[Any] = None
-    locks: list[Any] = None
-    xps: XpsMap = None
-    spread: Spread = None
+    hooks: Hooks = None  # of the host
+    nic: Nic = None  # the queue that they come by
+    number: cython.int = 0  # of it
+    answers: cython.bint = False  # its packets go the way of answers
+    buffer_bytes: cython.longlong = 0  # of a receive buffer
+    out: list[Any] = None  # the queues of the other port
+    locks: list[Any] = None  # of these
+    xps: XpsMap = None  # which of them each CPU sends by; None for none
+    spread: Spread = None  # of the work on a packet
     waiting: cython.longlong = 0
     owed_ps: cython.longlong = 0
     idle_entries: cython.longlong = 0

@@ -61,12 +61,6 @@ class Gateway:
         xmit_ps: the switch's port, the queueing discipline and the driver, of a frame.
         clean_ps: writing a cache line of the frame back to memory, where the device reads it.
         lines_ps: what of a packet comes from memory.
-
-    Attributes:
-        received: packets that have been taken up.
-        bridged: packets that have passed the bridge on their way up.
-        sent: packets handed to the port.
-        handed_over: of them those that another CPU sent.
     """
 
     costs: Costs = None
@@ -85,10 +79,10 @@ class Gateway:
     runner: Cpu = None
     runs_until_ps: cython.longlong = 0
     owed: Array[cython.longlong] = None
-    received: cython.longlong = 0
-    bridged: cython.longlong = 0
-    sent: cython.longlong = 0
-    handed_over: cython.longlong = 0
+    received: cython.longlong = 0  # packets that have been taken up
+    bridged: cython.longlong = 0  # packets that have passed the bridge on their way up
+    sent: cython.longlong = 0  # packets handed to the port
+    handed_over: cython.longlong = 0  # of them those that another CPU sent
 
     def __init__(
         self,
@@ -159,23 +153,14 @@ class Gateway:
 @cython.final
 @cython.cclass
 class GoesOut(Endpoint):
-    """Packets one way as they are routed, on the CPU that RPS has chosen last.
-
-    Args:
-        gateway: what both directions share.
-        bridged: they leave by the bridge.
-        spread: of the work on a packet.
-
-    Attributes:
-        way: where the switch sends them.
-    """
+    """Packets one way as they are routed, on the CPU that RPS has chosen last."""
 
     needs = ("way",)
 
-    gateway: Gateway = None
-    bridged: cython.bint = False
-    spread: Spread = None
-    way: Public[Path] = None
+    gateway: Gateway = None  # what both directions share
+    bridged: cython.bint = False  # they leave by the bridge
+    spread: Spread = None  # of the work on a packet
+    way: Public[Path] = None  # where the switch sends them
 
     def __init__(
         self, sim: Simulator, path: str, gateway: Gateway, *, bridged: bool, spread: Spread
@@ -202,23 +187,14 @@ class GoesOut(Endpoint):
 @cython.final
 @cython.cclass
 class ComesIn(Endpoint):
-    """Packets one way as they come from the port, on the CPU that its RPS has chosen.
+    """Packets one way as they come from the port, on the CPU that its RPS has chosen."""
 
-    Args:
-        gateway: what both directions share.
-        header: of the packets as they come.
-        bridged: they come by a port of the bridge.
-        routed: takes them then.
-        steering: RPS of the bridge; None for none.
-        spread: of the work on a packet.
-    """
-
-    gateway: Gateway = None
-    header: Header = None
-    bridged: cython.bint = False
-    routed: GoesOut = None
-    steering: Steering = None
-    spread: Spread = None
+    gateway: Gateway = None  # what both directions share
+    header: Header = None  # of the packets as they come
+    bridged: cython.bint = False  # they come by a port of the bridge
+    routed: GoesOut = None  # takes them then
+    steering: Steering = None  # RPS of the bridge; None for none
+    spread: Spread = None  # of the work on a packet
 
     def __init__(
         self,
@@ -262,13 +238,9 @@ class ComesIn(Endpoint):
 @cython.final
 @cython.cclass
 class Enters(Path):
-    """The way of one side's frames to the router, on which they have their addresses.
+    """The way of one side's frames to the router, on which they have their addresses."""
 
-    Args:
-        way: through the switch.
-    """
-
-    way: Public[SwitchedPath] = None
+    way: Public[SwitchedPath] = None  # through the switch
 
     def __init__(self, sim: Simulator, path: str, way: SwitchedPath) -> None:
         super().__init__(sim, path)

@@ -21,15 +21,10 @@ _HALVINGS: Final = 200
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of one kind.
+    """Lines of one kind."""
 
-    Attributes:
-        count: how many there are.
-        used: how many of them one packet uses.
-    """
-
-    count: float
-    used: float
+    count: float  # how many there are
+    used: float  # how many of them one packet uses
 
 
 def missed(kinds: Sequence[Lines], capacity: int) -> float:

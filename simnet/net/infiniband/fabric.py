@@ -118,18 +118,14 @@ class Transit:
 @cython.final
 @cython.cclass
 class FabricPath(Path):
-    """From one host's device to another's; see the module's docstring.
-
-    Attributes:
-        packets, bytes: that were sent.
-        delivered: packets that have been announced to the destination.
-    """
+    """From one host's device to another's; see the module's docstring."""
 
     fabric: Fabric = None
     first: Hop = None
+    # that were sent
     packets: cython.longlong = 0
     bytes: cython.longlong = 0
-    delivered: Public[cython.longlong] = 0
+    delivered: Public[cython.longlong] = 0  # packets that have been announced to the destination
 
     def __init__(self, fabric: Fabric, path: str, first: Hop, destination: Port) -> None:
         super().__init__(fabric.sim, path)

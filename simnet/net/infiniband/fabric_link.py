@@ -19,23 +19,18 @@ _FORGETS: cython.longlong = 1000
 @cython.final
 @cython.cclass
 class Link:
-    """One direction of a link, with the egress port that it leaves.
+    """One direction of a link, with the egress port that it leaves."""
 
-    Attributes:
-        name: `from>to`.
-        free_ps: when all that has been accepted will have left, the background included.
-        packets, bytes: sent for the devices; `waited_ps` is what they waited here, added up.
-        longest_ps: the longest wait.
-    """
-
-    name: str = None
+    name: str = None  # `from>to`
     byte_ps: cython.longlong = 0
     propagation_ps: cython.longlong = 0
+    # when all that has been accepted will have left, the background included
     free_ps: Public[cython.longlong] = 0
+    # sent for the devices; `waited_ps` is what they waited here, added up
     packets: Public[cython.longlong] = 0
     bytes: Public[cython.longlong] = 0
     waited_ps: Public[cython.longlong] = 0
-    longest_ps: Public[cython.longlong] = 0
+    longest_ps: Public[cython.longlong] = 0  # the longest wait
     background: RandomStream = None
     gap_ps: cython.longlong = 0
     service_ps: cython.longlong = 0

@@ -62,11 +62,6 @@ class Ipoib(Nic):
         jiffy_ps: length of a jiffy.
         loss_ppm: of a million packets, how many the driver drops on purpose instead of sending.
         luck: which ones.
-
-    Attributes:
-        numbers, window: number what is sent to the peer, and put what comes from it in order, if
-            the window is wider than 0; None where the driver is the kernel's own.
-        lost: packets that the driver dropped on purpose.
     """
 
     connected: cython.bint = False
@@ -77,13 +72,15 @@ class Ipoib(Nic):
     jiffy_ps: cython.longlong = 0
     loss_ppm: cython.longlong = 0
     luck: RandomStream = None
-    lost: cython.longlong = 0
+    lost: cython.longlong = 0  # packets that the driver dropped on purpose
     stopped: cython.bint = False
     drain_timer: cython.longlong = 0
     completions: cython.int = 0
     deadline_ps: cython.longlong = 0
     pending: cython.int = 0
     leaving: cython.bint = False
+    # number what is sent to the peer, and put what comes from it in order, if the window is
+    # wider than 0; None where the driver is the kernel's own
     numbers: Public[MessageNumbers] = None
     window: Public[ReorderWindow] = None
     drain: Occupation = None

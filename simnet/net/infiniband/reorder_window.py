@@ -59,45 +59,35 @@ class ReorderWindow(Component):
 
     Call `arrive` for each packet in the order of arrival, then take from `ready` what is handed up.
 
-    Args:
-        window: packets ahead of the left edge that are buffered, 0 to `LARGEST_WINDOW`.
-        drain_after_slide: go on from the left edge after a slide; False is the algorithm's letter.
-        flush_timeout_ps: give up what is missing when the left edge has stood for that long in
-            front of buffered packets; 0 for never, as in the paper.
-        owner, kind: `owner.on_event(kind, 0)` is called when the timer has filled `ready`.
-
-    Attributes:
-        ready: packets handed up, in this order; the caller takes them out.
-        held: packets buffered now.
-        in_order: packets that came with the number of the left edge.
-        late: that came behind it.
-        arrived: all packets.
-        buffered: that were buffered; `waited_ps` is the time they spent there, added up.
-        slid_over: numbers given up by slides and timers; their packets, if they come, are late.
-        flushed: packets handed up by timer or `flush`.
-        duplicates: packets whose number was buffered already; they are handed up at once.
-        out_of_order_before, out_of_order_after: packets behind one with a higher number, as they
-            arrive and as they are handed up (`reordered` of RFC 4737).
-
     Raises:
         ValueError: the window is too large for 16 bits, or negative.
     """
 
+    # packets ahead of the left edge that are buffered, 0 to `LARGEST_WINDOW`
     window: cython.longlong = 0
+    # go on from the left edge after a slide; False is the algorithm's letter
     drain_after_slide: cython.bint = False
+    # give up what is missing when the left edge has stood for that long in front of buffered
+    # packets; 0 for never, as in the paper
     flush_timeout_ps: cython.longlong = 0
+    # `owner.on_event(kind, 0)` is called when the timer has filled `ready`
     owner: Target = None
     kind: cython.int = 0
-    ready: SkbQueue = None
-    held: cython.longlong = 0
-    in_order: cython.longlong = 0
-    late: cython.longlong = 0
-    arrived: cython.longlong = 0
+    ready: SkbQueue = None  # packets handed up, in this order; the caller takes them out
+    held: cython.longlong = 0  # packets buffered now
+    in_order: cython.longlong = 0  # packets that came with the number of the left edge
+    late: cython.longlong = 0  # that came behind it
+    arrived: cython.longlong = 0  # all packets
+    # that were buffered; `waited_ps` is the time they spent there, added up
     buffered: cython.longlong = 0
     waited_ps: cython.longlong = 0
+    # numbers given up by slides and timers; their packets, if they come, are late
     slid_over: cython.longlong = 0
-    flushed: cython.longlong = 0
+    flushed: cython.longlong = 0  # packets handed up by timer or `flush`
+    # packets whose number was buffered already; they are handed up at once
     duplicates: cython.longlong = 0
+    # packets behind one with a higher number, as they arrive and as they are handed up
+    # (`reordered` of RFC 4737)
     out_of_order_before: cython.longlong = 0
     out_of_order_after: cython.longlong = 0
     left: cython.longlong = 0

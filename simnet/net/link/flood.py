@@ -16,39 +16,24 @@ from simnet.net.link.skb import Endpoint, Skb, new_skb
 @cython.final
 @cython.cclass
 class Flood:
-    """The frames of one queue, of one size; those of its flows come in turn.
+    """The frames of one queue, of one size; those of its flows come in turn."""
 
-    Args:
-        endpoint: that takes them.
-        headers: of the flows.
-        numbers: of the flows, in `Skb.ack` of their frames.
-        size_bytes: payload of a frame.
-        wire_bytes: of a frame on the wire.
-        gap_ps: from frame to frame; its mean, if `random`.
-        least_gap_ps: that a link leaves between two frames.
-        random: frames come at random times, else one each gap.
-        dma_ps: from the last bit of a frame to its descriptor in memory.
-        luck: random numbers: when the first frame comes, and the others if `random`.
-
-    Attributes:
-        next_ps: when the last bit of the next frame will be there, its descriptor written.
-        begun: frames that were made or skipped.
-    """
-
-    endpoint: Endpoint = None
-    headers: list[Any] = None
-    numbers: list[Any] = None
+    endpoint: Endpoint = None  # that takes them
+    headers: list[Any] = None  # of the flows
+    numbers: list[Any] = None  # of the flows, in `Skb.ack` of their frames
     flow: cython.longlong = 0
     flows: cython.longlong = 0
-    size_bytes: cython.longlong = 0
-    wire_bytes: cython.int = 0
-    gap_ps: cython.longlong = 0
-    least_gap_ps: cython.longlong = 0
-    random: cython.bint = False
-    dma_ps: cython.longlong = 0
+    size_bytes: cython.longlong = 0  # payload of a frame
+    wire_bytes: cython.int = 0  # of a frame on the wire
+    gap_ps: cython.longlong = 0  # from frame to frame; its mean, if `random`
+    least_gap_ps: cython.longlong = 0  # that a link leaves between two frames
+    random: cython.bint = False  # frames come at random times, else one each gap
+    dma_ps: cython.longlong = 0  # from the last bit of a frame to its descriptor in memory
+    # random numbers: when the first frame comes, and the others if `random`
     luck: RandomStream = None
+    # when the last bit of the next frame will be there, its descriptor written
     next_ps: cython.longlong = 0
-    begun: cython.longlong = 0
+    begun: cython.longlong = 0  # frames that were made or skipped
 
     def __init__(
         self,

@@ -34,19 +34,13 @@ _MAX_GRO_BYTES: cython.longlong = 65535 - 52
 
 @dataclass(frozen=True)
 class GroRules:
-    """Which rules hold; the defaults are those of 2.6.29.
+    """Which rules hold; the defaults are those of 2.6.29."""
 
-    Attributes:
-        oldest_leaves: a full bucket hands up what it holds longest; else what does not fit.
-        buckets: lists of held flows, a power of two (GRO_HASH_BUCKETS).
-        normal_batch: packets that go up together (net.core.gro_normal_batch).
-        counts_segments: each segment of a merged packet counts for that.
-    """
-
+    # a full bucket hands up what it holds longest; else what does not fit
     oldest_leaves: bool = False
-    buckets: int = 1
-    normal_batch: int = 1
-    counts_segments: bool = False
+    buckets: int = 1  # lists of held flows, a power of two (GRO_HASH_BUCKETS)
+    normal_batch: int = 1  # packets that go up together (net.core.gro_normal_batch)
+    counts_segments: bool = False  # each segment of a merged packet counts for that
 
 
 #: Versions from which on a rule has a value, in order.
@@ -79,11 +73,6 @@ class Gro:
     Args:
         rules: of the kernel's version.
         enabled: `ethtool -K gro`; without, frames only pass through `up`.
-
-    Attributes:
-        held: packets held back.
-        up: packets to hand up, in order.
-        merged: segments that were added to an earlier one.
     """
 
     enabled: cython.bint = False
@@ -92,10 +81,10 @@ class Gro:
     counts_segments: cython.bint = False
     mask: cython.int = 0
     buckets: list[Any] = None
-    held: cython.int = 0
-    up: SkbQueue = None
+    held: cython.int = 0  # packets held back
+    up: SkbQueue = None  # packets to hand up, in order
     collected: cython.longlong = 0
-    merged: cython.longlong = 0
+    merged: cython.longlong = 0  # segments that were added to an earlier one
 
     def __init__(self, rules: GroRules, *, enabled: bool) -> None:
         self.enabled = enabled

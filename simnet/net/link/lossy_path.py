@@ -37,20 +37,16 @@ class LossyPath(Uplink):
         loss_ppb: frames of 10**9 that are lost at random.
         late_ppb: frames of 10**9 that take `late_ps` longer.
         late_ps: how much longer.
-
-    Attributes:
-        destination: endpoint at the other end.
-        element: what every frame goes through before the destination, if not None: an object with
-            `arrive(skb)` and `ready`, a queue of what it hands up, such as
-            `simnet.net.infiniband.reorder_window`. If it
-            has a timer of its own, its owner is this path and the kind `FLUSHED`.
-        numbers: gives each frame sent its number for `element`, if not None (`number(skb)`).
-        sent, dropped, lost, late: frames.
     """
 
-    destination: Public[Endpoint] = None
+    destination: Public[Endpoint] = None  # endpoint at the other end
     stream: RandomStream = None
+    # what every frame goes through before the destination, if not None: an object with
+    # `arrive(skb)` and `ready`, a queue of what it hands up, such as
+    # `simnet.net.infiniband.reorder_window`. If it has a timer of its own, its owner is this
+    # path and the kind `FLUSHED`.
     element: Public[Any] = None
+    # gives each frame sent its number for `element`, if not None (`number(skb)`)
     numbers: Public[Any] = None
     byte_ps: cython.longlong = 0
     delay_ps: cython.longlong = 0
@@ -61,6 +57,7 @@ class LossyPath(Uplink):
     free_ps: cython.longlong = 0
     flight: SkbQueue = None
     late_flight: SkbQueue = None
+    # frames
     sent: cython.longlong = 0
     dropped: cython.longlong = 0
     lost: cython.longlong = 0

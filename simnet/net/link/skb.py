@@ -96,13 +96,9 @@ class Uplink(Component):
 @cython.final
 @cython.cclass
 class Station:
-    """An Ethernet address, and the outlet behind which the switch has learnt that it is.
+    """An Ethernet address, and the outlet behind which the switch has learnt that it is."""
 
-    Args:
-        mac: 48 bits.
-    """
-
-    mac: cython.longlong = 0
+    mac: cython.longlong = 0  # 48 bits
     outlet: Public[EgressPort] = None
 
     def __init__(self, mac: int) -> None:
@@ -112,25 +108,20 @@ class Station:
 @cython.final
 @cython.cclass
 class Header:
-    """What switches and bonds look at: addresses and TCP ports, the same for a connection.
+    """What switches and bonds look at: addresses and TCP ports, the same for a connection."""
 
-    Args:
-        source, destination: Ethernet addresses.
-        source_ip, destination_ip: 32 bits.
-        source_port, destination_port: of TCP or UDP.
-
-    Attributes:
-        rss_hash: the receiving NIC's hash of the connection, 32 bits; -1 until it is computed.
-        rxhash: the receiving host's, by which it steers packets; -1 until it is computed.
-    """
-
+    # Ethernet addresses
     source: Public[Station] = None
     destination: Public[Station] = None
+    # 32 bits
     source_ip: cython.longlong = 0
     destination_ip: cython.longlong = 0
+    # of TCP or UDP
     source_port: cython.int = 0
     destination_port: cython.int = 0
+    # the receiving NIC's hash of the connection, 32 bits; -1 until it is computed
     rss_hash: Public[cython.longlong] = 0
+    # the receiving host's, by which it steers packets; -1 until it is computed
     rxhash: Public[cython.longlong] = 0
 
     def __init__(
@@ -178,51 +169,39 @@ class Header:
 @cython.freelist(4096)
 @cython.cclass
 class Skb:
-    """One frame on its way.
-
-    Attributes:
-        seq, end_seq: TCP sequence numbers of the payload (first, last plus one).
-        ack, window: acknowledgement number and offered window, bytes.
-        arrival_ps: when its last bit is in the receiving NIC.
-        wire_bytes: length on the wire with preamble, FCS and gap.
-        sack: the SACK option: (first byte, last plus one) of up to four blocks, D-SACK first; None
-            if there is none.
-        tsval, tsecr: the timestamps option, in jiffies of the host that set the clock; -1 if none.
-            Of a datagram `tsval` is when it was sent, in ps, `tsecr` when that was sent which it
-            answers, and `ack` the number of its flow.
-        push: TCP PSH flag.
-        segment_bytes: payload of one segment where a NIC's driver has merged several.
-        msg_id: number of the packet between two hosts, 16 bits, where packets are numbered.
-        held_jiffy: when receive offload began to hold it.
-        ecn: `ECT` to `CWR`.
-        home_node, writer_node: node of the buffer's memory, and of the device that wrote it.
-        toucher: the CPU that wrote the `sk_buff` last.
-        endpoint: receiver.
-        owner: the sender, if it is to know when the frame is freed.
-        header: addresses; None where the path alone says where the frame goes.
-    """
+    """One frame on its way."""
 
     next: Public[Skb] = None
-    endpoint: Public[Endpoint] = None
-    arrival_ps: Public[cython.longlong] = 0
+    endpoint: Public[Endpoint] = None  # receiver
+    arrival_ps: Public[cython.longlong] = 0  # when its last bit is in the receiving NIC
+    # TCP sequence numbers of the payload (first, last plus one)
     seq: Public[cython.longlong] = 0
     end_seq: Public[cython.longlong] = 0
-    wire_bytes: Public[cython.int] = 0
-    push: Public[cython.bint] = False
+    wire_bytes: Public[cython.int] = 0  # length on the wire with preamble, FCS and gap
+    push: Public[cython.bint] = False  # TCP PSH flag
+    # acknowledgement number and offered window, bytes
     ack: Public[cython.longlong] = 0
     window: Public[cython.longlong] = 0
-    toucher: Public[Cpu] = None
-    owner: Public[Endpoint] = None
-    header: Public[Header] = None
+    toucher: Public[Cpu] = None  # the CPU that wrote the `sk_buff` last
+    owner: Public[Endpoint] = None  # the sender, if it is to know when the frame is freed
+    header: Public[Header] = None  # addresses; None where the path alone says where the frame goes
+    # node of the buffer's memory, and of the device that wrote it
     home_node: Public[cython.int] = 0
     writer_node: Public[cython.int] = 0
+    # the SACK option: (first byte, last plus one) of up to four blocks, D-SACK first; None if
+    # there is none
     sack: Public[list[Any] | None] = None
+    # the timestamps option, in jiffies of the host that set the clock; -1 if none. Of a
+    # datagram `tsval` is when it was sent, in ps, `tsecr` when that was sent which it
+    # answers, and `ack` the number of its flow.
     tsval: Public[cython.longlong] = 0
     tsecr: Public[cython.longlong] = 0
+    # payload of one segment where a NIC's driver has merged several
     segment_bytes: Public[cython.int] = 0
+    # number of the packet between two hosts, 16 bits, where packets are numbered
     msg_id: Public[cython.int] = 0
-    held_jiffy: Public[cython.longlong] = 0
-    ecn: Public[cython.int] = 0
+    held_jiffy: Public[cython.longlong] = 0  # when receive offload began to hold it
+    ecn: Public[cython.int] = 0  # `ECT` to `CWR`
 
 
 def new_skb(
@@ -335,17 +314,13 @@ class Port(Napi):
     Args:
         weight: packets of one poll.
         node: NUMA node that it is attached to.
-
-    Attributes:
-        domain: of the device, where the IOMMU translates its addresses.
-        copies: frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`.
-        dma_ps: from the last bit of a frame to its descriptor in memory.
     """
 
     node: cython.int = 0
-    domain: Public[DmaDomain] = None
+    domain: Public[DmaDomain] = None  # of the device, where the IOMMU translates its addresses
+    # frames leave by a CPU's copying them, not by DMA; see `length_cost_ps`
     copies: Public[cython.bint] = False
-    dma_ps: Public[cython.longlong] = 0
+    dma_ps: Public[cython.longlong] = 0  # from the last bit of a frame to its descriptor in memory
     incoming: Public[SkbQueue] = None
 
     def __init__(self, sim: Simulator, path: str, weight: cython.int, node: cython.int = 0) -> None:
@@ -432,13 +407,10 @@ class SwitchedPath(Path):
         propagation_ps: of each link.
         latency_ps: of the switch, from last bit in to first bit out when idle.
         per_frame: one event a frame (reference) instead of arithmetic.
-
-    Attributes:
-        netem: what lies between the switch and the destination, if not None.
-        queue: before the bottleneck behind that, where it is managed; else None.
     """
 
-    netem: Public[Netem] = None
+    netem: Public[Netem] = None  # what lies between the switch and the destination, if not None
+    # before the bottleneck behind that, where it is managed; else None
     queue: Public[WayQueue] = None
     per_frame: cython.bint = False
     flight: SkbQueue = None

@@ -140,14 +140,10 @@ class Egress(EgressPort):
 @cython.final
 @cython.cclass
 class PortChannel(EgressPort):
-    """Several egress ports that are one for the rest of the network.
-
-    Args:
-        method: position in `LOAD_BALANCE`.
-    """
+    """Several egress ports that are one for the rest of the network."""
 
     members: list[EgressPort] = None
-    method: cython.int = 0
+    method: cython.int = 0  # position in `LOAD_BALANCE`
     dropped: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str, method: int) -> None:

@@ -37,10 +37,6 @@ class Acceptor(Task):
         number: its own, which connections learn.
         service_ps: of its own work on a request.
         allowed: CPUs that it may run on.
-
-    Attributes:
-        answered: connections that it has closed.
-        sleeps: how often it slept in accept.
     """
 
     listener: Listener = None
@@ -50,8 +46,8 @@ class Acceptor(Task):
     service_ps: cython.longlong = 0
     state: cython.int = 0
     connection: Connection = None
-    answered: cython.longlong = 0
-    sleeps: cython.longlong = 0
+    answered: cython.longlong = 0  # connections that it has closed
+    sleeps: cython.longlong = 0  # how often it slept in accept
 
     def __init__(
         self,

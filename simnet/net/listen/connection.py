@@ -44,37 +44,24 @@ _MOST_DOUBLED: cython.int = 9
 @cython.final
 @cython.cclass
 class SetupCosts:
-    """What connections cost a host, beside what its CPU's costs say.
+    """What connections cost a host, beside what its CPU's costs say."""
 
-    Args:
-        costs, wakeups: of the host.
-        syn_ps: a SYN: the request, the route and the SYN-ACK.
-        open_ps: the ACK that completes it: the socket.
-        accept_ps: accept, beside the system call: the file and its number.
-        close_ps: close, beside the system call: FIN, TIME_WAIT, freeing.
-        overhead_bytes: of a frame on the wire beyond its payload.
-        mss: payload of a segment at most.
-        request_bytes, answer_bytes: payloads.
-        synack_ps: until a SYN-ACK is sent again for the first time.
-        rto_ps: until an answer is.
-        synack_retries: `net.ipv4.tcp_synack_retries`.
-        jiffy_ps: length of a jiffy.
-    """
-
+    # of the host
     costs: Costs = None
     wakeups: Wakeups = None
-    syn_ps: cython.longlong = 0
-    open_ps: cython.longlong = 0
-    accept_ps: cython.longlong = 0
-    close_ps: cython.longlong = 0
-    overhead_bytes: cython.longlong = 0
-    mss: cython.longlong = 0
+    syn_ps: cython.longlong = 0  # a SYN: the request, the route and the SYN-ACK
+    open_ps: cython.longlong = 0  # the ACK that completes it: the socket
+    accept_ps: cython.longlong = 0  # accept, beside the system call: the file and its number
+    close_ps: cython.longlong = 0  # close, beside the system call: FIN, TIME_WAIT, freeing
+    overhead_bytes: cython.longlong = 0  # of a frame on the wire beyond its payload
+    mss: cython.longlong = 0  # payload of a segment at most
+    # payloads
     request_bytes: cython.longlong = 0
     answer_bytes: cython.longlong = 0
-    synack_ps: cython.longlong = 0
-    rto_ps: cython.longlong = 0
-    synack_retries: cython.int = 0
-    jiffy_ps: cython.longlong = 0
+    synack_ps: cython.longlong = 0  # until a SYN-ACK is sent again for the first time
+    rto_ps: cython.longlong = 0  # until an answer is
+    synack_retries: cython.int = 0  # `net.ipv4.tcp_synack_retries`
+    jiffy_ps: cython.longlong = 0  # length of a jiffy
 
     def __init__(
         self,
@@ -117,33 +104,21 @@ class SetupCosts:
 @cython.final
 @cython.cclass
 class Connection(Endpoint):
-    """The server's end.
+    """The server's end."""
 
-    Args:
-        setup: what it costs.
-        spread: of the softirq's work.
-
-    Attributes:
-        remote: the other end.
-        listener: that it came to.
-        has_request: the request has come and was not read.
-        reader: the process that waits for the request; None if none does.
-        worker: number of who accepted it.
-    """
-
-    setup: SetupCosts = None
-    spread: Spread = None
-    remote: Endpoint = None
-    listener: Listener = None
+    setup: SetupCosts = None  # what it costs
+    spread: Spread = None  # of the softirq's work
+    remote: Endpoint = None  # the other end
+    listener: Listener = None  # that it came to
     client: Client = None
     header: Header = None
     state: cython.int = 0
     young: cython.bint = False
     timeouts: cython.int = 0
     timer: cython.longlong = 0
-    has_request: cython.bint = False
-    reader: Task | None = None
-    worker: cython.int = 0
+    has_request: cython.bint = False  # the request has come and was not read
+    reader: Task | None = None  # the process that waits for the request; None if none does
+    worker: cython.int = 0  # number of who accepted it
 
     needs = ("remote",)
 

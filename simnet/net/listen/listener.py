@@ -38,57 +38,38 @@ _LEAST_RETRIES: cython.int = 2
 @cython.final
 @cython.cclass
 class Listener:
-    """One socket that listens.
-
-    Args:
-        backlog: the smaller of listen's and `net.core.somaxconn`.
-        max_syn_backlog: `net.ipv4.tcp_max_syn_backlog`.
-        syncookies: `net.ipv4.tcp_syncookies`: 0 never, 1 if too many are half open, 2 always.
-        abort: `net.ipv4.tcp_abort_on_overflow`.
-        beyond: half-open ones are too many beyond the backlog, not at it.
-        lock: of the accept queue.
-        locked_ps: how long a CPU has it, lines that move apart.
-        lines: cache lines of the queue that who adds and who takes write.
-        wakeups: what waking who accepts costs.
-
-    Attributes:
-        queue: connections that wait to be accepted.
-        half_open, young: requests, and those of them whose SYN-ACK was sent once.
-        waiters: who sleeps in accept, who came first is first.
-        overflows, drops: `ListenOverflows`, `ListenDrops`.
-        full_cookies, full_drops: `TCPReqQFullDoCookies`, `TCPReqQFullDrop`.
-        cookies_sent, cookies_received: `SyncookiesSent`, `SyncookiesRecv`.
-        resets: `EmbryonicRsts`.
-        opened: `PassiveOpens`.
-        accepted: by all who accept.
-        longest: the most that waited at once.
-    """
+    """One socket that listens."""
 
     sim: Simulator = None
     ledger: Ledger = None
-    backlog: cython.longlong = 0
-    max_syn_backlog: cython.longlong = 0
+    backlog: cython.longlong = 0  # the smaller of listen's and `net.core.somaxconn`
+    max_syn_backlog: cython.longlong = 0  # `net.ipv4.tcp_max_syn_backlog`
+    # `net.ipv4.tcp_syncookies`: 0 never, 1 if too many are half open, 2 always
     syncookies: cython.int = 0
-    abort: cython.bint = False
-    beyond: cython.bint = False
-    lock: ContendedLine = None
-    locked_ps: cython.longlong = 0
-    lines: SharedLines = None
-    wakeups: Wakeups = None
-    queue: list[Any] = None
+    abort: cython.bint = False  # `net.ipv4.tcp_abort_on_overflow`
+    beyond: cython.bint = False  # half-open ones are too many beyond the backlog, not at it
+    lock: ContendedLine = None  # of the accept queue
+    locked_ps: cython.longlong = 0  # how long a CPU has it, lines that move apart
+    lines: SharedLines = None  # cache lines of the queue that who adds and who takes write
+    wakeups: Wakeups = None  # what waking who accepts costs
+    queue: list[Any] = None  # connections that wait to be accepted
+    # requests, and those of them whose SYN-ACK was sent once
     half_open: cython.longlong = 0
     young: cython.longlong = 0
-    waiters: list[Any] = None
+    waiters: list[Any] = None  # who sleeps in accept, who came first is first
+    # `ListenOverflows`, `ListenDrops`
     overflows: cython.longlong = 0
     drops: cython.longlong = 0
+    # `TCPReqQFullDoCookies`, `TCPReqQFullDrop`
     full_cookies: cython.longlong = 0
     full_drops: cython.longlong = 0
+    # `SyncookiesSent`, `SyncookiesRecv`
     cookies_sent: cython.longlong = 0
     cookies_received: cython.longlong = 0
-    resets: cython.longlong = 0
-    opened: cython.longlong = 0
-    accepted: cython.longlong = 0
-    longest: cython.longlong = 0
+    resets: cython.longlong = 0  # `EmbryonicRsts`
+    opened: cython.longlong = 0  # `PassiveOpens`
+    accepted: cython.longlong = 0  # by all who accept
+    longest: cython.longlong = 0  # the most that waited at once
 
     def __init__(
         self,

@@ -23,15 +23,10 @@ FIRST: Final = (4, 10)
 
 @dataclass(frozen=True)
 class ListenRules:
-    """Which rules hold; the defaults are those of 4.10.
+    """Which rules hold; the defaults are those of 4.10."""
 
-    Attributes:
-        beyond: the queue of half-open connections is full beyond the backlog, not at it.
-        linear_timeouts: the default of `net.ipv4.tcp_syn_linear_timeouts`.
-    """
-
-    beyond: bool = False
-    linear_timeouts: int = 0
+    beyond: bool = False  # the queue of half-open connections is full beyond the backlog, not at it
+    linear_timeouts: int = 0  # the default of `net.ipv4.tcp_syn_linear_timeouts`
 
 
 #: Versions from which on a rule has a value, in order.

@@ -37,16 +37,11 @@ _RETRIES: cython.int = 15
 @cython.final
 @cython.cclass
 class Served:
-    """What the answers of one worker were to who asked.
+    """What the answers of one worker were to who asked."""
 
-    Attributes:
-        connections: that have their whole answer, of `received_bytes`.
-        latency: histogram of the time from the first SYN to that, in ps.
-    """
-
-    connections: cython.longlong = 0
+    connections: cython.longlong = 0  # that have their whole answer, of `received_bytes`
     received_bytes: cython.longlong = 0
-    latency: LogHistogram = None
+    latency: LogHistogram = None  # histogram of the time from the first SYN to that, in ps
 
     def __init__(self) -> None:
         self.latency = LogHistogram()
@@ -72,11 +67,6 @@ class Crowd(Component):
         syn_retries: how often a SYN is sent again at most, without the linear ones.
         rto_ps: until a request is sent again.
         jiffy_ps: of their hosts.
-
-    Attributes:
-        begun: connections; `answered`, `reset` and `given_up` are their ends.
-        syns, syns_again, requests_again: that were sent, and sent again.
-        served: what the workers' answers were.
     """
 
     link: RemoteLink = None
@@ -92,14 +82,15 @@ class Crowd(Component):
     syn_retries: cython.int = 0
     rto_ps: cython.longlong = 0
     jiffy_ps: cython.longlong = 0
-    begun: cython.longlong = 0
+    begun: cython.longlong = 0  # connections; `answered`, `reset` and `given_up` are their ends
     answered: cython.longlong = 0
     reset: cython.longlong = 0
     given_up: cython.longlong = 0
+    # that were sent, and sent again
     syns: cython.longlong = 0
     syns_again: cython.longlong = 0
     requests_again: cython.longlong = 0
-    served: list[Any] = None
+    served: list[Any] = None  # what the workers' answers were
     free: list[Any] = None
     made: cython.longlong = 0
 
@@ -163,15 +154,10 @@ class Crowd(Component):
 @cython.final
 @cython.cclass
 class Visitor(Endpoint):
-    """The end of a connection that began it.
+    """The end of a connection that began it."""
 
-    Args:
-        crowd: that it belongs to.
-        server: the other end.
-    """
-
-    crowd: Crowd = None
-    server: Connection = None
+    crowd: Crowd = None  # that it belongs to
+    server: Connection = None  # the other end
     header: Header = None
     state: cython.int = 0
     began_ps: cython.longlong = 0

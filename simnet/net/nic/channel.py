@@ -52,21 +52,12 @@ class Channel(OffloadingNic):
         page_bytes: of a page of receive buffers; 0: not told apart from other work.
         tx_budget: sent frames that one poll reclaims.
         doorbells: registers written to arm the completion queues.
-
-    Attributes:
-        instance: its NAPI instance.
-        rx_cq, tx_cq: completion queues of received and of sent frames.
-        flood: a load generator whose frames come to this queue alone; None for none.
-        xdp: program that sees received frames first; None for none.
-        slot: way to the host, which has a limit; None: it is never the limit.
-        discards: frames that found the card's own buffer full, as the slot was too slow.
-        clean_ps: freeing a frame that has left.
-        rearms: its driver enables the interrupt after each poll that is over, whatever
-            `napi_complete_done` says, also while a process polls busily.
     """
 
-    instance: NapiInstance = None
+    instance: NapiInstance = None  # its NAPI instance
+    # a load generator whose frames come to this queue alone; None for none
     flood: Public[Flood] = None
+    # completion queues of received and of sent frames
     rx_cq: CompletionQueue = None
     tx_cq: CompletionQueue = None
     tx_budget: cython.int = 0
@@ -76,10 +67,13 @@ class Channel(OffloadingNic):
     arms: cython.bint = False
     tx_whole: cython.longlong = 0
     polled_bytes: cython.longlong = 0
-    xdp: Public[Xdp] = None
-    slot: Public[PcieSlot] = None
+    xdp: Public[Xdp] = None  # program that sees received frames first; None for none
+    slot: Public[PcieSlot] = None  # way to the host, which has a limit; None: it is never the limit
+    # frames that found the card's own buffer full, as the slot was too slow
     discards: cython.longlong = 0
-    clean_ps: Public[cython.longlong] = 0
+    clean_ps: Public[cython.longlong] = 0  # freeing a frame that has left
+    # its driver enables the interrupt after each poll that is over, whatever
+    # `napi_complete_done` says, also while a process polls busily
     rearms: Public[cython.bint] = False
     uncounted: cython.longlong = 0
 

@@ -23,31 +23,19 @@ from simnet.kernel.sentinel import NEVER
 @cython.final
 @cython.cclass
 class CompletionQueue:
-    """One queue.
+    """One queue."""
 
-    Attributes:
-        armed: the next event is still to come.
-        period_ps: of the timer; 0 for none, an event at once.
-        frames: entries that end it; 1 << 62: no number.
-        from_cqe: CQE mode.
-        from_first: the first entry starts the timer.
-        count: entries that the driver has not seen, while armed.
-        deadline_ps: when the event is due; 1 << 62 if nothing is there.
-        notified: an event has been written that no handler has taken yet.
-        events: taken by handlers (`event_ctr`).
-    """
-
-    armed: cython.bint = False
-    period_ps: cython.longlong = 0
-    frames: cython.longlong = 0
-    from_cqe: cython.bint = False
-    from_first: Public[cython.bint] = False
-    count: cython.longlong = 0
-    deadline_ps: cython.longlong = 0
+    armed: cython.bint = False  # the next event is still to come
+    period_ps: cython.longlong = 0  # of the timer; 0 for none, an event at once
+    frames: cython.longlong = 0  # entries that end it; 1 << 62: no number
+    from_cqe: cython.bint = False  # CQE mode
+    from_first: Public[cython.bint] = False  # the first entry starts the timer
+    count: cython.longlong = 0  # entries that the driver has not seen, while armed
+    deadline_ps: cython.longlong = 0  # when the event is due; 1 << 62 if nothing is there
     last_ps: cython.longlong = 0
     event_ps: cython.longlong = 0
-    notified: cython.bint = False
-    events: cython.longlong = 0
+    notified: cython.bint = False  # an event has been written that no handler has taken yet
+    events: cython.longlong = 0  # taken by handlers (`event_ctr`)
 
     def __init__(self) -> None:
         self.armed = True

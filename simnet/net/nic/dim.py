@@ -61,16 +61,11 @@ class Dim:
     Args:
         profile_ix: number of the setting that it starts from.
         stale_ps: a measurement that has taken so long begins anew; 0: none does.
-
-    Attributes:
-        state: 0 to start a measurement, 1 measuring, 2 a setting is to be applied.
-        profile_ix: number of the setting in use, from 0.
-        tune_state: 0 parked on top, 1 parked tired, 2 going right, 3 going left.
     """
 
-    state: cython.int = 0
-    tune_state: cython.int = 0
-    profile_ix: cython.int = 0
+    state: cython.int = 0  # 0 to start a measurement, 1 measuring, 2 a setting is to be applied
+    tune_state: cython.int = 0  # 0 parked on top, 1 parked tired, 2 going right, 3 going left
+    profile_ix: cython.int = 0  # number of the setting in use, from 0
     stale_ps: cython.longlong = 0
     steps_right: cython.int = 0
     steps_left: cython.int = 0

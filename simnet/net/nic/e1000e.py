@@ -100,13 +100,10 @@ class E1000e(E1000):
         device: what it has in common with others.
         interrupt_throttle_rate: the module's parameter: 1 and 3 adapt, others are a rate.
         tx_delay_ps: TIDV.
-
-    Attributes:
-        rate: interrupts a second that the throttle allows now.
     """
 
     mode: cython.int = 0
-    rate: cython.longlong = 0
+    rate: cython.longlong = 0  # interrupts a second that the throttle allows now
     rx_latency: cython.int = 0
     tx_latency: cython.int = 0
     rx_total_packets: cython.longlong = 0

@@ -65,21 +65,13 @@ class Watchdog(Component):
 @cython.final
 @cython.cclass
 class NetdevQueue(Egress):
-    """The queue above one ring, whose `egress` it becomes.
+    """The queue above one ring, whose `egress` it becomes."""
 
-    Args:
-        nic: the port, or one queue of it.
-        qdisc: its queueing discipline.
-        dql: byte queue limits; None where the ring alone limits.
-        jiffy_ps: of the kernel.
-        gso: large segments come whole; else each segment is a packet.
-    """
-
-    nic: Nic = None
-    qdisc: Qdisc = None
-    dql: DynamicQueueLimits = None
-    jiffy_ps: cython.longlong = 0
-    gso: cython.bint = False
+    nic: Nic = None  # the port, or one queue of it
+    qdisc: Qdisc = None  # its queueing discipline
+    dql: DynamicQueueLimits = None  # byte queue limits; None where the ring alone limits
+    jiffy_ps: cython.longlong = 0  # of the kernel
+    gso: cython.bint = False  # large segments come whole; else each segment is a packet
     opened: Packet = None
     requeued: Skb = None
     watchdog: Watchdog = None

@@ -106,16 +106,12 @@ def block_table(entries: int, queues: int) -> list[int]:
 class Rss:
     """The stage of a NIC that sorts received frames.
 
-    Args:
-        toeplitz: the hash.
-        table: the indirection table, the length a power of two.
-
     Raises:
         InputError: the table has another length.
     """
 
-    toeplitz: Toeplitz = None
-    table: Array[cython.longlong] = None
+    toeplitz: Toeplitz = None  # the hash
+    table: Array[cython.longlong] = None  # the indirection table, the length a power of two
     mask: cython.longlong = 0
 
     def __init__(self, toeplitz: Toeplitz, table: Sequence[int]) -> None:

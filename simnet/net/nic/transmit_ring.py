@@ -33,13 +33,6 @@ class DeviceAccess:
 
     Args:
         device: which one it is.
-
-    Attributes:
-        mmio_ps: writing a register.
-        near_mmio_ps: writing one of a device on the CPU's own node.
-        far_line_ps: reading a line that the device has written.
-        far_header_ps: a line of a frame that the device reads or writes.
-        far_frame_ps: a received frame's header and descriptors.
     """
 
     memory: Memory = None
@@ -49,12 +42,12 @@ class DeviceAccess:
     line_bytes: cython.int = 0
     bus: cython.int = 0
     version: cython.longlong = 0
-    mmio_ps: cython.longlong = 0
-    near_mmio_ps: cython.longlong = 0
+    mmio_ps: cython.longlong = 0  # writing a register
+    near_mmio_ps: cython.longlong = 0  # writing one of a device on the CPU's own node
     far_mmio_ps: cython.longlong = 0
-    far_line_ps: cython.longlong = 0
-    far_header_ps: cython.longlong = 0
-    far_frame_ps: cython.longlong = 0
+    far_line_ps: cython.longlong = 0  # reading a line that the device has written
+    far_header_ps: cython.longlong = 0  # a line of a frame that the device reads or writes
+    far_frame_ps: cython.longlong = 0  # a received frame's header and descriptors
     moved_bytes: cython.longlong = 0
     moved_frames: cython.longlong = 0
 
@@ -118,43 +111,35 @@ class TransmitRing:
 
     Args:
         device: whose ring it is.
-
-    Attributes:
-        size: usable descriptors.
-        serializer: the sending end of the link; rings of one port share it.
-        report_ps: from a frame's last bit until the chip takes note.
-        sent_bytes: of all frames posted, as the driver counts them.
-        counted: likewise, of each descriptor's frame; by `number & mask`.
-        charges: a frame's memory becomes its socket's here; else a queueing discipline has done so.
-        ends: when it does so of each descriptor's frame; by `number & mask`.
-        freer: the CPU that has freed frames last; None before the first.
-        domain: what frames are mapped in; None: nothing is mapped.
-        part: the next frame is cut from the same as the one before, which is mapped whole.
-        mapped: buffers of what begins with each descriptor's frame; by `number & mask`.
     """
 
-    size: cython.int = 0
+    size: cython.int = 0  # usable descriptors
     mask: cython.int = 0
     costs: Costs = None
     buffers: Buffers = None
     lines: SharedLines = None
-    serializer: Public[Serializer] = None
+    serializer: Public[Serializer] = None  # the sending end of the link; rings of one port share it
     fetch_ps: cython.longlong = 0
-    report_ps: cython.longlong = 0
+    report_ps: cython.longlong = 0  # from a frame's last bit until the chip takes note
+    # a frame's memory becomes its socket's here; else a queueing discipline has done so
     charges: Public[cython.bint] = False
     sent: cython.longlong = 0
-    sent_bytes: cython.longlong = 0
+    sent_bytes: cython.longlong = 0  # of all frames posted, as the driver counts them
     seen: cython.longlong = 0
     announced: cython.longlong = 0
     reclaimed: cython.longlong = 0
     writers: list[Cpu | None] = None
     owners: list[Endpoint | None] = None
     lengths: Array[cython.longlong] = None
-    freer: Cpu = None
+    freer: Cpu = None  # the CPU that has freed frames last; None before the first
+    # when the chip takes note of each descriptor's frame; by `number & mask`
     ends: Array[cython.longlong] = None
+    # `sent_bytes` of each descriptor's frame; by `number & mask`
     counted: Array[cython.longlong] = None
-    domain: Public[DmaDomain] = None
+    domain: Public[DmaDomain] = None  # what frames are mapped in; None: nothing is mapped
+    # the next frame is cut from the same as the one before, which is mapped whole
     part: Public[cython.bint] = False
+    # buffers of what begins with each descriptor's frame; by `number & mask`
     mapped: Array[cython.longlong] = None
     first: cython.longlong = 0
     payload: cython.longlong = 0

@@ -67,30 +67,18 @@ class CodelLimits:
 @cython.final
 @cython.cclass
 class Codel:
-    """`struct codel_vars` and the queue that it manages.
+    """`struct codel_vars` and the queue that it manages."""
 
-    Args:
-        limits: of the discipline.
-        waiting: the packets, oldest first.
-        dropped: gets those that it drops.
-
-    Attributes:
-        dropping: packets are dropped from time to time.
-        count: drops since that began.
-        drop_next: when the next is due, units of 1024 ns.
-        marked: packets marked (`ecn_mark` and `ce_mark`).
-    """
-
-    limits: CodelLimits = None
-    waiting: PacketList = None
-    dropped: PacketList = None
-    count: cython.longlong = 0
+    limits: CodelLimits = None  # of the discipline
+    waiting: PacketList = None  # the packets, oldest first
+    dropped: PacketList = None  # gets those that it drops
+    count: cython.longlong = 0  # drops since `dropping` began
     lastcount: cython.longlong = 0
-    dropping: cython.bint = False
+    dropping: cython.bint = False  # packets are dropped from time to time
     rec_inv_sqrt: cython.longlong = 0
     first_above_time: cython.longlong = 0
-    drop_next: cython.longlong = 0
-    marked: cython.longlong = 0
+    drop_next: cython.longlong = 0  # when the next is due, units of 1024 ns
+    marked: cython.longlong = 0  # packets marked (`ecn_mark` and `ce_mark`)
 
     def __init__(self, limits: CodelLimits, waiting: PacketList, dropped: PacketList) -> None:
         self.limits = limits
@@ -213,14 +201,11 @@ class CodelQueue(Qdisc):
     Args:
         limits: of CoDel.
         limit: packets that may wait.
-
-    Attributes:
-        drop_overlimit: packets that exceeded it.
     """
 
     codel: Codel = None
     limit: cython.longlong = 0
-    drop_overlimit: cython.longlong = 0
+    drop_overlimit: cython.longlong = 0  # packets that exceeded it
 
     def __init__(self, limits: CodelLimits, limit: int) -> None:
         super().__init__()

@@ -15,22 +15,15 @@ _NO_SLACK: cython.longlong = 2**32 - 1
 @cython.final
 @cython.cclass
 class DynamicQueueLimits:
-    """`struct dql` of one transmit queue; counts do not wrap here.
+    """`struct dql` of one transmit queue; counts do not wrap here."""
 
-    Args:
-        min_limit, max_limit: bounds of the limit, bytes.
-        hold_jiffies: `slack_hold_time`, HZ in the kernel.
-
-    Attributes:
-        limit: bytes that may be in the ring before the queue stops.
-        num_queued, num_completed: bytes ever given to the ring and freed.
-    """
-
+    # bounds of the limit, bytes
     min_limit: cython.longlong = 0
     max_limit: cython.longlong = 0
-    hold_jiffies: cython.longlong = 0
-    limit: cython.longlong = 0
+    hold_jiffies: cython.longlong = 0  # `slack_hold_time`, HZ in the kernel
+    limit: cython.longlong = 0  # bytes that may be in the ring before the queue stops
     adj_limit: cython.longlong = 0
+    # bytes ever given to the ring and freed
     num_queued: cython.longlong = 0
     num_completed: cython.longlong = 0
     last_obj_cnt: cython.longlong = 0

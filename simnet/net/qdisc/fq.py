@@ -38,29 +38,19 @@ class FqFlow:
 @cython.final
 @cython.cclass
 class Fq(Qdisc):
-    """The discipline.
+    """The discipline."""
 
-    Args:
-        limit: packets of all flows.
-        flow_limit: packets of one.
-        quantum: bytes of a turn.
-        initial_quantum: bytes that a flow begins with.
-
-    Attributes:
-        throttled: how often a flow had to wait for its packet's time.
-    """
-
-    limit: cython.longlong = 0
-    flow_limit: cython.longlong = 0
-    quantum: cython.longlong = 0
-    initial_quantum: cython.longlong = 0
+    limit: cython.longlong = 0  # packets of all flows
+    flow_limit: cython.longlong = 0  # packets of one
+    quantum: cython.longlong = 0  # bytes of a turn
+    initial_quantum: cython.longlong = 0  # bytes that a flow begins with
     internal: PacketList = None
     flows: dict[Endpoint, FqFlow] = None
     new_flows: deque[FqFlow] = None
     old_flows: deque[FqFlow] = None
     delayed: list[tuple[int, int, FqFlow]] = None
     packets: cython.longlong = 0
-    throttled: cython.longlong = 0
+    throttled: cython.longlong = 0  # how often a flow had to wait for its packet's time
 
     def __init__(self, *, limit: int, flow_limit: int, quantum: int, initial_quantum: int) -> None:
         super().__init__()

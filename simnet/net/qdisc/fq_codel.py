@@ -23,16 +23,11 @@ _DROP_BATCH: cython.longlong = 64
 @cython.final
 @cython.cclass
 class FqCodelFlow:
-    """One queue.
-
-    Attributes:
-        deficit: bytes that it may still send in its turn.
-        listed: it is among the flows of the discipline.
-    """
+    """One queue."""
 
     codel: Codel = None
-    deficit: cython.longlong = 0
-    listed: cython.bint = False
+    deficit: cython.longlong = 0  # bytes that it may still send in its turn
+    listed: cython.bint = False  # it is among the flows of the discipline
     next: FqCodelFlow = None
 
     def __init__(self, codel: Codel) -> None:
@@ -76,11 +71,6 @@ class FqCodel(Qdisc):
         limit: packets of all of them.
         quantum: bytes of a turn.
         perturbation: of the hash, 32 bits.
-
-    Attributes:
-        drop_overlimit: packets dropped because `limit` was reached.
-        codel_drops: packets that CoDel dropped.
-        new_flow_count: how often a flow became one.
     """
 
     flows: list[Any] = None
@@ -92,9 +82,9 @@ class FqCodel(Qdisc):
     old_flows: FlowList = None
     packets: cython.longlong = 0
     backlog: cython.longlong = 0
-    new_flow_count: cython.longlong = 0
-    drop_overlimit: cython.longlong = 0
-    codel_drops: cython.longlong = 0
+    new_flow_count: cython.longlong = 0  # how often a flow became one
+    drop_overlimit: cython.longlong = 0  # packets dropped because `limit` was reached
+    codel_drops: cython.longlong = 0  # packets that CoDel dropped
 
     def __init__(
         self, limits: CodelLimits, *, flows: int, limit: int, quantum: int, perturbation: int

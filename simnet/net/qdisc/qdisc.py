@@ -18,19 +18,14 @@ from simnet.net.link.skb import CE, ECT, Skb
 @cython.final
 @cython.cclass
 class Packet:
-    """An `sk_buff` of a queueing discipline: one segment, or a large one with its parts.
+    """An `sk_buff` of a queueing discipline: one segment, or a large one with its parts."""
 
-    Attributes:
-        head, tail: its segments, linked by `next`.
-        segments: how many.
-        bytes: of all of them, with their headers (`qdisc_pkt_len`).
-        enqueued_ps: when the discipline got it; of fq, before when it does not leave.
-    """
-
+    # its segments, linked by `next`
     head: Skb = None
     tail: Skb = None
-    segments: cython.int = 0
-    bytes: cython.longlong = 0
+    segments: cython.int = 0  # how many
+    bytes: cython.longlong = 0  # of all of them, with their headers (`qdisc_pkt_len`)
+    # when the discipline got it; of fq, before when it does not leave
     enqueued_ps: Public[cython.longlong] = 0
     next: Packet = None
 
@@ -97,15 +92,10 @@ class PacketList:
 
 @cython.cclass
 class Qdisc:
-    """What waits for one transmit queue.
+    """What waits for one transmit queue."""
 
-    Attributes:
-        dropped: packets that it has given up, for its owner to free.
-        segments: that wait.
-    """
-
-    dropped: PacketList = None
-    segments: cython.int = 0
+    dropped: PacketList = None  # packets that it has given up, for its owner to free
+    segments: cython.int = 0  # that wait
 
     def __init__(self) -> None:
         self.dropped = PacketList()
@@ -134,13 +124,9 @@ class Qdisc:
 @cython.final
 @cython.cclass
 class PfifoFast(Qdisc):
-    """First in, first out.
+    """First in, first out."""
 
-    Args:
-        limit: packets that may wait (txqueuelen).
-    """
-
-    limit: cython.int = 0
+    limit: cython.int = 0  # packets that may wait (txqueuelen)
     waiting: PacketList = None
 
     def __init__(self, limit: int) -> None:

@@ -69,10 +69,6 @@ class Red(Qdisc):
         wlog: see `eval_ewma`.
         cell_log, shifts: see `eval_idle_damping`.
         ecn: packets are marked rather than dropped, where they may be.
-
-    Attributes:
-        qavg: bytes that wait in the mean, with `wlog` binary places.
-        prob_drop, prob_mark, forced_drop, forced_mark, pdrop: packets, by the kernel's names.
     """
 
     stream: RandomStream = None
@@ -85,10 +81,11 @@ class Red(Qdisc):
     cell_log: cython.int = 0
     shifts: Array[cython.longlong] = None
     ecn: cython.bint = False
-    qavg: cython.longlong = 0
+    qavg: cython.longlong = 0  # bytes that wait in the mean, with `wlog` binary places
     qcount: cython.longlong = 0
     q_random: cython.longlong = 0
     idle_ps: cython.longlong = 0
+    # packets, by the kernel's names
     prob_drop: cython.longlong = 0
     prob_mark: cython.longlong = 0
     forced_drop: cython.longlong = 0

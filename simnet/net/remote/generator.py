@@ -20,35 +20,24 @@ _TRAIN_PS: cython.longlong = 10_000_000
 @cython.final
 @cython.cclass
 class PacketGenerator(Component):
-    """Frames of one size to one endpoint.
+    """Frames of one size to one endpoint."""
 
-    Args:
-        path_out: where they leave to.
-        endpoint: that would take what reaches the stack.
-        headers: of the flows, which take turns.
-        payload_bytes: of a frame; `wire_bytes` with all that it takes on the wire.
-        rate: frames a second, at most what the link carries.
-        luck: random numbers, by which frames come at random times (Poisson); None: evenly.
-
-    Attributes:
-        sent: frames.
-        stopped: no more are sent.
-    """
-
-    path_out: Path = None
-    endpoint: Endpoint = None
-    headers: list[Header] = None
+    path_out: Path = None  # where they leave to
+    endpoint: Endpoint = None  # that would take what reaches the stack
+    headers: list[Header] = None  # of the flows, which take turns
+    # of a frame; `wire_bytes` with all that it takes on the wire
     payload_bytes: cython.longlong = 0
     wire_bytes: cython.int = 0
     gap_ps: cython.longlong = 0
     rest: cython.longlong = 0
     carry: cython.longlong = 0
-    rate: cython.longlong = 0
+    rate: cython.longlong = 0  # frames a second, at most what the link carries
+    # random numbers, by which frames come at random times (Poisson); None: evenly
     luck: RandomStream = None
     next_ps: cython.longlong = 0
     turn: cython.int = 0
-    stopped: Public[cython.bint] = False
-    sent: cython.longlong = 0
+    stopped: Public[cython.bint] = False  # no more are sent
+    sent: cython.longlong = 0  # frames
 
     def __init__(
         self,
@@ -111,15 +100,10 @@ class PacketGenerator(Component):
 @cython.final
 @cython.cclass
 class FrameCounter(Port):
-    """A port behind which nothing answers: it counts what comes.
+    """A port behind which nothing answers: it counts what comes."""
 
-    Attributes:
-        path_out: nothing leaves by it but what a generator sends.
-        frames: that have been sent to it.
-    """
-
-    path_out: Public[Path] = None
-    frames: cython.longlong = 0
+    path_out: Public[Path] = None  # nothing leaves by it but what a generator sends
+    frames: cython.longlong = 0  # that have been sent to it
 
     def __init__(self, sim: Simulator, path: str) -> None:
         super().__init__(sim, path, 64)

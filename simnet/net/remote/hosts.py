@@ -45,14 +45,10 @@ class RemoteHosts(Port):
 
     Args:
         rate_bps: of the link that the hosts share.
-
-    Attributes:
-        uplink: what their `TcpEndpoint`s send by.
-        frames: that have arrived.
     """
 
-    uplink: RemoteUplink = None
-    frames: cython.longlong = 0
+    uplink: RemoteUplink = None  # what their `TcpEndpoint`s send by
+    frames: cython.longlong = 0  # that have arrived
     armed: cython.bint = False
 
     def __init__(self, sim: Simulator, path: str, rate_bps: int) -> None:

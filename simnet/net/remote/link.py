@@ -45,14 +45,10 @@ class RemotePort(Port):
 
     Data go to the receiving end, pure acknowledgements to the sending one; each has its own
     interrupts and its own CPU, as the two processes of a machine with several CPUs have.
-
-    Args:
-        sender: end of the stream that the remote host sends.
-        receiver: end of the stream that it receives.
     """
 
-    sender: Port = None
-    receiver: Port = None
+    sender: Port = None  # end of the stream that the remote host sends
+    receiver: Port = None  # end of the stream that it receives
 
     def __init__(self, sim: Simulator, path: str, sender: Port, receiver: Port) -> None:
         super().__init__(sim, path, 64)

@@ -51,41 +51,26 @@ _TABLES_WITHOUT: cython.longlong = 10
 
 @dataclass(frozen=True)
 class ArfsDriver:
-    """How a driver programs rules.
+    """How a driver programs rules."""
 
-    Attributes:
-        command_ps: from a request to the rule in the device.
-        batches: one task writes all rules that were asked for; else each has a work item.
-        by_flow_entry: flows with the same bucket and flow entry are one to it.
-        period_ps: the task runs so often even if nothing is asked for; 0: it does not.
-    """
-
-    command_ps: int
+    command_ps: int  # from a request to the rule in the device
+    # one task writes all rules that were asked for; else each has a work item
     batches: bool = False
-    by_flow_entry: bool = False
-    period_ps: int = 0
+    by_flow_entry: bool = False  # flows with the same bucket and flow entry are one to it
+    period_ps: int = 0  # the task runs so often even if nothing is asked for; 0: it does not
 
 
 @cython.final
 @cython.cclass
 class _Rule:
-    """`struct arfs_rule`, `struct ice_arfs_entry`.
+    """`struct arfs_rule`, `struct ice_arfs_entry`."""
 
-    Attributes:
-        key: what the driver finds it by.
-        flow: of the packets, see `flow_of`.
-        queue: where they shall go.
-        entry: the flow's entry in that queue's table when it was made.
-        filter_id: its number.
-        waits: it is still to be programmed.
-    """
-
-    key: Any = None
-    flow: Any = None
-    queue: cython.int = 0
-    entry: cython.longlong = 0
-    filter_id: cython.longlong = 0
-    waits: cython.bint = False
+    key: Any = None  # what the driver finds it by
+    flow: Any = None  # of the packets, see `flow_of`
+    queue: cython.int = 0  # where they shall go
+    entry: cython.longlong = 0  # the flow's entry in that queue's table when it was made
+    filter_id: cython.longlong = 0  # its number
+    waits: cython.bint = False  # it is still to be programmed
 
     def __init__(
         self,

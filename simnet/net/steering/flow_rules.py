@@ -25,19 +25,15 @@ _NONE: cython.int = -1
 
 @dataclass(frozen=True)
 class FlowRule:
-    """What one `ethtool -N PORT flow-type tcp4` says; None stands for any.
+    """What one `ethtool -N PORT flow-type tcp4` says; None stands for any."""
 
-    Attributes:
-        src_ip, dst_ip: 32 bits.
-        src_port, dst_port: of TCP.
-        queue: `action`, a receive queue.
-    """
-
+    # 32 bits
     src_ip: int | None = None
     dst_ip: int | None = None
+    # of TCP
     src_port: int | None = None
     dst_port: int | None = None
-    queue: int = 0
+    queue: int = 0  # `action`, a receive queue
 
     def matches(self, header: Header) -> bool:
         """Whether packets with a header are meant."""
@@ -62,22 +58,14 @@ def flow_of(header: Header) -> tuple[int, int]:
 @cython.final
 @cython.cclass
 class FlowRules:
-    """The rules of one port.
+    """The rules of one port."""
 
-    Args:
-        rules: of the administrator, the first one first.
-
-    Attributes:
-        rules: these.
-        steered: queue of each flow that RFS has asked for, by `flow_of`.
-        frames: that went by a rule.
-        added, updated, expired: rules of RFS that were made, sent to another queue, and removed.
-    """
-
-    rules: tuple[Any, ...] = None
+    rules: tuple[Any, ...] = None  # these
     asked: dict[tuple[int, int], int] = None
+    # queue of each flow that RFS has asked for, by `flow_of`
     steered: dict[tuple[int, int], int] = None
-    frames: cython.longlong = 0
+    frames: cython.longlong = 0  # that went by a rule
+    # rules of RFS that were made, sent to another queue, and removed
     added: Public[cython.longlong] = 0
     updated: Public[cython.longlong] = 0
     expired: Public[cython.longlong] = 0

@@ -148,15 +148,6 @@ class PacketSteering(Steering):
 
     Raises:
         InputError: a CPU of the map that the machine does not have, or a size beyond the kernel's.
-
-    Attributes:
-        steered: packets that were queued to a backlog, or dropped there.
-        local: packets that the CPU which polled them took up the stack itself.
-        by_flow: of the steered ones those with a flow entry.
-        moves: times that an entry changed to another CPU.
-        accepted: whether the last packet that was steered found room in its backlog.
-        accelerator: is asked for a queue when a flow moves; None: nobody is.
-        number: of the queue at its port.
     """
 
     rules: Any = None
@@ -170,8 +161,8 @@ class PacketSteering(Steering):
     flow_cpus: Array[cython.longlong] = None
     flow_tails: Array[cython.longlong] = None
     flow_filters: Array[cython.longlong] = None
-    accelerator: Accelerator = None
-    number: cython.int = 0
+    accelerator: Accelerator = None  # is asked for a queue when a flow moves; None: nobody is
+    number: cython.int = 0  # of the queue at its port
     elsewhere: PacketSteering = None
     steers: cython.bint = False
     seed: cython.longlong = 0
@@ -181,10 +172,11 @@ class PacketSteering(Steering):
     symmetric: cython.bint = False
     lookup3: cython.bint = False
     spread: Public[Spread] = None
-    steered: cython.longlong = 0
-    local: cython.longlong = 0
-    by_flow: cython.longlong = 0
-    moves: cython.longlong = 0
+    steered: cython.longlong = 0  # packets that were queued to a backlog, or dropped there
+    local: cython.longlong = 0  # packets that the CPU which polled them took up the stack itself
+    by_flow: cython.longlong = 0  # of the steered ones those with a flow entry
+    moves: cython.longlong = 0  # times that an entry changed to another CPU
+    # whether the last packet that was steered found room in its backlog
     accepted: cython.bint = False
 
     def __init__(

@@ -12,17 +12,13 @@ from simnet.host.release import release
 
 @dataclass(frozen=True)
 class TxQueueRules:
-    """Which rules hold; the defaults are those of 2.6.38.
+    """Which rules hold; the defaults are those of 2.6.38."""
 
-    Attributes:
-        several: the hash of a socket spreads over all queues; else there is one, the first.
-        steers: the CPU that sends chooses (XPS).
-        waits_for_completion: a socket changes its queue when nothing of it is left in the host;
-            else when nothing is in flight.
-    """
-
+    # the hash of a socket spreads over all queues; else there is one, the first
     several: bool = True
-    steers: bool = True
+    steers: bool = True  # the CPU that sends chooses (XPS)
+    # a socket changes its queue when nothing of it is left in the host; else when nothing is
+    # in flight
     waits_for_completion: bool = False
 
 

@@ -19,29 +19,23 @@ _WORD_BITS: Final = 32
 class SteeringRules:
     """Which rules hold; the defaults are those of 2.6.38.
 
-    Attributes:
-        hash_bits: of `skb->rxhash`: a shorter one keeps the upper bits of the hash, which is
-            never 0; 0: the kernel cannot steer packets.
-        index_shift: a packet without a flow entry goes to entry hash x length >> this of the
-            map. 32 with a hash of 16 bits is always the first, as in RHEL 6.1 and 6.2.
-        symmetric: both directions of a connection have the same hash.
-        lookup3: `jhash` is Jenkins' third hash, else his second.
-        batches: packets are taken from the backlog all at once and count as taken when they
-            have been processed; else one by one, counting when they are taken, and a poll ends
-            with the jiffy.
-        detects_collisions: the table of sockets' flows knows whose entry it is.
-
     Raises:
         InputError: `hash_bits` is more than `index_shift`: a packet's place would be beyond the
             map. With at most as many, hash x length >> shift is less than the length.
     """
 
+    # of `skb->rxhash`: a shorter one keeps the upper bits of the hash, which is never 0; 0:
+    # the kernel cannot steer packets
     hash_bits: int = 32
+    # a packet without a flow entry goes to entry hash x length >> this of the map. 32 with a
+    # hash of 16 bits is always the first, as in RHEL 6.1 and 6.2.
     index_shift: int = 32
-    symmetric: bool = True
-    lookup3: bool = True
+    symmetric: bool = True  # both directions of a connection have the same hash
+    lookup3: bool = True  # `jhash` is Jenkins' third hash, else his second
+    # packets are taken from the backlog all at once and count as taken when they have been
+    # processed; else one by one, counting when they are taken, and a poll ends with the jiffy
     batches: bool = True
-    detects_collisions: bool = False
+    detects_collisions: bool = False  # the table of sockets' flows knows whose entry it is
 
     def __post_init__(self) -> None:
         if not 0 <= self.hash_bits <= self.index_shift <= _WORD_BITS:

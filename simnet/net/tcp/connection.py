@@ -70,19 +70,13 @@ def keep_timer(
 @cython.final
 @cython.cclass
 class JiffyTimer:
-    """Calls `target.on_event(kind, 0)`; it must call `ran` then.
-
-    Args:
-        target: whose timer it is.
-        kind: of the event.
-        jiffy_ps: length of a jiffy.
-    """
+    """Calls `target.on_event(kind, 0)`; it must call `ran` then."""
 
     event: cython.longlong = 0
     at: cython.longlong = 0
-    target: Component = None
-    kind: cython.int = 0
-    jiffy_ps: cython.longlong = 0
+    target: Component = None  # whose timer it is
+    kind: cython.int = 0  # of the event
+    jiffy_ps: cython.longlong = 0  # length of a jiffy
 
     def __init__(self, target: Component, kind: int, jiffy_ps: int) -> None:
         self.target = target

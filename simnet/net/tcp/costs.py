@@ -35,9 +35,6 @@ class ReceiveCosts:
         checksum_by_cpu: the device verifies none.
         page_bytes: of a page of receive buffers, 0 where pages are not told apart from other work.
         spread: of TCP's work on a segment with data.
-
-    Attributes:
-        collapses: how often the receive queue was copied into fewer buffers.
     """
 
     costs: Costs = None
@@ -55,7 +52,7 @@ class ReceiveCosts:
     writer_node: cython.int = 0
     toucher: Cpu = None
     merged_bytes: cython.longlong = 0
-    collapses: cython.longlong = 0
+    collapses: cython.longlong = 0  # how often the receive queue was copied into fewer buffers
 
     def __init__(
         self,

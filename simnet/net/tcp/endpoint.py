@@ -43,13 +43,9 @@ class Application:
 @cython.final
 @cython.cclass
 class BulkSource(Application):
-    """Writes as much as the send buffer takes, up to `total_bytes` (0 for no end).
+    """Writes as much as the send buffer takes, up to `total_bytes` (0 for no end)."""
 
-    Args:
-        total_bytes: what it has to send.
-    """
-
-    total_bytes: cython.longlong = 0
+    total_bytes: cython.longlong = 0  # what it has to send
     written: cython.longlong = 0
 
     def __init__(self, total_bytes: int = 0) -> None:

@@ -31,19 +31,12 @@ from simnet.kernel.compiled import Public
 
 @cython.cclass
 class EpollItem:
-    """What an epoll instance knows of one socket (`struct epitem`).
+    """What an epoll instance knows of one socket (`struct epitem`)."""
 
-    Args:
-        epoll: the instance.
-
-    Attributes:
-        listed: it is on the ready list.
-        napi: instance that polls its socket's queue (`sk_napi_id`); None if that is not known.
-    """
-
-    epoll: Epoll = None
+    epoll: Epoll = None  # the instance
     following: EpollItem = None
-    listed: cython.bint = False
+    listed: cython.bint = False  # it is on the ready list
+    # instance that polls its socket's queue (`sk_napi_id`); None if that is not known
     napi: Public[NapiInstance] = None
 
     needs = ("epoll.worker",)
@@ -70,30 +63,24 @@ class Epoll:
         lines: cache lines that linking or taking off an item writes.
         runqueue_lines: cache lines that waking a process on another CPU writes.
         edge_triggered: sockets are watched so; else level triggered.
-
-    Attributes:
-        busy_poll_usecs, busy_poll_budget, prefer_busy_poll: of `EPIOCSPARAMS`.
-        napi: instance that it polls; None until a socket with one has had something.
-        worker: the process.
-        waiting: it sleeps in epoll_wait.
-        length: items on the ready list.
-        callbacks: how often a socket had something.
     """
 
     costs: Costs = None
     lines: SharedLines = None
     wakeups: Wakeups = None
     edge_triggered: cython.bint = False
+    # of `EPIOCSPARAMS`
     busy_poll_usecs: Public[cython.longlong] = 0
     busy_poll_budget: Public[cython.int] = 0
     prefer_busy_poll: Public[cython.bint] = False
+    # instance that it polls; None until a socket with one has had something
     napi: Public[NapiInstance] = None
-    worker: Public[Task] = None
-    waiting: Public[cython.bint] = False
+    worker: Public[Task] = None  # the process
+    waiting: Public[cython.bint] = False  # it sleeps in epoll_wait
     first: EpollItem = None
     last: EpollItem = None
-    length: cython.longlong = 0
-    callbacks: cython.longlong = 0
+    length: cython.longlong = 0  # items on the ready list
+    callbacks: cython.longlong = 0  # how often a socket had something
 
     def __init__(
         self,

@@ -20,21 +20,15 @@ from simnet.net.tcp.socket_settings import SocketSettings
 @cython.final
 @cython.cclass
 class SocketMaker:
-    """Makes sockets that are alike.
+    """Makes sockets that are alike."""
 
-    Args:
-        settings, sender, receiver: what they have in common.
-        line: the port's interrupt; timers run where it goes to.
-        seed: of all random streams.
-        spread_permille: of the sockets' luck with caches and buses, see `Spread`.
-    """
-
+    # what they have in common
     settings: SocketSettings = None
     sender: SenderSettings = None
     receiver: ReceiverSettings = None
-    line: IrqLine = None
-    seed: Any = None
-    spread_permille: cython.longlong = 0
+    line: IrqLine = None  # the port's interrupt; timers run where it goes to
+    seed: Any = None  # of all random streams
+    spread_permille: cython.longlong = 0  # of the sockets' luck with caches and buses, see `Spread`
 
     def __init__(
         self,

@@ -48,10 +48,6 @@ class SocketQueue(Port):
         socket: the socket, whose `nic` this becomes.
         rules: of the kernel.
         word: hash of the socket, 32 bits; see `socket_hash`.
-
-    Attributes:
-        number: the queue.
-        moves: how often it has changed.
     """
 
     port: MultiqueuePort = None
@@ -60,10 +56,10 @@ class SocketQueue(Port):
     rule_waits: cython.bint = False
     word: cython.longlong = 0
     hashed: cython.int = 0
-    number: cython.int = 0
+    number: cython.int = 0  # the queue
     queue: Nic = None
     posted: cython.longlong = 0
-    moves: cython.longlong = 0
+    moves: cython.longlong = 0  # how often it has changed
 
     def __init__(
         self, path: str, port: MultiqueuePort, socket: TcpSocket, rules: TxQueueRules, word: int

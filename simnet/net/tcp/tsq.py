@@ -21,13 +21,9 @@ _WEIGHT = 64
 @cython.final
 @cython.cclass
 class TsqTasklet(Napi):
-    """That of one socket.
+    """That of one socket."""
 
-    Args:
-        endpoint: the socket.
-    """
-
-    endpoint: Endpoint = None
+    endpoint: Endpoint = None  # the socket
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint.sim, f"{endpoint.path}.tsq", _WEIGHT)

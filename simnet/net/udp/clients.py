@@ -17,18 +17,12 @@ class Client:
 
     Source: net/core/dev.c (`netdev_pick_tx`, `get_xps_queue`) of Linux 6.12. A socket that is not
     connected keeps no queue: each packet has that of the CPU that sends (XPS), else of its hash.
-
-    Args:
-        header: of answers.
-        nic: the queue by the hash.
-        port: the port, where a CPU chooses the queue; else None.
-        word: the hash, 32 bits.
     """
 
-    header: Header = None
-    nic: Nic = None
-    port: MultiqueuePort | None = None
-    word: cython.longlong = 0
+    header: Header = None  # of answers
+    nic: Nic = None  # the queue by the hash
+    port: MultiqueuePort | None = None  # the port, where a CPU chooses the queue; else None
+    word: cython.longlong = 0  # the hash, 32 bits
 
     def __init__(self, header: Header, nic: Nic, port: MultiqueuePort | None, word: int) -> None:
         self.header = header
@@ -50,15 +44,11 @@ class Client:
 @cython.final
 @cython.cclass
 class Answers(Endpoint):
-    """The answers of one worker, as they come to who asked.
+    """The answers of one worker, as they come to who asked."""
 
-    Attributes:
-        received: answers, of `received_bytes`.
-        latency: histogram of the time from a request's being sent to its answer's arrival, in ps.
-    """
-
-    received: cython.longlong = 0
+    received: cython.longlong = 0  # answers, of `received_bytes`
     received_bytes: cython.longlong = 0
+    # histogram of the time from a request's being sent to its answer's arrival, in ps
     latency: LogHistogram = None
 
     def __init__(self, sim: Simulator, path: str) -> None:

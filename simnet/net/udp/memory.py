@@ -20,19 +20,11 @@ _RMEM_MIN: cython.longlong = 4096
 @cython.final
 @cython.cclass
 class UdpPages:
-    """What all UDP sockets of a host have together (`udp_memory_allocated`).
+    """What all UDP sockets of a host have together (`udp_memory_allocated`)."""
 
-    Args:
-        limit: pages, the first value of `net.ipv4.udp_mem`.
-        most: pages, its third.
-
-    Attributes:
-        allocated: pages.
-    """
-
-    limit: cython.longlong = 0
-    most: cython.longlong = 0
-    allocated: cython.longlong = 0
+    limit: cython.longlong = 0  # pages, the first value of `net.ipv4.udp_mem`
+    most: cython.longlong = 0  # pages, its third
+    allocated: cython.longlong = 0  # pages
 
     def __init__(self, limit: int, most: int) -> None:
         self.limit = limit
@@ -56,22 +48,16 @@ class SocketMemory:
         rules: of the kernel.
         pages: of the host.
         rcvbuf: `sk_rcvbuf`: twice SO_RCVBUF, or net.core.rmem_default.
-
-    Attributes:
-        reader_queue: the reader takes all that waits at once.
-        rmem_alloc: charged, and not given back yet.
-        forward_alloc: taken from the pages and not charged.
-        forward_deficit: read, and not given back yet.
     """
 
     pages: UdpPages = None
     counts_new: cython.bint = False
-    reader_queue: cython.bint = True
+    reader_queue: cython.bint = True  # the reader takes all that waits at once
     rcvbuf: cython.longlong = 0
     forward_threshold: cython.longlong = 0
-    rmem_alloc: cython.longlong = 0
-    forward_alloc: cython.longlong = 0
-    forward_deficit: cython.longlong = 0
+    rmem_alloc: cython.longlong = 0  # charged, and not given back yet
+    forward_alloc: cython.longlong = 0  # taken from the pages and not charged
+    forward_deficit: cython.longlong = 0  # read, and not given back yet
 
     def __init__(self, rules: UdpRules, pages: UdpPages, rcvbuf: int) -> None:
         self.pages = pages

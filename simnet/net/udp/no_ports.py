@@ -14,17 +14,10 @@ from simnet.net.link.skb import Endpoint, Skb
 @cython.final
 @cython.cclass
 class NoPorts(Endpoint):
-    """Where a search for a socket ends without one.
+    """Where a search for a socket ends without one."""
 
-    Args:
-        receive_ps: of the search, and of freeing the packet.
-
-    Attributes:
-        packets: that have come.
-    """
-
-    receive_ps: cython.longlong = 0
-    packets: cython.longlong = 0
+    receive_ps: cython.longlong = 0  # of the search, and of freeing the packet
+    packets: cython.longlong = 0  # that have come
 
     def __init__(self, sim: Simulator, path: str, receive_ps: int) -> None:
         super().__init__(sim, path)

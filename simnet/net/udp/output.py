@@ -59,16 +59,6 @@ class UdpOutput(Endpoint):
         overhead_bytes: of a frame on the wire beyond that.
         sndbuf: `sk_sndbuf`, bytes: net.core.wmem_default, or twice SO_SNDBUF.
         wakeups: what waking its writer costs.
-
-    Attributes:
-        writer: the process that sends.
-        waiting: it sleeps in sendmsg.
-        wmem_alloc: charged, bytes.
-        out_datagrams: that the device or its queue has taken (`OutDatagrams`).
-        sndbuf_errors: that the queue has refused (`SndbufErrors`).
-        waits: how often the writer found no room.
-        echo_ps: when the request was sent that is answered, -1 of what answers none; the answer has
-            it as `tsecr`.
     """
 
     nic: Nic = None
@@ -81,12 +71,14 @@ class UdpOutput(Endpoint):
     truesize: cython.longlong = 0
     wire_bytes: cython.int = 0
     sndbuf: cython.longlong = 0
-    writer: Public[Task] = None
-    waiting: Public[cython.bint] = False
-    wmem_alloc: cython.longlong = 0
-    out_datagrams: cython.longlong = 0
-    sndbuf_errors: cython.longlong = 0
-    waits: cython.longlong = 0
+    writer: Public[Task] = None  # the process that sends
+    waiting: Public[cython.bint] = False  # it sleeps in sendmsg
+    wmem_alloc: cython.longlong = 0  # charged, bytes
+    out_datagrams: cython.longlong = 0  # that the device or its queue has taken (`OutDatagrams`)
+    sndbuf_errors: cython.longlong = 0  # that the queue has refused (`SndbufErrors`)
+    waits: cython.longlong = 0  # how often the writer found no room
+    # when the request was sent that is answered, -1 of what answers none; the answer has it
+    # as `tsecr`
     echo_ps: cython.longlong = -1
 
     needs = ("writer",)

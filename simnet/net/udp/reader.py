@@ -31,10 +31,6 @@ class DatagramReader(BusyPoller):
         cpu: where it was last.
         socket: that it reads.
         allowed: CPUs that it may run on.
-
-    Attributes:
-        calls: of recvmsg that have returned.
-        sleeps: how often it slept there.
     """
 
     socket: UdpSocket = None
@@ -43,8 +39,8 @@ class DatagramReader(BusyPoller):
     skb: Skb = None
     polled: cython.bint = False
     busy_from_ps: cython.longlong = 0
-    calls: cython.longlong = 0
-    sleeps: cython.longlong = 0
+    calls: cython.longlong = 0  # of recvmsg that have returned
+    sleeps: cython.longlong = 0  # how often it slept there
 
     def __init__(
         self,

@@ -19,19 +19,11 @@ from simnet.net.link.skb import Endpoint, Skb
 @cython.final
 @cython.cclass
 class ReuseportGroup(Endpoint):
-    """The sockets of one port, as the datagrams of one flow find them.
+    """The sockets of one port, as the datagrams of one flow find them."""
 
-    Args:
-        sockets: by number.
-        by_hash: the number that the flow has by its hash.
-
-    Attributes:
-        hashed: datagrams for which the hash chose.
-    """
-
-    sockets: list[Any] = None
-    by_hash: cython.longlong = 0
-    hashed: cython.longlong = 0
+    sockets: list[Any] = None  # by number
+    by_hash: cython.longlong = 0  # the number that the flow has by its hash
+    hashed: cython.longlong = 0  # datagrams for which the hash chose
 
     def __init__(self, sim: Simulator, path: str, sockets: list[Endpoint], by_hash: int) -> None:
         super().__init__(sim, path)

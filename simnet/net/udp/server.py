@@ -37,10 +37,6 @@ class UdpServer(DatagramReader):
         service_ps: of its own work on a request.
         batch: datagrams that a call receives or sends at most.
         allowed: CPUs that it may run on.
-
-    Attributes:
-        answered: requests whose answers it has sent.
-        batches: how often it went to work on what it had received.
     """
 
     output: UdpOutput = None
@@ -50,8 +46,8 @@ class UdpServer(DatagramReader):
     batch: cython.int = 1
     kept: SkbQueue = None
     sent: cython.longlong = 0
-    answered: cython.longlong = 0
-    batches: cython.longlong = 0
+    answered: cython.longlong = 0  # requests whose answers it has sent
+    batches: cython.longlong = 0  # how often it went to work on what it had received
 
     def __init__(
         self,

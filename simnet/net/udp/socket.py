@@ -105,53 +105,37 @@ class UdpCosts:
 @cython.final
 @cython.cclass
 class UdpSocket(Endpoint):
-    """A socket that is bound to a port.
+    """A socket that is bound to a port."""
 
-    Args:
-        costs: of the host.
-        memory: of the socket.
-        truesize: what a datagram is charged with, bytes.
-        lines: cache lines of the socket that the softirq writes for a datagram, and the reader when
-            it takes the queue or gives memory back.
-        wakeups: what waking its reader costs.
-        spread: of the softirq's work on a datagram.
-
-    Attributes:
-        reader: a process that receives.
-        waiters: those of its readers that sleep in recvmsg, who came first is first.
-        queue_lock: of the receive queue; None where waiting for it is not told apart.
-        reader_lock: of the reader's queue, if there are several readers; else None.
-        locked_ps: how long a CPU has one of them for a datagram, lines that move apart.
-        busy: how its reader polls before it sleeps; None if it does not.
-        enqueued: datagrams that came into the queue.
-        rcvbuf_errors, mem_errors: dropped for want of room, or of the host's pages; their sum is
-            `sk_drops`.
-        received: datagrams that have been read (`InDatagrams`), of `received_bytes`.
-        latency: histogram of the time from being sent to being read, in ps.
-    """
-
-    costs: UdpCosts = None
-    memory: SocketMemory = None
-    truesize: cython.longlong = 0
+    costs: UdpCosts = None  # of the host
+    memory: SocketMemory = None  # of the socket
+    truesize: cython.longlong = 0  # what a datagram is charged with, bytes
+    # cache lines of the socket that the softirq writes for a datagram, and the reader when it
+    # takes the queue or gives memory back
     lines: SharedLines = None
-    wakeups: Wakeups = None
-    spread: Spread = None
-    reader: Public[Task] = None
-    waiters: list[Any] = None
+    wakeups: Wakeups = None  # what waking its reader costs
+    spread: Spread = None  # of the softirq's work on a datagram
+    reader: Public[Task] = None  # a process that receives
+    waiters: list[Any] = None  # those of its readers that sleep in recvmsg, who came first is first
+    # of the receive queue; None where waiting for it is not told apart
     queue_lock: Public[ContendedLine | None] = None
+    # of the reader's queue, if there are several readers; else None
     reader_lock: Public[ContendedLine | None] = None
+    # how long a CPU has one of them for a datagram, lines that move apart
     locked_ps: Public[cython.longlong] = 0
-    busy: Public[BusyRead] = None
+    busy: Public[BusyRead] = None  # how its reader polls before it sleeps; None if it does not
     queue: SkbQueue = None
     reader_queue: SkbQueue = None
     queue_bytes: cython.longlong = 0
     counted_bytes: cython.longlong = 0
-    enqueued: cython.longlong = 0
+    enqueued: cython.longlong = 0  # datagrams that came into the queue
+    # dropped for want of room, or of the host's pages; their sum is `sk_drops`
     rcvbuf_errors: cython.longlong = 0
     mem_errors: cython.longlong = 0
+    # datagrams that have been read (`InDatagrams`), of `received_bytes`
     received: cython.longlong = 0
     received_bytes: cython.longlong = 0
-    latency: LogHistogram = None
+    latency: LogHistogram = None  # histogram of the time from being sent to being read, in ps
 
     needs = ("reader",)
 

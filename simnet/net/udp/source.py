@@ -34,10 +34,6 @@ class DatagramSource(Component):
         random: bursts come at random times (Poisson), else one each gap.
         buffer_bytes: of the port of the switch.
         luck: random numbers: when the first burst comes, and the others if `random`.
-
-    Attributes:
-        sent: datagrams; their payload is in `sent_bytes`.
-        dropped: of them at the switch.
     """
 
     link: RemoteLink = None
@@ -51,9 +47,9 @@ class DatagramSource(Component):
     random: cython.bint = False
     buffer_bytes: cython.longlong = 0
     luck: RandomStream = None
-    sent: cython.longlong = 0
+    sent: cython.longlong = 0  # datagrams; their payload is in `sent_bytes`
     sent_bytes: cython.longlong = 0
-    dropped: cython.longlong = 0
+    dropped: cython.longlong = 0  # of them at the switch
 
     def __init__(
         self,

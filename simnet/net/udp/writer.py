@@ -25,15 +25,12 @@ class UdpWriter(Task):
         cpu: where it was last.
         output: by which it sends.
         allowed: CPUs that it may run on.
-
-    Attributes:
-        calls: of sendmsg that have returned.
     """
 
     output: UdpOutput = None
     costs: Costs = None
     state: cython.int = 0
-    calls: cython.longlong = 0
+    calls: cython.longlong = 0  # of sendmsg that have returned
 
     def __init__(
         self,

@@ -23,29 +23,19 @@ from simnet.net.veth.veth import Veth
 @cython.final
 @cython.cclass
 class IntoContainer(Endpoint):
-    """The host's part of a flow's way.
-
-    Args:
-        work_ps: of the host on a packet, without connection tracking and veth.
-        conntrack: connection tracking; None for none.
-        flow: number of the connection there.
-        per_connection: packets of a connection, behind which another begins; 0: it does not end.
-        nat_ps: of the tables of nat, which a connection's first packet passes.
-        veth: by which packets go to the container.
-        socket: that takes them there.
-        spread: of the work on a packet.
-    """
+    """The host's part of a flow's way."""
 
     ledger: Ledger = None
-    work_ps: cython.longlong = 0
-    conntrack: Conntrack | None = None
-    flow: cython.longlong = 0
+    work_ps: cython.longlong = 0  # of the host on a packet, without connection tracking and veth
+    conntrack: Conntrack | None = None  # connection tracking; None for none
+    flow: cython.longlong = 0  # number of the connection there
+    # packets of a connection, behind which another begins; 0: it does not end
     per_connection: cython.longlong = 0
-    nat_ps: cython.longlong = 0
+    nat_ps: cython.longlong = 0  # of the tables of nat, which a connection's first packet passes
     packets: cython.longlong = 0
-    veth: Veth = None
-    socket: Endpoint = None
-    spread: Spread = None
+    veth: Veth = None  # by which packets go to the container
+    socket: Endpoint = None  # that takes them there
+    spread: Spread = None  # of the work on a packet
 
     def __init__(
         self,

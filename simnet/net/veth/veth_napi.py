@@ -26,35 +26,23 @@ _WEIGHT: cython.int = 64
 @cython.final
 @cython.cclass
 class VethNapi(Napi):
-    """The instance of the end that receives.
+    """The instance of the end that receives."""
 
-    Args:
-        size: packets that the ring holds.
-        costs: of the machine's CPUs.
-        lines: the ring's lines, which whoever sends and the poll both write.
-        receive_ps: taking a packet out of the ring, and `napi_gro_receive`.
-        steering: RPS of this end; None for none.
-        spread: of the work on a packet.
-
-    Attributes:
-        accepted: whether the last packet found room.
-        queued, processed, drops: packets.
-    """
-
-    size: cython.longlong = 0
-    costs: Costs = None
+    size: cython.longlong = 0  # packets that the ring holds
+    costs: Costs = None  # of the machine's CPUs
     ledger: Ledger = None
     buffers: Buffers = None
-    lines: SharedLines = None
-    receive_ps: cython.longlong = 0
-    steering: Steering = None
-    spread: Spread = None
+    lines: SharedLines = None  # the ring's lines, which whoever sends and the poll both write
+    receive_ps: cython.longlong = 0  # taking a packet out of the ring, and `napi_gro_receive`
+    steering: Steering = None  # RPS of this end; None for none
+    spread: Spread = None  # of the work on a packet
     ring: SkbQueue = None
     current: Skb = None
     limit: cython.int = 0
     done: cython.int = 0
     in_stack: cython.bint = False
-    accepted: cython.bint = False
+    accepted: cython.bint = False  # whether the last packet found room
+    # packets
     queued: cython.longlong = 0
     processed: cython.longlong = 0
     drops: Public[cython.longlong] = 0

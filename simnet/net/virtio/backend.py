@@ -13,16 +13,12 @@ TX: cython.int = 1
 
 @cython.cclass
 class Backend(HostThread):
-    """The thread that serves a pair of virtqueues.
+    """The thread that serves a pair of virtqueues."""
 
-    Attributes:
-        notify_rx, notify_tx: it wants a kick when the driver adds buffers to the queue.
-        waits_rx: a frame for the guest wakes it.
-    """
-
+    # it wants a kick when the driver adds buffers to the queue
     notify_rx: Public[cython.bint] = False
     notify_tx: Public[cython.bint] = False
-    waits_rx: cython.bint = False
+    waits_rx: cython.bint = False  # a frame for the guest wakes it
 
     def __init__(self, host: HostCpu, path: str) -> None:
         super().__init__(host, path)

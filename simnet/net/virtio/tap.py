@@ -16,13 +16,9 @@ from simnet.net.virtio.bridge import BridgePort, hash_of
 @cython.final
 @cython.cclass
 class Tap(BridgePort):
-    """The queues of a guest's tap device, each with a worker.
+    """The queues of a guest's tap device, each with a worker."""
 
-    Attributes:
-        workers: of its queues, in order.
-    """
-
-    workers: list[Any] = None
+    workers: list[Any] = None  # of its queues, in order
     flows: dict[int, Backend] = None
 
     def __init__(self) -> None:

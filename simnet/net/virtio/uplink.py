@@ -22,13 +22,9 @@ from simnet.net.virtio.bridge import BridgePort, hash_of
 @cython.final
 @cython.cclass
 class Uplink(BridgePort):
-    """What vhost workers send by.
+    """What vhost workers send by."""
 
-    Args:
-        queues: of the port.
-    """
-
-    queues: list[Any] = None
+    queues: list[Any] = None  # of the port
 
     def __init__(self, queues: list[Nic]) -> None:
         self.queues = queues
@@ -67,17 +63,11 @@ class Uplink(BridgePort):
 @cython.final
 @cython.cclass
 class FromUplink(Steering):
-    """What a poll of the port does with a packet.
+    """What a poll of the port does with a packet."""
 
-    Args:
-        tap: of the guest.
-        costs: of the host's CPUs.
-        bridge_ps: of the bridge, for a packet.
-    """
-
-    tap: BridgePort = None
-    costs: Costs = None
-    bridge_ps: cython.longlong = 0
+    tap: BridgePort = None  # of the guest
+    costs: Costs = None  # of the host's CPUs
+    bridge_ps: cython.longlong = 0  # of the bridge, for a packet
 
     def __init__(self, tap: BridgePort, costs: Costs, bridge_ps: int) -> None:
         self.tap = tap

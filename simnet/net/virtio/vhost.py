@@ -53,29 +53,17 @@ _GOES_ON: cython.int = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VhostCosts:
-    """What a worker's steps cost, in ps.
+    """What a worker's steps cost, in ps."""
 
-    Attributes:
-        tx_frame_ps: taking a frame from the guest, its bytes apart.
-        rx_frame_ps: giving a frame to the guest, bytes and buffers apart.
-        buffer_ps: one of its buffers.
-        bridge_ps: tap, bridge, and the other tap's queue.
-        signal_ps: an interrupt for the guest (eventfd, irqfd).
-        wakeup_ps: waking another thread.
-        copy_line_ps: copying a cache line between buffers of the own node.
-        far_line_ps: more, for each end that is on another node.
-        line_bytes: cache line.
-    """
-
-    tx_frame_ps: int
-    rx_frame_ps: int
-    buffer_ps: int
-    bridge_ps: int
-    signal_ps: int
-    wakeup_ps: int
-    copy_line_ps: int
-    far_line_ps: int
-    line_bytes: int
+    tx_frame_ps: int  # taking a frame from the guest, its bytes apart
+    rx_frame_ps: int  # giving a frame to the guest, bytes and buffers apart
+    buffer_ps: int  # one of its buffers
+    bridge_ps: int  # tap, bridge, and the other tap's queue
+    signal_ps: int  # an interrupt for the guest (eventfd, irqfd)
+    wakeup_ps: int  # waking another thread
+    copy_line_ps: int  # copying a cache line between buffers of the own node
+    far_line_ps: int  # more, for each end that is on another node
+    line_bytes: int  # cache line
 
 
 @cython.final
@@ -92,17 +80,10 @@ class VhostWorker(Backend):
         guest_node: node of the guest's memory.
         busy_poll_ps: `poll-us`.
         tap_limit: frames in the tap's queue.
-
-    Attributes:
-        own, far: the guest's tap, and where frames go.
-        tap: frames for the guest.
-        drops: frames that found the tap's queue full.
-        starved: how often frames waited for buffers of the guest.
-        signals: interrupts that it asked for.
-        frames_rx, frames_tx: that it gave to the guest, and took from it.
     """
 
     nic: VirtioNet = None
+    # the guest's tap, and where frames go
     own: Tap = None
     far: BridgePort = None
     tx_frame_ps: cython.longlong = 0
@@ -116,7 +97,7 @@ class VhostWorker(Backend):
     line_bytes: cython.longlong = 0
     busy_poll_ps: cython.longlong = 0
     guest_node: cython.int = 0
-    tap: SkbQueue = None
+    tap: SkbQueue = None  # frames for the guest
     tap_limit: cython.int = 0
     pending: list[Any] = None
     work: cython.int = 0
@@ -132,9 +113,10 @@ class VhostWorker(Backend):
     timer: cython.longlong = 0
     end_ps: cython.longlong = 0
     left_ps: cython.longlong = 0
-    drops: cython.longlong = 0
-    starved: cython.longlong = 0
-    signals: cython.longlong = 0
+    drops: cython.longlong = 0  # frames that found the tap's queue full
+    starved: cython.longlong = 0  # how often frames waited for buffers of the guest
+    signals: cython.longlong = 0  # interrupts that it asked for
+    # that it gave to the guest, and took from it
     frames_rx: cython.longlong = 0
     frames_tx: cython.longlong = 0
 

@@ -60,14 +60,10 @@ class VirtioNet(Channel):
         gro: receive offload of its NAPI instance.
         tso: large segments are not cut.
         ring_size: entries of the receive queue.
-
-    Attributes:
-        avail: frames that the host has not taken yet.
-        kicks: exits that notified the host.
     """
 
     backend: Backend = None
-    avail: SkbQueue = None
+    avail: SkbQueue = None  # frames that the host has not taken yet
     building: Skb = None
     ring_size: cython.int = 0
     kick_ps: cython.longlong = 0
@@ -81,7 +77,7 @@ class VirtioNet(Channel):
     freed: cython.longlong = 0
     average_bytes: cython.longlong = 0
     injecting: cython.bint = False
-    kicks: cython.longlong = 0
+    kicks: cython.longlong = 0  # exits that notified the host
 
     needs = ("backend",)
 

@@ -47,28 +47,18 @@ _DISABLED: cython.int = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HypervisorCalls:
-    """What the calls cost the partition that makes them.
+    """What the calls cost the partition that makes them."""
 
-    Attributes:
-        clock_hz: of its CPUs.
-        call_cycles: entering and leaving the hypervisor.
-        interrupt_calls: calls that an external interrupt needs.
-        send_cycles, copy_line_cycles: of H_SEND_LOGICAL_LAN.
-        add_buffer_cycles: of H_ADD_LOGICAL_LAN_BUFFER.
-        map_cycles: of H_PUT_TCE and its kind, a page.
-        signal_cycles: of H_VIO_SIGNAL.
-        latency_ps: from a frame in the queue to the interrupt.
-    """
-
-    clock_hz: int
-    call_cycles: int
-    interrupt_calls: int
+    clock_hz: int  # of its CPUs
+    call_cycles: int  # entering and leaving the hypervisor
+    interrupt_calls: int  # calls that an external interrupt needs
+    # of H_SEND_LOGICAL_LAN
     send_cycles: int
     copy_line_cycles: int
-    add_buffer_cycles: int
-    map_cycles: int
-    signal_cycles: int
-    latency_ps: int
+    add_buffer_cycles: int  # of H_ADD_LOGICAL_LAN_BUFFER
+    map_cycles: int  # of H_PUT_TCE and its kind, a page
+    signal_cycles: int  # of H_VIO_SIGNAL
+    latency_ps: int  # from a frame in the queue to the interrupt
 
     def ps(self, cycles: int) -> int:
         """Time of a number of cycles, in whole nanoseconds."""

@@ -39,21 +39,13 @@ _WHOLE: cython.longlong = 1000
 
 @dataclass(frozen=True)
 class XdpCosts:
-    """What a packet costs the CPU, in ps.
+    """What a packet costs the CPU, in ps."""
 
-    Attributes:
-        run_ps: descriptor, program, and giving the page back.
-        tx_ps: putting a frame into a ring for XDP.
-        redirect_ps: looking up the other port, and the bulk's share of a packet.
-        clean_ps: freeing a frame that has left.
-        line_ps: its first line from the last-level cache.
-    """
-
-    run_ps: int
-    tx_ps: int = 0
-    redirect_ps: int = 0
-    clean_ps: int = 0
-    line_ps: int = 0
+    run_ps: int  # descriptor, program, and giving the page back
+    tx_ps: int = 0  # putting a frame into a ring for XDP
+    redirect_ps: int = 0  # looking up the other port, and the bulk's share of a packet
+    clean_ps: int = 0  # freeing a frame that has left
+    line_ps: int = 0  # its first line from the last-level cache
 
 
 @cython.final

@@ -1,18 +1,13 @@
 """What is typed for a tuning, split into sysctls and the rest: other tools set these by name."""
 
-from __future__ import annotations
-
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.scenario.commands.commands import Commands
 from simnet.scenario.commands.distribution import OWN_NAME
 from simnet.scenario.commands.together import CUT_OFF
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simnet.scenario.commands.commands import Commands
 
 _SETS: Final = ("sysctl", "-w")
 _HERE: Final = "<<'END'"

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from pathlib import Path
+from typing import Any, Final, NoReturn
 
 from simnet.errors import InputError
 from simnet.files import read_text
 from simnet.scenario.core.subject import subjects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
 _PROMPT: Final = r"(?:.*[#$>]\s*)?"
 _LONGEST_SHOWN: Final = 40
@@ -123,17 +121,13 @@ def parse_listing(text: str, file: str) -> Listing:
 
 
 class Lines:
-    """The lines of a file with their numbers, those without text left out.
-
-    Attributes:
-        last: number of the last line of the file.
-    """
+    """The lines of a file with their numbers, those without text left out."""
 
     def __init__(self, text: str, file: str) -> None:
         self._file = file
         numbered = enumerate(text.splitlines(), start=1)
         self._lines = [(number, line) for number, line in numbered if line.strip()]
-        self.last = len(text.splitlines())
+        self.last = len(text.splitlines())  # number of the last line of the file
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
         return iter(self._lines)

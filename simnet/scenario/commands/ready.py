@@ -3,15 +3,11 @@
 Which there are follows from the system: without a second node there is no ``processes-on-node``.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import Proposal, subjects
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 _NUMBER: Final = "{number}"
 _PROFILE: Final = "tuned-adm profile "

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path as FilePath
+from typing import Any, Final
+
+from pydantic import BaseModel
 
 from simnet import _share
 from simnet.errors import InputError
@@ -16,30 +20,19 @@ from simnet.scenario.core import library
 from simnet.scenario.core.checks import check_whole
 from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.entries import entries, tuning_names
-from simnet.scenario.core.files import Run, Workload
-from simnet.scenario.core.knob import AppliedKnob
+from simnet.scenario.core.files import PeerTable, Run, ScenarioFile, SystemTable, Workload
+from simnet.scenario.core.knob import AppliedKnob, Knob
 from simnet.scenario.core.knobs import MODELS, knob_of
-from simnet.scenario.core.schema import file_model
+from simnet.scenario.core.parameter import Spec, Value
+from simnet.scenario.core.schema import ModelKind, file_model
+from simnet.scenario.core.section import Section
 from simnet.scenario.core.settings import Settings
-from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
+from simnet.scenario.core.subject import Part, Proposal, host_parts, model_section, parts, subjects
+from simnet.scenario.core.toml import Document, KeyPath
 from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
 from simnet.scenario.scenarios import called, find_scenario
 from simnet.spelling import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path as FilePath
-
-    from pydantic import BaseModel
-
-    from simnet.scenario.core.files import PeerTable, ScenarioFile, SystemTable
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.parameter import Spec, Value
-    from simnet.scenario.core.schema import ModelKind
-    from simnet.scenario.core.section import Section
-    from simnet.scenario.core.subject import Part, Proposal
-    from simnet.scenario.core.toml import Document, KeyPath
 
 _MOST_KEPT: Final = 16
 # of each, the settings of its file, and those without one that a search varies, take turns
@@ -246,19 +239,12 @@ def _assembly(
 
 @dataclass(frozen=True)
 class _Given:
-    """What is applied to models.
+    """What is applied to models."""
 
-    Attributes:
-        entries: settings, in the order in which they apply.
-        exchanged: models that have taken the place of the scenario's.
-        origins: the setting behind each of those, by dotted path.
-        remarks: one line each, for people.
-    """
-
-    entries: tuple[Entry, ...]
-    exchanged: tuple[AppliedKnob, ...]
-    origins: tuple[tuple[str, Entry], ...]
-    remarks: tuple[str, ...]
+    entries: tuple[Entry, ...]  # settings, in the order in which they apply
+    exchanged: tuple[AppliedKnob, ...]  # models that have taken the place of the scenario's
+    origins: tuple[tuple[str, Entry], ...]  # the setting behind each of those, by dotted path
+    remarks: tuple[str, ...]  # one line each, for people
 
 
 class _Assembly:

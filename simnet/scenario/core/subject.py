@@ -291,72 +291,57 @@ class Steps:
 
 @dataclass(frozen=True)
 class Subject:
-    """What one subject adds to models, scenarios and settings.
+    """What one subject adds to models, scenarios and settings."""
 
-    Attributes:
-        name: that of its folder.
-        order: where its part of a listing stands; subjects of the same order go by name.
-        models: its kinds of models.
-        parts: its parts of a configuration.
-        host_parts: its parts of each host.
-        adds: what it adds to models that are another subject's: section by kind of model.
-        unread: attributes of its values that no mechanism reads, see `simnet.scenario.core.knobs`.
-        drivers: its drivers of network interfaces.
-        knobs: its knobs, in the order of a listing; those of its drivers come after them.
-        settings: yields names, places and specs of values that no part names after its own place,
-            of some hosts, and with `shared` of what belongs to no host.
-        steps: the class of what it does while settings apply.
-        flows: yields what streams there are, as values of `simnet.scenario.core.effective.Flow`.
-        check: refuses values that do not fit together, where streams cross a network.
-        check_host: likewise, of one host, at whose place it looks.
-        needs: yields what a system takes before its first event.
-        delayed_actions: what of it acts only after a while.
-        setups: what is simulated of it in place of streams.
-        streams: makes the system of a configuration that has streams.
-        exchanges: its kinds of streams.
-        ways: its ways between ports.
-        join: adds to a machine that was made, before its ports.
-        equip: adds to the simulated host and its ports, before streams or a setup.
-        columns: its fields of a result.
-        lifts: what of it `explain --lift` tries larger.
-        listings: commands whose output `--apply` takes.
-        idle: yields places of values, dotted, that nothing reads in a configuration, and why.
-        unused: likewise, of such as another load would read.
-        same: yields why two configurations that differ in its values do the same in a simulation.
-        typed: yields what is typed for several settings at once, of the configurations before and
-            after a tuning.
-        proposals: yields what is worth trying on a configuration, from what its parts are.
-    """
-
-    name: str
-    order: int = 1000
-    models: tuple[ModelFiles, ...] = ()
-    parts: tuple[Part, ...] = ()
-    host_parts: tuple[HostPart, ...] = ()
+    name: str  # that of its folder
+    order: int = 1000  # where its part of a listing stands; subjects of the same order go by name
+    models: tuple[ModelFiles, ...] = ()  # its kinds of models
+    parts: tuple[Part, ...] = ()  # its parts of a configuration
+    host_parts: tuple[HostPart, ...] = ()  # its parts of each host
+    # what it adds to models that are another subject's: section by kind of model
     adds: Mapping[str, Callable[[], type[Section]]] = field(default_factory=dict)
+    # attributes of its values that no mechanism reads, see `simnet.scenario.core.knobs`
     unread: tuple[str, ...] = ()
-    drivers: Callable[[], tuple[_Driver, ...]] = tuple
+    drivers: Callable[[], tuple[_Driver, ...]] = tuple  # its drivers of network interfaces
+    # its knobs, in the order of a listing; those of its drivers come after them
     knobs: Callable[[], tuple[Knob, ...]] = tuple
+    # yields names, places and specs of values that no part names after its own place, of some
+    # hosts, and with `shared` of what belongs to no host
     settings: Callable[..., Iterable[tuple[str, tuple[Path, ...], Spec]]] = _none
+    # the class of what it does while settings apply
     steps: Callable[[], type[Steps]] = lambda: Steps
+    # yields what streams there are, as values of `simnet.scenario.core.effective.Flow`
     flows: Callable[[_Settings], Iterable[dict[str, Any]]] = _none
+    # refuses values that do not fit together, where streams cross a network
     check: Callable[[Tree, Table], None] = _pass
+    # likewise, of one host, at whose place it looks
     check_host: Callable[[Tree, Path, Table], None] = _pass
+    # yields what a system takes before its first event
     needs: Callable[[Tree], Iterable[Need]] = _none
+    # what of it acts only after a while
     delayed_actions: Callable[[_Effective], Iterable[DelayedAction]] = _none
-    setups: tuple[Setup, ...] = ()
+    setups: tuple[Setup, ...] = ()  # what is simulated of it in place of streams
+    # makes the system of a configuration that has streams
     streams: Callable[..., Any] | None = None
-    exchanges: tuple[Exchange, ...] = ()
-    ways: tuple[Way, ...] = ()
+    exchanges: tuple[Exchange, ...] = ()  # its kinds of streams
+    ways: tuple[Way, ...] = ()  # its ways between ports
+    # adds to a machine that was made, before its ports
     join: Callable[[_Ground, Any, Any], None] = _pass
+    # adds to the simulated host and its ports, before streams or a setup
     equip: Callable[[_Ground], None] = _pass
-    columns: Callable[[], tuple[Column, ...]] = tuple
-    lifts: Callable[[], tuple[_Lifting, ...]] = tuple
-    listings: Callable[[], tuple[_Listed, ...]] = tuple
+    columns: Callable[[], tuple[Column, ...]] = tuple  # its fields of a result
+    lifts: Callable[[], tuple[_Lifting, ...]] = tuple  # what of it `explain --lift` tries larger
+    listings: Callable[[], tuple[_Listed, ...]] = tuple  # commands whose output `--apply` takes
+    # yields places of values, dotted, that nothing reads in a configuration, and why
     idle: Callable[[_Effective], Iterable[tuple[str, str]]] = _none
+    # likewise, of such as another load would read
     unused: Callable[[_Effective], Iterable[tuple[str, str]]] = _none
+    # yields why two configurations that differ in its values do the same in a simulation
     same: Callable[[_Effective, _Effective], Iterable[str]] = _none
+    # yields what is typed for several settings at once, of the configurations before and
+    # after a tuning
     typed: Callable[[_Effective, _Effective], Iterable[Together]] = _none
+    # yields what is worth trying on a configuration, from what its parts are
     proposals: Callable[[_Effective], Iterable[Proposal]] = _none
 
 

@@ -34,17 +34,12 @@ def dotted(path: Path) -> str:
 
 
 class Tree:
-    """Nested values in base units, and the parameter behind each.
-
-    Attributes:
-        values: what becomes the effective configuration.
-        provenance: by dotted path.
-        written: file and key of what a model or scenario consists of, by dotted path.
-    """
+    """Nested values in base units, and the parameter behind each."""
 
     def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.provenance: dict[str, Parameter] = {}
+        self.values: dict[str, Any] = {}  # what becomes the effective configuration
+        self.provenance: dict[str, Parameter] = {}  # by dotted path
+        # file and key of what a model or scenario consists of, by dotted path
         self.written: dict[str, tuple[Document, KeyPath]] = {}
 
     def copy(self) -> Tree:
@@ -192,20 +187,14 @@ class Entry(NamedTuple):
 
 
 class Table:
-    """The settings behind the values of a tree.
-
-    Attributes:
-        tree: the values.
-        remarks: one line each, for people.
-        origins: the setting behind a changed value or another model, by dotted path.
-        document: the scenario's file.
-    """
+    """The settings behind the values of a tree."""
 
     def __init__(self, tree: Tree, document: Document) -> None:
-        self.tree = tree
-        self.remarks: list[str] = []
+        self.tree = tree  # the values
+        self.remarks: list[str] = []  # one line each, for people
+        # the setting behind a changed value or another model, by dotted path
         self.origins: dict[str, Entry] = {}
-        self.document = document
+        self.document = document  # the scenario's file
 
     def error(self, path: Path, key: str, message: str, *others: Path) -> InputError:
         """Return an error at the setting of a value, or where its file has it.

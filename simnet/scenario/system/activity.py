@@ -1,12 +1,8 @@
 """What `/proc/stat` shows of a machine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from simnet.host.machine import Machine
+from simnet.host.machine import Machine
 
 
 @dataclass(frozen=True)

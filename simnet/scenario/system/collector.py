@@ -23,16 +23,12 @@ _ALLOCATIONS_PER_COLLECTION: Final = 1_000_000
 
 
 class Collector:
-    """The collector of this process.
-
-    Attributes:
-        growth: all is collected when there is so many times as much as after the last time.
-        kept: allocated blocks after everything was last collected; 0 before.
-    """
+    """The collector of this process."""
 
     def __init__(self) -> None:
+        # all is collected when there is so many times as much as after the last time
         self.growth = 1.25
-        self.kept = 0
+        self.kept = 0  # allocated blocks after everything was last collected; 0 before
         # who is spared now, and what was before the first of them: threads end in any order
         self._lock = Lock()
         self._inside = 0

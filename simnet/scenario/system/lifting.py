@@ -4,18 +4,13 @@ Rates grow by 25 %, times shrink by 20 %, buffers and numbers of requests double
 announces its own share; those of one name are lifted together.
 """
 
-from __future__ import annotations
-
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.core.subject import subjects
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simnet.scenario.core.effective import Effective, Host
 
 _BY: Final = (5, 4)
 

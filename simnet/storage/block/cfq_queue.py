@@ -17,32 +17,24 @@ from simnet.storage.block.sort_list import SortList
 
 @cython.cclass
 class CfqQueue:
-    """Requests of one process, or asynchronous ones of all processes of one priority.
+    """Requests of one process, or asynchronous ones of all processes of one priority."""
 
-    Attributes:
-        key: the process; None for asynchronous requests.
-        prio_class, ioprio: "rt", "be" or "idle", and 0 to 7.
-        sort_list, fifo: its requests by sector, and in the order of their arrival.
-        next: to be dispatched next.
-        allocated: requests that exist, queued or not.
-        dispatched: requests that were dispatched and are not complete.
-        slice_end, slice_left, service_last: in jiffies.
-        place: the list of queues that it is in.
-        on_rr, wait_request, must_alloc_slice, must_dispatch, fifo_expire, idle_window: flags.
-    """
-
-    key: Public[IoContext] = None
+    key: Public[IoContext] = None  # the process; None for asynchronous requests
+    # "rt", "be" or "idle", and 0 to 7
     prio_class: Public[str] = None
     ioprio: Public[cython.longlong] = 0
+    # its requests by sector, and in the order of their arrival
     sort_list: Public[SortList] = None
     fifo: Public[deque[Request]] = None
-    next: Public[Request] = None
-    allocated: Public[cython.longlong] = 0
-    dispatched: Public[cython.longlong] = 0
+    next: Public[Request] = None  # to be dispatched next
+    allocated: Public[cython.longlong] = 0  # requests that exist, queued or not
+    dispatched: Public[cython.longlong] = 0  # requests that were dispatched and are not complete
+    # in jiffies
     slice_end: Public[cython.longlong] = 0
     slice_left: Public[cython.longlong] = 0
     service_last: Public[cython.longlong] = 0
-    place: Public[list[CfqQueue] | None] = None
+    place: Public[list[CfqQueue] | None] = None  # the list of queues that it is in
+    # flags
     on_rr: Public[cython.bint] = False
     wait_request: Public[cython.bint] = False
     must_alloc_slice: Public[cython.bint] = False
@@ -70,14 +62,10 @@ class CfqQueue:
 
 @cython.cclass
 class CfqContext(SeekHistory):
-    """What cfq remembers of a process.
+    """What cfq remembers of a process."""
 
-    Attributes:
-        context: the process.
-        queues: for its asynchronous and its synchronous requests.
-    """
-
-    context: Public[IoContext] = None
+    context: Public[IoContext] = None  # the process
+    # for its asynchronous and its synchronous requests
     queues: Public[list[CfqQueue | None]] = None
 
     def __init__(self, context: IoContext, jiffy: int) -> None:

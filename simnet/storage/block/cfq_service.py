@@ -17,30 +17,25 @@ PRIORITIES = 8
 
 @cython.cclass
 class CfqService(Elevator):
-    """The part of cfq that lets queues take turns.
+    """The part of cfq that lets queues take turns."""
 
-    Attributes:
-        queues: by process; asynchronous ones of all processes are at None.
-        rr_lists, busy_rr, cur_rr, idle_rr: queues with requests: those that wait, by priority;
-            with requests in the device; of this round; of class "idle".
-        busy_queues: how many there are.
-        active: the queue that has its slice, and the process that used it first.
-        dispatch_slice: requests dispatched in this slice.
-        last_end_request: jiffy of the last completion of another class than "idle".
-    """
-
+    # queues with requests: those that wait, by priority; with requests in the device; of this
+    # round; of class "idle"
     rr_lists: Public[list[list[CfqQueue]]] = None
     busy_rr: Public[list[CfqQueue]] = None
     cur_rr: Public[list[CfqQueue]] = None
     idle_rr: Public[list[CfqQueue]] = None
-    busy_queues: Public[cython.longlong] = 0
+    busy_queues: Public[cython.longlong] = 0  # how many there are
+    # the queue that has its slice, and the process that used it first
     active: Public[CfqQueue] = None
     active_context: Public[CfqContext] = None
     cur_prio: Public[cython.longlong] = 0
     cur_end_prio: Public[cython.longlong] = 0
-    dispatch_slice: Public[cython.longlong] = 0
+    dispatch_slice: Public[cython.longlong] = 0  # requests dispatched in this slice
+    # jiffy of the last completion of another class than "idle"
     last_end_request: Public[cython.longlong] = 0
     slice_idle: Public[cython.longlong] = 0
+    # by process; asynchronous ones of all processes are at None
     queues: Public[dict[IoContext | None, list[CfqQueue]]] = None
 
     def __init__(self, queue: ScheduledQueue) -> None:

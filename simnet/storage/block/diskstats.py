@@ -17,44 +17,33 @@ from simnet.storage.block.request import READ, WRITE
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The counters at one time; times in ps.
+    """The counters at one time; times in ps."""
 
-    Attributes:
-        time_ps: when.
-        ios, merges, sectors, ticks_ps: of reads and writes: completed requests, merged bios,
-            transferred sectors, time from insertion to completion.
-        in_flight: requests in scheduler and device.
-        busy_ps: time with any in flight (`io_ticks`).
-        queue_ps: requests in flight, over time (`time_in_queue`).
-    """
-
-    time_ps: int
+    time_ps: int  # when
+    # of reads and writes: completed requests, merged bios, transferred sectors, time from
+    # insertion to completion
     ios: tuple[int, int]
     merges: tuple[int, int]
     sectors: tuple[int, int]
     ticks_ps: tuple[int, int]
-    in_flight: int
-    busy_ps: int
-    queue_ps: int
+    in_flight: int  # requests in scheduler and device
+    busy_ps: int  # time with any in flight (`io_ticks`)
+    queue_ps: int  # requests in flight, over time (`time_in_queue`)
 
 
 @cython.cclass
 class DiskStats:
-    """Counters of one device.
+    """Counters of one device."""
 
-    Attributes:
-        in_flight: requests that are in scheduler and device.
-        merged_ps: time in flight of requests that were merged into others, less the time by
-            which those count from earlier: with it Little's law is an identity.
-    """
-
-    in_flight: Public[cython.longlong] = 0
+    in_flight: Public[cython.longlong] = 0  # requests that are in scheduler and device
     ios: Public[list[Any]] = None
     merges: Public[list[Any]] = None
     sectors: Public[list[Any]] = None
     ticks_ps: Public[list[Any]] = None
     busy_ps: Public[Any] = None
     queue_ps: Public[Any] = None
+    # time in flight of requests that were merged into others, less the time by which those
+    # count from earlier: with it Little's law is an identity
     merged_ps: Public[Any] = None
     _stamp_ps: cython.longlong = 0
 
@@ -118,32 +107,23 @@ class DiskStats:
 
 @dataclass(frozen=True)
 class IostatRow:
-    """One device's columns of `iostat -x`.
+    """One device's columns of `iostat -x`."""
 
-    Attributes:
-        device: as in sda.
-        rrqm_s, wrqm_s: merged bios a second.
-        r_s, w_s: completed requests a second.
-        rsec_s, wsec_s: sectors of 512 bytes a second.
-        avgrq_sz: sectors of a request.
-        avgqu_sz: requests in flight, mean.
-        await_ms: from insertion to completion, mean.
-        svctm_ms: utilisation over throughput.
-        util: time with requests in flight, percent.
-    """
-
-    device: str
+    device: str  # as in sda
+    # merged bios a second
     rrqm_s: float
     wrqm_s: float
+    # completed requests a second
     r_s: float
     w_s: float
+    # sectors of 512 bytes a second
     rsec_s: float
     wsec_s: float
-    avgrq_sz: float
-    avgqu_sz: float
-    await_ms: float
-    svctm_ms: float
-    util: float
+    avgrq_sz: float  # sectors of a request
+    avgqu_sz: float  # requests in flight, mean
+    await_ms: float  # from insertion to completion, mean
+    svctm_ms: float  # utilisation over throughput
+    util: float  # time with requests in flight, percent
 
     @property
     def rkb_s(self) -> float:

@@ -23,16 +23,11 @@ _LARGEST = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class Tunable:
-    """A file in `/sys/block/DEVICE/queue/iosched/`.
+    """A file in `/sys/block/DEVICE/queue/iosched/`."""
 
-    Attributes:
-        default: in milliseconds for times (before rounding to jiffies), else a plain number.
-        time: kept in jiffies, shown in milliseconds.
-        least, most: what is written is forced into this range, as the kernel does.
-    """
-
-    default: int
-    time: bool = False
+    default: int  # in milliseconds for times (before rounding to jiffies), else a plain number
+    time: bool = False  # kept in jiffies, shown in milliseconds
+    # what is written is forced into this range, as the kernel does
     least: int = 0
     most: int = _LARGEST
 
@@ -80,18 +75,11 @@ def _distance(
 
 @cython.cclass
 class ScheduledQueue(Component):
-    """What a scheduler needs of the queue whose requests it orders.
+    """What a scheduler needs of the queue whose requests it orders."""
 
-    Args:
-        hz: of the kernel.
-
-    Attributes:
-        head: what was dispatched and the driver has not taken.
-    """
-
-    hz: cython.longlong = 0
+    hz: cython.longlong = 0  # of the kernel
     jiffy_ps: cython.longlong = 0
-    head: Public[list[Request]] = None
+    head: Public[list[Request]] = None  # what was dispatched and the driver has not taken
     _timers: dict[int, int] = None
 
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:
@@ -142,20 +130,14 @@ class ScheduledQueue(Component):
 
 @cython.cclass
 class Elevator:
-    """A scheduler of one queue.
-
-    Attributes:
-        name: as in `/sys/block/DEVICE/queue/scheduler`.
-        tunables: by name, with defaults.
-        values: of the tunables, times in jiffies.
-    """
+    """A scheduler of one queue."""
 
     q: Public[ScheduledQueue] = None
-    values: Public[dict[str, int]] = None
+    values: Public[dict[str, int]] = None  # of the tunables, times in jiffies
     hash: MergeHash = None
 
-    name: ClassVar[str] = ""
-    tunables: ClassVar[dict[str, Tunable]] = {}
+    name: ClassVar[str] = ""  # as in `/sys/block/DEVICE/queue/scheduler`
+    tunables: ClassVar[dict[str, Tunable]] = {}  # by name, with defaults
 
     def __init__(self, queue: ScheduledQueue) -> None:
         self.q = queue

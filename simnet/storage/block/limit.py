@@ -30,23 +30,17 @@ class RequestLimit(MergingQueue):
     Args:
         hz: of the kernel.
         nr_requests: of each direction.
-
-    Attributes:
-        count: allocated requests by direction.
-        congested: by direction, as the page cache sees it.
-        elvpriv: requests that the scheduler knows.
-        waits: how often a process slept for a request.
     """
 
     switching: Public[Switching] = None
-    count: Public[list[Any]] = None
+    count: Public[list[Any]] = None  # allocated requests by direction
     full: Public[list[Any]] = None
-    congested: Public[list[Any]] = None
+    congested: Public[list[Any]] = None  # by direction, as the page cache sees it
     sleepers: Public[tuple[deque[tuple[Bio, Resume | None]], ...]] = None
     woken: Public[deque[tuple[Bio, Resume | None]]] = None
     uncongested: Public[list[tuple[int, Callable[[], None]]]] = None
-    elvpriv: Public[cython.longlong] = 0
-    waits: Public[cython.longlong] = 0
+    elvpriv: Public[cython.longlong] = 0  # requests that the scheduler knows
+    waits: Public[cython.longlong] = 0  # how often a process slept for a request
     nr_requests: Public[cython.longlong] = 0
     congestion_on: Public[cython.longlong] = 0
     congestion_off: Public[cython.longlong] = 0

@@ -19,20 +19,15 @@ class MergingQueue(ScheduledQueue):
 
     Args:
         hz: of the kernel.
-
-    Attributes:
-        elevator: the scheduler.
-        stats: counters of the device.
-        last_merge: the request that grew last.
-        max_sectors, max_segments: of a request.
-        nomerges: as in sysfs: 1 asks no more than the request that grew last, 2 not even that.
     """
 
-    stats: Public[DiskStats] = None
-    elevator: Public[Elevator] = None
-    last_merge: Public[Request] = None
+    stats: Public[DiskStats] = None  # counters of the device
+    elevator: Public[Elevator] = None  # the scheduler
+    last_merge: Public[Request] = None  # the request that grew last
+    # of a request
     max_sectors: Public[cython.longlong] = 0
     max_segments: Public[cython.longlong] = 0
+    # as in sysfs: 1 asks no more than the request that grew last, 2 not even that
     nomerges: Public[cython.int] = 0
 
     def __init__(self, sim: Simulator, path: str, hz: int) -> None:

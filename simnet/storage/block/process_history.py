@@ -46,17 +46,13 @@ class ThinkHistory:
 
 @cython.cclass
 class SeekHistory(ThinkHistory):
-    """Think times, and the distances from request to request in sectors.
+    """Think times, and the distances from request to request in sectors."""
 
-    Attributes:
-        seek_samples, seek_total, seek_mean: decaying number, sum and mean.
-        last_request_pos: sector after the last request.
-    """
-
+    # decaying number, sum and mean
     seek_samples: Public[cython.longlong] = 0
     seek_total: Public[cython.longlong] = 0
     seek_mean: Public[cython.longlong] = 0
-    last_request_pos: Public[cython.longlong] = 0
+    last_request_pos: Public[cython.longlong] = 0  # sector after the last request
 
     def __init__(self, jiffy: int = 0) -> None:
         super().__init__(jiffy)
@@ -74,17 +70,13 @@ class SeekHistory(ThinkHistory):
 
 @cython.cclass
 class ProcessHistory(SeekHistory):
-    """The anticipatory scheduler's knowledge of a process.
+    """The anticipatory scheduler's knowledge of a process."""
 
-    Attributes:
-        running: whether it exists.
-        io_started, io_running: whether a request of it has been queued, and completed.
-        nr_queued, nr_dispatched: requests in the scheduler, and between it and the driver.
-    """
-
-    running: Public[cython.bint] = False
+    running: Public[cython.bint] = False  # whether it exists
+    # whether a request of it has been queued, and completed
     io_started: Public[cython.bint] = False
     io_running: Public[cython.bint] = False
+    # requests in the scheduler, and between it and the driver
     nr_queued: Public[cython.longlong] = 0
     nr_dispatched: Public[cython.longlong] = 0
 

@@ -20,26 +20,16 @@ PAGE_SECTORS = 8
 
 @cython.cclass
 class IoContext:
-    """What the block layer remembers of a process.
+    """What the block layer remembers of a process."""
 
-    Args:
-        name: of the process.
-        ioprio_class: "none", "rt", "be" or "idle", as `ionice -c` sets it.
-        ioprio: 0 to 7 within "rt" and "be", as `ionice -n` sets it.
-
-    Attributes:
-        running: whether the process exists; see `exit`.
-        nr_batch_requests, last_waited: whether it may take requests from a full queue.
-        elevator_data: what schedulers remember of it, by scheduler.
-    """
-
-    name: Public[str] = None
-    ioprio_class: Public[str] = None
-    ioprio: Public[cython.longlong] = 0
-    running: Public[cython.bint] = False
+    name: Public[str] = None  # of the process
+    ioprio_class: Public[str] = None  # "none", "rt", "be" or "idle", as `ionice -c` sets it
+    ioprio: Public[cython.longlong] = 0  # 0 to 7 within "rt" and "be", as `ionice -n` sets it
+    running: Public[cython.bint] = False  # whether the process exists; see `exit`
+    # whether it may take requests from a full queue
     nr_batch_requests: Public[cython.longlong] = 0
     last_waited: Public[cython.longlong] = 0
-    elevator_data: Public[dict[Any, Any]] = None
+    elevator_data: Public[dict[Any, Any]] = None  # what schedulers remember of it, by scheduler
 
     def __init__(self, name: str = "", *, ioprio_class: str = "none", ioprio: int = 4) -> None:
         if ioprio_class not in {"none", "rt", "be", "idle"}:
@@ -72,26 +62,18 @@ class IoContext:
 
 @cython.cclass
 class Bio:
-    """A piece of I/O as a process submits it.
+    """A piece of I/O as a process submits it."""
 
-    Args:
-        sector, sectors: where on the queue's device, how many of 512 bytes.
-        write: False for a read.
-        context: of the process that submits it.
-        done: called with the bio when it is complete; None if nothing waits for it.
-        sync: a process waits for it: the queue is unplugged at once (BIO_RW_SYNC).
-
-    Attributes:
-        segments: pieces of memory, a page each.
-    """
-
+    # where on the queue's device, how many of 512 bytes
     sector: Public[cython.longlong] = 0
     sectors: Public[cython.longlong] = 0
-    write: Public[cython.bint] = False
-    context: Public[IoContext] = None
+    write: Public[cython.bint] = False  # False for a read
+    context: Public[IoContext] = None  # of the process that submits it
+    # called with the bio when it is complete; None if nothing waits for it
     done: Public[Any] = None
+    # a process waits for it: the queue is unplugged at once (BIO_RW_SYNC)
     sync: Public[cython.bint] = False
-    segments: Public[cython.longlong] = 0
+    segments: Public[cython.longlong] = 0  # pieces of memory, a page each
     tag: Public[Any] = None
 
     def __init__(
@@ -121,40 +103,26 @@ class Bio:
 
 @cython.cclass
 class Request:
-    """One or more bios for neighbouring sectors.
+    """One or more bios for neighbouring sectors."""
 
-    Attributes:
-        sector, sectors: where, how many.
-        rw: READ or WRITE.
-        write: the same as a flag.
-        sync: the first bio was.
-        bios: in the order of their sectors.
-        segments: pieces of memory.
-        start_jiffy, start_ps: when it was allocated, or the earlier of two that were merged.
-        started: the driver has seen it.
-        no_merge: it is as large as it can be.
-        barrier: nothing is sorted past it.
-        context: of the process that submitted the first bio.
-        elvpriv: the scheduler keeps data of it.
-        sorted: it came through the scheduler.
-        expires, key, is_sync, queue: the scheduler's.
-    """
-
+    # where, how many
     sector: Public[cython.longlong] = 0
     sectors: Public[cython.longlong] = 0
-    write: Public[cython.bint] = False
-    rw: Public[cython.int] = 0
-    sync: Public[cython.bint] = False
-    bios: Public[list[Any]] = None
-    segments: Public[cython.longlong] = 0
+    write: Public[cython.bint] = False  # `rw` as a flag
+    rw: Public[cython.int] = 0  # READ or WRITE
+    sync: Public[cython.bint] = False  # the first bio was
+    bios: Public[list[Any]] = None  # in the order of their sectors
+    segments: Public[cython.longlong] = 0  # pieces of memory
+    # when it was allocated, or the earlier of two that were merged
     start_jiffy: Public[cython.longlong] = 0
     start_ps: Public[cython.longlong] = 0
-    started: Public[cython.bint] = False
-    no_merge: Public[cython.bint] = False
-    barrier: Public[cython.bint] = False
-    context: Public[IoContext] = None
-    elvpriv: Public[cython.bint] = False
-    sorted: Public[cython.bint] = False
+    started: Public[cython.bint] = False  # the driver has seen it
+    no_merge: Public[cython.bint] = False  # it is as large as it can be
+    barrier: Public[cython.bint] = False  # nothing is sorted past it
+    context: Public[IoContext] = None  # of the process that submitted the first bio
+    elvpriv: Public[cython.bint] = False  # the scheduler keeps data of it
+    sorted: Public[cython.bint] = False  # it came through the scheduler
+    # the scheduler's
     expires: Public[cython.longlong] = 0
     key: Public[cython.longlong] = 0
     is_sync: Public[cython.bint] = False

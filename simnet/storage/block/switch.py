@@ -43,17 +43,12 @@ class SwitchedQueue(Protocol):
 
 
 class Switching:
-    """The change of a queue's scheduler.
-
-    Attributes:
-        under_way: whether requests bypass the scheduler.
-        wanted: schedulers that have been asked for, in this order.
-    """
+    """The change of a queue's scheduler."""
 
     def __init__(self, queue: SwitchedQueue, scheduler: str) -> None:
         self.q = queue
-        self.under_way = False
-        self.wanted: list[str] = []
+        self.under_way = False  # whether requests bypass the scheduler
+        self.wanted: list[str] = []  # schedulers that have been asked for, in this order
         self._check(scheduler)
 
     def _check(self, name: str) -> None:

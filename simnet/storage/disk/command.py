@@ -21,15 +21,10 @@ class Initiator(Protocol):
 
 @cython.cclass
 class Command(Access):
-    """A read or a write as a driver sends it.
+    """A read or a write as a driver sends it."""
 
-    Attributes:
-        owner: who sent it, an `Initiator`; None for what a disk does of itself.
-        tag: the owner's; disks do not look at it.
-    """
-
-    owner: Public[Any] = None
-    tag: Public[Any] = None
+    owner: Public[Any] = None  # who sent it, an `Initiator`; None for what a disk does of itself
+    tag: Public[Any] = None  # the owner's; disks do not look at it
 
     def __init__(
         self, sector: int, sectors: int, *, write: bool, owner: Any, tag: Any = None
@@ -63,19 +58,12 @@ class Target(Protocol):
 
 @dataclass(frozen=True)
 class DiskPartition:
-    """A range of the sectors of a disk, itself addressed from 0.
+    """A range of the sectors of a disk, itself addressed from 0."""
 
-    Attributes:
-        name: as in sdc1.
-        disk: whose sectors they are.
-        start: its first sector there.
-        sectors: how many.
-    """
-
-    name: str
-    disk: Target
-    start: int
-    sectors: int
+    name: str  # as in sdc1
+    disk: Target  # whose sectors they are
+    start: int  # its first sector there
+    sectors: int  # how many
 
     def submit(self, command: Command) -> bool:
         """Pass a command on to the disk; ValueError if it leaves the partition."""

@@ -29,22 +29,16 @@ _BUFFER: cython.int = 1
 
 @cython.cclass
 class Disk(Drive):
-    """A mechanical disk; see `Drive` for what all disks count.
-
-    Attributes:
-        mechanism: its arm and platters.
-        buffer: what has been written and is not on the medium.
-        hits: reads that needed no access to the medium.
-        busy_ps: time that the mechanism worked on commands and on what the buffer had to write.
-    """
+    """A mechanical disk; see `Drive` for what all disks count."""
 
     surface: Surface = None
-    mechanism: Mechanism = None
-    buffer: Any = None
+    mechanism: Mechanism = None  # its arm and platters
+    buffer: Any = None  # what has been written and is not on the medium
     queue: list[Any] = None
     flushes: list[Any] = None
     active: Command = None
-    hits: cython.longlong = 0
+    hits: cython.longlong = 0  # reads that needed no access to the medium
+    # time that the mechanism worked on commands and on what the buffer had to write
     busy_ps: cython.longlong = 0
     _begun_ps: cython.longlong = 0
 

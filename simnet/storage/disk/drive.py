@@ -13,32 +13,22 @@ from simnet.storage.disk.model import DiskModel
 
 @cython.cclass
 class Drive(Component):
-    """A disk that is driven by `submit`; subclasses say what a command takes.
+    """A disk that is driven by `submit`; subclasses say what a command takes."""
 
-    Args:
-        model: what it is.
-
-    Attributes:
-        in_disk: commands that it has taken and not completed.
-        commands, read_sectors, written_sectors: completed.
-        command_ps: commands in the disk, over time (ps times commands).
-        occupied_ps: time with any command in it.
-        residence_ps: time that completed commands had been in the disk.
-    """
-
-    model: Any = None
+    model: Any = None  # what it is
     size: cython.longlong = 0
     depth: cython.longlong = 0
     overhead_ps: cython.longlong = 0
     bus_free_ps: cython.longlong = 0
     served: dict[int, Command] = None
-    in_disk: cython.longlong = 0
+    in_disk: cython.longlong = 0  # commands that it has taken and not completed
+    # completed
     commands: cython.longlong = 0
     read_sectors: cython.longlong = 0
     written_sectors: cython.longlong = 0
-    command_ps: cython.longlong = 0
-    occupied_ps: cython.longlong = 0
-    residence_ps: cython.longlong = 0
+    command_ps: cython.longlong = 0  # commands in the disk, over time (ps times commands)
+    occupied_ps: cython.longlong = 0  # time with any command in it
+    residence_ps: cython.longlong = 0  # time that completed commands had been in the disk
     _changed_ps: cython.longlong = 0
     _served_number: cython.longlong = 0
 

@@ -87,40 +87,27 @@ class Zone:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a sector is: its track, and the angle at which the track's sector passes the head.
+    """Where a sector is: its track, and the angle at which the track's sector passes the head."""
 
-    Attributes:
-        cylinder, head: the track.
-        angle_ps: time after the platter's zero position at which the sector begins.
-        left: sectors from this one to the end of the track.
-        zone: the track's zone.
-    """
-
+    # the track
     cylinder: int
     head: int
-    angle_ps: int
-    left: int
-    zone: Zone
+    angle_ps: int  # time after the platter's zero position at which the sector begins
+    left: int  # sectors from this one to the end of the track
+    zone: Zone  # the track's zone
 
 
 class Geometry:
-    """The tracks of a disk, and its seek curve.
-
-    Attributes:
-        rotation_ps: one revolution.
-        cylinders: how many, as many as the capacity needs.
-        zones: from the outside inwards.
-        curve: seek times.
-    """
+    """The tracks of a disk, and its seek curve."""
 
     def __init__(self, model: DiskModel) -> None:
-        self.rotation_ps = 60 * _SECOND_PS // model.rpm
+        self.rotation_ps = 60 * _SECOND_PS // model.rpm  # one revolution
         self.heads = model.heads
         self.sectors = model.sectors
         self.switch_ps = model.head_switch_ps
         self.head_skew_ps = model.head_switch_ps + model.write_settle_ps
         self.cylinder_skew_ps = model.seek_track_ps + model.write_settle_ps
-        self.zones: list[Zone] = []
+        self.zones: list[Zone] = []  # from the outside inwards
         counts = self._track_sectors(model)
         mean = sum(counts) / len(counts)
         per_zone = math.ceil(self.sectors / (mean * model.heads * len(counts)))
@@ -130,8 +117,10 @@ class Geometry:
             sector += per_zone * model.heads * count
         last = self.zones[-1]
         inside = math.ceil((self.sectors - last.first_sector) / (model.heads * last.track_sectors))
+        # cylinders, as many as the capacity needs
         self.cylinders = last.first_cylinder + max(inside, 1)
         self._starts = [zone.first_sector for zone in self.zones]
+        # seek times
         self.curve = SeekCurve(
             model.seek_track_ps, model.seek_average_ps, model.seek_full_ps, self.cylinders
         )

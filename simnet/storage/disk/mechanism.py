@@ -30,43 +30,31 @@ class Access(Place):
 
     As a place it is where it begins, from `Mechanism.locate` on; once it has been executed, where
     it ends.
-
-    Attributes:
-        sector, sectors: where, how many.
-        write: False for a read.
-        submitted_ps: when the disk took it.
-        ready_ps: when the disk can act on it.
     """
 
+    # where, how many
     sector: Public[cython.longlong] = 0
     sectors: Public[cython.longlong] = 0
-    write: Public[cython.bint] = False
-    submitted_ps: Public[cython.longlong] = 0
-    ready_ps: Public[cython.longlong] = 0
+    write: Public[cython.bint] = False  # False for a read
+    submitted_ps: Public[cython.longlong] = 0  # when the disk took it
+    ready_ps: Public[cython.longlong] = 0  # when the disk can act on it
 
 
 @cython.final
 @cython.cclass
 class Mechanism:
-    """Arm and platters of one disk.
+    """Arm and platters of one disk."""
 
-    Args:
-        surface: shared by all disks of its kind.
-
-    Attributes:
-        ahead: what it goes on reading after a read.
-        cylinder, head: the track at which the heads are.
-        seeks, seek_cylinders: moves of the arm to other cylinders, and their distances.
-        seek_ps, rotation_ps, transfer_ps: time that it moved, waited, passed sectors.
-    """
-
-    surface: Surface = None
-    ahead: ReadAhead = None
+    surface: Surface = None  # shared by all disks of its kind
+    ahead: ReadAhead = None  # what it goes on reading after a read
     policy: cython.int = 0
+    # the track at which the heads are
     cylinder: Public[cython.longlong] = 0
     head: cython.longlong = 0
+    # moves of the arm to other cylinders, and their distances
     seeks: cython.longlong = 0
     seek_cylinders: cython.longlong = 0
+    # time that it moved, waited, passed sectors
     seek_ps: cython.longlong = 0
     rotation_ps: cython.longlong = 0
     transfer_ps: cython.longlong = 0

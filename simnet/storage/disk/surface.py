@@ -27,35 +27,25 @@ _MARKS: cython.int = 0xFFFF
 
 @cython.cclass
 class Place:
-    """Where a sector is; see `Surface.find`.
+    """Where a sector is; see `Surface.find`."""
 
-    Attributes:
-        cylinder, head: its track.
-        angle_ps: when it passes the head, after the platter's zero position.
-        zone: of the track.
-        track_sectors, left: sectors of the track, and from this one to the track's end.
-        start_ps: when the track's first sector passes.
-    """
-
+    # its track
     cylinder: cython.longlong = 0
     head: cython.longlong = 0
-    angle_ps: cython.longlong = 0
-    zone: cython.int = 0
+    angle_ps: cython.longlong = 0  # when it passes the head, after the platter's zero position
+    zone: cython.int = 0  # of the track
+    # sectors of the track, and from this one to the track's end
     track_sectors: cython.longlong = 0
     left: cython.longlong = 0
-    start_ps: cython.longlong = 0
+    start_ps: cython.longlong = 0  # when the track's first sector passes
 
 
 @cython.final
 @cython.cclass
 class Surface:
-    """Places and seek times of one kind of disk; zones as tables.
+    """Places and seek times of one kind of disk; zones as tables."""
 
-    Args:
-        model: a mechanical disk; half of its buffer is for writes if these are cached.
-    """
-
-    model: Any = None
+    model: Any = None  # a mechanical disk; half of its buffer is for writes if these are cached
     sectors: cython.longlong = 0
     rotation_ps: cython.longlong = 0
     heads: cython.longlong = 0
@@ -228,28 +218,18 @@ class Surface:
 @cython.final
 @cython.cclass
 class ReadAhead:
-    """What a disk goes on reading after a read, and what it has kept of earlier streams.
+    """What a disk goes on reading after a read, and what it has kept of earlier streams."""
 
-    Args:
-        surface: of the disk.
-
-    Attributes:
-        going: the heads go on reading.
-        start: first sector that the stream holds.
-        sector: all before this one have been read at `time_ps`.
-        cylinder, head: the track that is being read.
-        limit: sector at which the segment is full.
-    """
-
-    surface: Surface = None
+    surface: Surface = None  # of the disk
     place: Place = None
-    going: cython.bint = False
-    start: cython.longlong = 0
-    sector: cython.longlong = 0
+    going: cython.bint = False  # the heads go on reading
+    start: cython.longlong = 0  # first sector that the stream holds
+    sector: cython.longlong = 0  # all before this one have been read at `time_ps`
     time_ps: cython.longlong = 0
+    # the track that is being read
     cylinder: cython.longlong = 0
     head: cython.longlong = 0
-    limit: cython.longlong = 0
+    limit: cython.longlong = 0  # sector at which the segment is full
     count: cython.int = 0
     firsts: Array[cython.longlong] = None
     ends: Array[cython.longlong] = None

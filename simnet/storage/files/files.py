@@ -32,13 +32,6 @@ class File:
         system: the file system that it is in.
         first_sector: where it begins.
         pages: how many it has.
-
-    Attributes:
-        state: of each page, a byte.
-        dirty: pages that are to be written.
-        dirtied_ps: when it last became dirty.
-        writeback_index: the page to go on writing from.
-        locked: its pages are being written (`I_LOCK`).
     """
 
     __slots__ = (
@@ -50,11 +43,11 @@ class File:
         self.system = system
         self.first_sector = first_sector
         self.pages = pages
-        self.state = bytearray(pages)
-        self.dirty = 0
-        self.dirtied_ps = 0
-        self.writeback_index = 0
-        self.locked = False
+        self.state = bytearray(pages)  # of each page, a byte
+        self.dirty = 0  # pages that are to be written
+        self.dirtied_ps = 0  # when it last became dirty
+        self.writeback_index = 0  # the page to go on writing from
+        self.locked = False  # its pages are being written (`I_LOCK`)
         self.waiters: list[tuple[int, Event]] = []
 
     def sector(self, page: int) -> int:

@@ -49,37 +49,23 @@ _MOST_OWED_PS = 10**9
 
 @dataclass(frozen=True)
 class PageCosts:
-    """CPU time of the page cache's steps, in whole nanoseconds kept as ps.
+    """CPU time of the page cache's steps, in whole nanoseconds kept as ps."""
 
-    Attributes:
-        call_ps: entering and leaving a system call.
-        user_ps: of the program, per call.
-        page_ps: finding, allocating and freeing a page, and its part of a bio.
-        copy_ps: copying a page to or from user memory.
-        bio_ps: making and submitting a bio.
-    """
-
-    call_ps: int
-    user_ps: int
-    page_ps: int
-    copy_ps: int
-    bio_ps: int
+    call_ps: int  # entering and leaving a system call
+    user_ps: int  # of the program, per call
+    page_ps: int  # finding, allocating and freeing a page, and its part of a bio
+    copy_ps: int  # copying a page to or from user memory
+    bio_ps: int  # making and submitting a bio
 
 
 @dataclass
 class WritebackControl:
-    """How much is to be written, and of what (`struct writeback_control`).
+    """How much is to be written, and of what (`struct writeback_control`)."""
 
-    Attributes:
-        nr_to_write: pages that may yet be written.
-        nonblocking: leave a congested queue alone.
-        older_than_ps: only files that have been dirty since then; None for all.
-        everything: all pages of a file from its first on, not from where the last one stopped.
-    """
-
-    nr_to_write: int
-    nonblocking: bool = False
-    older_than_ps: int | None = None
+    nr_to_write: int  # pages that may yet be written
+    nonblocking: bool = False  # leave a congested queue alone
+    older_than_ps: int | None = None  # only files that have been dirty since then; None for all
+    # all pages of a file from its first on, not from where the last one stopped
     everything: bool = False
 
 

@@ -43,20 +43,14 @@ _IN_TIME = 3
 
 @cython.cclass
 class Bfq(MqScheduler):
-    """The bfq scheduler.
-
-    Attributes:
-        queues: of processes, by context.
-        in_service: whose turn it is.
-        expired: how often a turn ended, by reason.
-    """
+    """The bfq scheduler."""
 
     trees: list[Any] = None
-    queues: dict[IoContext, BfqQueue] = None
-    in_service: BfqQueue = None
+    queues: dict[IoContext, BfqQueue] = None  # of processes, by context
+    in_service: BfqQueue = None  # whose turn it is
     waiting: cython.longlong = 0
     last_position: cython.longlong = 0
-    expired: list[Any] = None
+    expired: list[Any] = None  # how often a turn ended, by reason
     slice_idle_ps: cython.longlong = 0
     timeout: cython.longlong = 0
     max_budget: cython.longlong = 0

@@ -27,44 +27,30 @@ _SEEKY = 19
 
 @cython.cclass
 class BfqQueue:
-    """The requests of one process (`struct bfq_queue` with its entity).
-
-    Attributes:
-        weight: ten for each level of I/O priority below the lowest, ten at least.
-        start, finish: in virtual time.
-        budget, service: sectors that it may have before it expires, and has had.
-        max_budget: what it gets next.
-        dispatched: requests of it in the drive.
-        active: it waits for service, or has it.
-        timeout: jiffy at which its turn ends.
-        waits: nothing of it is there, and the drive idles for it.
-        ran_out: its turn ended before its budget, as it had no request.
-        last_done_ps: when a request of it was complete last.
-        last_end: sector behind its last request.
-        seeks: bits of its last 32 requests that were seeks, the last one lowest.
-        fifo_checked: in its turn the oldest request has been looked at.
-    """
+    """The requests of one process (`struct bfq_queue` with its entity)."""
 
     context: IoContext = None
-    weight: cython.longlong = 0
+    weight: cython.longlong = 0  # ten for each level of I/O priority below the lowest, ten at least
     sort_list: SortList = None
     fifo: deque[Request] = None
     next: Public[Request] = None
+    # in virtual time
     start: Public[Any] = None
     finish: Public[Any] = None
+    # sectors that it may have before it expires, and has had
     budget: Public[cython.longlong] = 0
     service: Public[cython.longlong] = 0
-    max_budget: Public[cython.longlong] = 0
-    dispatched: Public[cython.longlong] = 0
-    active: Public[cython.bint] = False
-    waits: Public[cython.bint] = False
-    ran_out: Public[cython.bint] = False
-    fifo_checked: Public[cython.bint] = False
-    timeout: Public[cython.longlong] = 0
+    max_budget: Public[cython.longlong] = 0  # what it gets next
+    dispatched: Public[cython.longlong] = 0  # requests of it in the drive
+    active: Public[cython.bint] = False  # it waits for service, or has it
+    waits: Public[cython.bint] = False  # nothing of it is there, and the drive idles for it
+    ran_out: Public[cython.bint] = False  # its turn ended before its budget, as it had no request
+    fifo_checked: Public[cython.bint] = False  # in its turn the oldest request has been looked at
+    timeout: Public[cython.longlong] = 0  # jiffy at which its turn ends
     begun_jiffy: Public[cython.longlong] = 0
-    last_done_ps: Public[cython.longlong] = 0
-    last_end: cython.longlong = 0
-    seeks: cython.longlong = 0
+    last_done_ps: Public[cython.longlong] = 0  # when a request of it was complete last
+    last_end: cython.longlong = 0  # sector behind its last request
+    seeks: cython.longlong = 0  # bits of its last 32 requests that were seeks, the last one lowest
 
     def __init__(self, context: IoContext, max_budget: int) -> None:
         self.context = context
@@ -99,18 +85,12 @@ class BfqQueue:
 
 @cython.cclass
 class ServiceTree:
-    """The queues of one class (`struct bfq_service_tree`).
+    """The queues of one class (`struct bfq_service_tree`)."""
 
-    Attributes:
-        vtime: virtual time.
-        active: queues that wait for service.
-        idle: queues without requests whose finish is still ahead.
-        in_service: the one that has it; None if another class has, or nothing.
-    """
-
-    vtime: Public[Any] = None
-    active: list[BfqQueue] = None
-    idle: list[BfqQueue] = None
+    vtime: Public[Any] = None  # virtual time
+    active: list[BfqQueue] = None  # queues that wait for service
+    idle: list[BfqQueue] = None  # queues without requests whose finish is still ahead
+    # the queue that is served; None if another class is, or nothing
     in_service: Public[BfqQueue] = None
 
     def __init__(self) -> None:

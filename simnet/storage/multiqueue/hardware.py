@@ -54,12 +54,6 @@ class CompletingQueue(MergingQueue):
         costs: what steps take.
         rq_affinity: as in sysfs.
         node: that the drive is attached to.
-
-    Attributes:
-        woken: processes that a completion has to wake; who completes does.
-        debt_ps: work that was caused and not done.
-        ipis: completions that were handed to another CPU.
-        domain: of the drive, where the IOMMU translates its addresses.
     """
 
     drive: Drive = None
@@ -71,10 +65,10 @@ class CompletingQueue(MergingQueue):
     hardirq_ps: cython.longlong = 0
     ipi_ps: cython.longlong = 0
     wakeup_ps: cython.longlong = 0
-    woken: Public[list[Any]] = None
-    debt_ps: Public[cython.longlong] = 0
-    ipis: cython.longlong = 0
-    domain: Public[DmaDomain] = None
+    woken: Public[list[Any]] = None  # processes that a completion has to wake; who completes does
+    debt_ps: Public[cython.longlong] = 0  # work that was caused and not done
+    ipis: cython.longlong = 0  # completions that were handed to another CPU
+    domain: Public[DmaDomain] = None  # of the drive, where the IOMMU translates its addresses
     softirqs: list[Any] = None
 
     def __init__(
@@ -137,17 +131,13 @@ class CompletingQueue(MergingQueue):
 
 @cython.cclass
 class Completer(Context):
-    """Completes requests on a CPU, then wakes the processes that waited for them.
-
-    Attributes:
-        entries: requests that the device is done with.
-    """
+    """Completes requests on a CPU, then wakes the processes that waited for them."""
 
     owner: CompletingQueue = None
     level: cython.int = 0
     mode: cython.int = 0
     state: cython.int = 0
-    entries: list[MqRequest] = None
+    entries: list[MqRequest] = None  # requests that the device is done with
     taken: cython.Py_ssize_t = 0
     woken: list[Any] = None
 
@@ -244,13 +234,6 @@ class HardwareQueue(Completer):
         number: of this one.
         depth: commands that the driver keeps in it.
         line: its interrupt; None if it is polled.
-
-    Attributes:
-        allocated: tags in use, those of a scheduler if there is one.
-        in_driver: the driver's.
-        dispatch: requests that wait for one of these (`hctx->dispatch`).
-        sleepers: processes that wait for a tag.
-        interrupts, completions: counted.
     """
 
     number: cython.int = 0
@@ -259,10 +242,11 @@ class HardwareQueue(Completer):
     line: IrqLine = None
     drive: Drive = None
     unused: list[MqRequest] = None
-    allocated: cython.longlong = 0
-    in_driver: cython.longlong = 0
-    dispatch: deque[MqRequest] = None
-    sleepers: deque[Any] = None
+    allocated: cython.longlong = 0  # tags in use, those of a scheduler if there is one
+    in_driver: cython.longlong = 0  # the driver's
+    dispatch: deque[MqRequest] = None  # requests that wait for one of these (`hctx->dispatch`)
+    sleepers: deque[Any] = None  # processes that wait for a tag
+    # counted
     interrupts: cython.longlong = 0
     completions: cython.longlong = 0
 

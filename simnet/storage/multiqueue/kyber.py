@@ -43,27 +43,18 @@ _PS_PER_NS = 1000
 
 @cython.cclass
 class Domain:
-    """Reads or writes.
-
-    Attributes:
-        depth: tokens.
-        used: of them.
-        total, io: latency buckets, whole and in the drive.
-        timeout: jiffy after which fewer samples will do; 0 without any.
-        p99: the last one, for when there is congestion; -1 if there is none.
-        waiting: hardware queues that wait for a token.
-        cleared: tokens that came back since waiters were woken.
-    """
+    """Reads or writes."""
 
     most: cython.longlong = 0
-    depth: cython.longlong = 0
-    used: Public[cython.longlong] = 0
+    depth: cython.longlong = 0  # tokens
+    used: Public[cython.longlong] = 0  # of them
+    # latency buckets, whole and in the drive
     total: Public[list[Any]] = None
     io: Public[list[Any]] = None
-    timeout: cython.longlong = 0
-    p99: Public[cython.int] = 0
-    waiting: deque[Any] = None
-    cleared: Public[cython.longlong] = 0
+    timeout: cython.longlong = 0  # jiffy after which fewer samples will do; 0 without any
+    p99: Public[cython.int] = 0  # the last 99th percentile, for when there is congestion; -1: none
+    waiting: deque[Any] = None  # hardware queues that wait for a token
+    cleared: Public[cython.longlong] = 0  # tokens that came back since waiters were woken
 
     def __init__(self, depth: int) -> None:
         self.most = self.depth = depth
@@ -135,13 +126,9 @@ class PerQueue:
 
 @cython.cclass
 class Kyber(MqScheduler):
-    """The kyber scheduler; latencies are compared in ps, the targets are ns as in sysfs.
+    """The kyber scheduler; latencies are compared in ps, the targets are ns as in sysfs."""
 
-    Attributes:
-        domains: reads and writes.
-    """
-
-    domains: list[Any] = None
+    domains: list[Any] = None  # reads and writes
     per_queue: list[Any] = None
     armed: cython.bint = False
     targets_ps: Public[list[Any]] = None

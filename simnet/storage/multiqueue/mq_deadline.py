@@ -27,17 +27,13 @@ _PRIORITIES: cython.int = 3
 
 @cython.cclass
 class PerPriority:
-    """The requests of one class (`struct dd_per_prio`).
-
-    Attributes:
-        queued: inserted and not complete.
-        latest_pos: sector of the request that was dispatched last, by direction.
-    """
+    """The requests of one class (`struct dd_per_prio`)."""
 
     sort_list: Public[tuple[Any, ...]] = None
     fifo: Public[tuple[deque[Request], deque[Request]]] = None
+    # sector of the request that was dispatched last, by direction
     latest_pos: Public[list[Any]] = None
-    queued: Public[cython.longlong] = 0
+    queued: Public[cython.longlong] = 0  # inserted and not complete
 
     def __init__(self) -> None:
         self.sort_list = (SortList(), SortList())

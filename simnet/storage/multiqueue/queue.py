@@ -51,30 +51,25 @@ class MultiQueue(CompletingQueue):
         rq_affinity, nomerges: as in sysfs.
         max_sectors: of a request.
         node: that the drive is attached to.
-
-    Attributes:
-        hardware: the queues, polled ones last.
-        submitting, submitter: the hardware queue that a process submits to, and its CPU.
-        times: takes the time of each request, if set.
-        locked_ps: how long a scheduler's lock was held.
-        submit_holds, end_holds: of a scheduler with a lock for all queues.
     """
 
     submit_ps: cython.longlong = 0
     page_ps: cython.longlong = 0
     schedule_ps: cython.longlong = 0
     poll_ps: cython.longlong = 0
-    times: Public[LogHistogram] = None
+    times: Public[LogHistogram] = None  # takes the time of each request, if set
     plug: list[MqRequest] = None
+    # the hardware queue that a process submits to, and its CPU
     submitting: HardwareQueue = None
     submitter: Cpu = None
-    hardware: list[Any] = None
+    hardware: list[Any] = None  # the queues, polled ones last
     of_cpu: dict[int, HardwareQueue] = None
     polled_of_cpu: dict[int, HardwareQueue] = None
     lock_ps: cython.longlong = 0
     lock_free_ps: cython.longlong = 0
-    locked_ps: cython.longlong = 0
+    locked_ps: cython.longlong = 0  # how long a scheduler's lock was held
     lock: SharedLines = None
+    # of a scheduler with a lock for all queues
     submit_holds: cython.longlong = 0
     end_holds: cython.longlong = 0
     nr_requests: cython.longlong = 0

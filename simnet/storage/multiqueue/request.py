@@ -21,18 +21,13 @@ class MqRequest(Request):
     Args:
         bio: its first.
         hardware: the hardware queue that it belongs to.
-
-    Attributes:
-        cpu: that submitted it (`mq_ctx`).
-        command: as the drive gets it.
-        io_start_ps: when the driver took it.
-        token: whether kyber's domain counts it; likewise, that mq-deadline has inserted it.
     """
 
     hardware: Any = None
-    cpu: Cpu = None
-    command: Command = None
-    io_start_ps: Public[cython.longlong] = 0
+    cpu: Cpu = None  # that submitted it (`mq_ctx`)
+    command: Command = None  # as the drive gets it
+    io_start_ps: Public[cython.longlong] = 0  # when the driver took it
+    # whether kyber's domain counts it; likewise, that mq-deadline has inserted it
     token: Public[cython.bint] = False
 
     def __init__(self, bio: Bio, hardware: Any) -> None:

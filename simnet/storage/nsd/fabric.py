@@ -31,15 +31,12 @@ class NsdFabric(Component):
     Args:
         model: what it is.
         seed: of the clients' TCP ports.
-
-    Attributes:
-        flows: what carries messages.
-        lags: the ports of each server.
     """
 
     def __init__(self, sim: Simulator, path: str, model: FabricModel, seed: int) -> None:
         super().__init__(sim, path)
         self.model = model
+        # what carries messages
         self.flows = FlowFabric(
             sim,
             f"{path}.flows",
@@ -59,7 +56,7 @@ class NsdFabric(Component):
         self.bus_links = [
             [self._server_buses(f"server{s}", way) for s in servers] for way in ("rx", "tx")
         ]
-        self.lags = [self._lag(seed, server) for server in servers]
+        self.lags = [self._lag(seed, server) for server in servers]  # the ports of each server
         self.sent_before = [[0] * model.clients for _ in servers]
         self.pairs = [
             [[self._connect(way) for _ in servers] for _ in clients]

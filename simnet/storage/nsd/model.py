@@ -18,17 +18,11 @@ _LONGEST_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class PortModel:
-    """An Ethernet port and the bus of its adapter.
+    """An Ethernet port and the bus of its adapter."""
 
-    Attributes:
-        rate_bps: of the line.
-        mtu_bytes: largest IP packet.
-        pcie_bps: what the adapter's bus carries one way, for all ports of the adapter together.
-    """
-
-    rate_bps: int
-    mtu_bytes: int
-    pcie_bps: int
+    rate_bps: int  # of the line
+    mtu_bytes: int  # largest IP packet
+    pcie_bps: int  # what the adapter's bus carries one way, for all ports of the adapter together
 
     @property
     def goodput_bytes_s(self) -> int:
@@ -48,44 +42,30 @@ class PortModel:
 
 @dataclass(frozen=True)
 class FabricModel:
-    """Client ports, one switch, server ports, and TCP between them.
+    """Client ports, one switch, server ports, and TCP between them."""
 
-    Attributes:
-        clients, servers: how many nodes.
-        client_port, server_port: of each; a client uses one port at a time.
-        server_adapters, adapter_ports: of a server, and ports in use of each.
-        lag_mode: one of `simnet.net.fluid.lag.LAG_MODES`, of the servers' ports.
-        xmit_hash_policy: of the servers, with 802.3ad.
-        rebalance_ps: interval at which balance-alb assigns clients anew.
-        switch_latency_ps: from port to port.
-        cable_delay_ps: of each cable.
-        pause: global pause (802.3x) is on at switch and hosts.
-        xoff_bytes: of one ingress port in the switch's buffer before it sends pause.
-        window_bytes: of each connection, one a client and server.
-        client_stack_ps, server_stack_ps: a segment's way between wire and socket in a node,
-            interrupt moderation included.
-        connection_bytes_s: what one connection's threads carry; 0 for no limit.
-        message_bytes: a request without data, or an answer without.
-    """
-
+    # how many nodes
     clients: int
     servers: int
+    # of each; a client uses one port at a time
     client_port: PortModel
     server_port: PortModel
+    # of a server, and ports in use of each
     server_adapters: int
     adapter_ports: int
-    lag_mode: str
-    xmit_hash_policy: str
-    rebalance_ps: int
-    switch_latency_ps: int
-    cable_delay_ps: int
-    pause: bool
-    xoff_bytes: int
-    window_bytes: int
+    lag_mode: str  # one of `simnet.net.fluid.lag.LAG_MODES`, of the servers' ports
+    xmit_hash_policy: str  # of the servers, with 802.3ad
+    rebalance_ps: int  # interval at which balance-alb assigns clients anew
+    switch_latency_ps: int  # from port to port
+    cable_delay_ps: int  # of each cable
+    pause: bool  # global pause (802.3x) is on at switch and hosts
+    xoff_bytes: int  # of one ingress port in the switch's buffer before it sends pause
+    window_bytes: int  # of each connection, one a client and server
+    # a segment's way between wire and socket in a node, interrupt moderation included
     client_stack_ps: int
     server_stack_ps: int
-    connection_bytes_s: int
-    message_bytes: int
+    connection_bytes_s: int  # what one connection's threads carry; 0 for no limit
+    message_bytes: int  # a request without data, or an answer without
 
     @property
     def server_ports(self) -> int:
@@ -104,37 +84,25 @@ class FabricModel:
 
 @dataclass(frozen=True)
 class RaidModel:
-    """Declustered RAID of one server's disks.
+    """Declustered RAID of one server's disks."""
 
-    Attributes:
-        data_strips, parity_strips: of a track; a track holds one file-system block.
-        arrays: declustered arrays of a server.
-        array_disks: disks (pdisks) of an array.
-        enclosures: that the disks of an array are spread over.
-        first_permille, extent_permille: part of each disk that the file system's tracks lie in,
-            from the outside.
-        scheduler: "deadline" or "noop", the block layer's on the server.
-        nr_requests: of the block layer, each direction.
-        queue_depth: commands that a disk is given at once.
-        max_sectors_bytes: largest command.
-        lane_paths, path_bytes_s: SAS paths of one server to an enclosure, and each one's rate.
-        adapter_bytes_s: all SAS adapters of a server together.
-    """
-
+    # of a track; a track holds one file-system block
     data_strips: int
     parity_strips: int
-    arrays: int
-    array_disks: int
-    enclosures: int
+    arrays: int  # declustered arrays of a server
+    array_disks: int  # disks (pdisks) of an array
+    enclosures: int  # that the disks of an array are spread over
+    # part of each disk that the file system's tracks lie in, from the outside
     first_permille: int
     extent_permille: int
-    scheduler: str
-    nr_requests: int
-    queue_depth: int
-    max_sectors_bytes: int
+    scheduler: str  # "deadline" or "noop", the block layer's on the server
+    nr_requests: int  # of the block layer, each direction
+    queue_depth: int  # commands that a disk is given at once
+    max_sectors_bytes: int  # largest command
+    # SAS paths of one server to an enclosure, and each one's rate
     lane_paths: int
     path_bytes_s: int
-    adapter_bytes_s: int
+    adapter_bytes_s: int  # all SAS adapters of a server together
 
     @property
     def width(self) -> int:
@@ -144,64 +112,42 @@ class RaidModel:
 
 @dataclass(frozen=True)
 class NsdServerModel:
-    """One server: threads, memory, CPU, the log of fast writes.
+    """One server: threads, memory, CPU, the log of fast writes."""
 
-    Attributes:
-        worker_threads: requests that it works on at once.
-        small_ratio: threads for small requests for each thread for large ones.
-        small_bytes: up to this size a request is small.
-        inline_write_bytes: a write up to this size comes with its request; larger data are fetched.
-        buffer_bytes: memory for tracks.
-        tracks: most tracks that the memory may hold.
-        cpus: hardware threads that work for it.
-        request_ps: CPU time of a request, beside what its bytes cost.
-        net_ps_kib, checksum_ps_kib, parity_ps_kib: CPU time of 1024 bytes sent or received,
-            checked, and encoded or reconstructed.
-        fast_write_bytes: up to this size a write to a part of a track goes to the log.
-        log_limit_bytes, log_high_bytes: most that the log takes; from where it is written back.
-        log_disks: SSDs that mirror the log.
-        flusher_threads: tracks that are written back at once.
-    """
-
-    worker_threads: int
-    small_ratio: int
-    small_bytes: int
+    worker_threads: int  # requests that it works on at once
+    small_ratio: int  # threads for small requests for each thread for large ones
+    small_bytes: int  # up to this size a request is small
+    # a write up to this size comes with its request; larger data are fetched
     inline_write_bytes: int
-    buffer_bytes: int
-    tracks: int
-    cpus: int
-    request_ps: int
+    buffer_bytes: int  # memory for tracks
+    tracks: int  # most tracks that the memory may hold
+    cpus: int  # hardware threads that work for it
+    request_ps: int  # CPU time of a request, beside what its bytes cost
+    # CPU time of 1024 bytes sent or received, checked, and encoded or reconstructed
     net_ps_kib: int
     checksum_ps_kib: int
     parity_ps_kib: int
-    fast_write_bytes: int
+    fast_write_bytes: int  # up to this size a write to a part of a track goes to the log
+    # most that the log takes; from where it is written back
     log_limit_bytes: int
     log_high_bytes: int
-    log_disks: int
-    flusher_threads: int
+    log_disks: int  # SSDs that mirror the log
+    flusher_threads: int  # tracks that are written back at once
 
 
 @dataclass(frozen=True)
 class ClusterModel:
-    """A file system and all that serves it.
+    """A file system and all that serves it."""
 
-    Attributes:
-        block_bytes: of the file system; a track's data.
-        allocation: one of `ALLOCATIONS`: a file's blocks lie side by side, or anywhere.
-        nsds: vdisks of a server; the blocks of a file go round all of them.
-        fabric, server, raid: see there; all servers are alike.
-        disk: each of the arrays' disks.
-        log_disk: each SSD of the log.
-    """
-
-    block_bytes: int
-    allocation: str
-    nsds: int
+    block_bytes: int  # of the file system; a track's data
+    allocation: str  # one of `ALLOCATIONS`: a file's blocks lie side by side, or anywhere
+    nsds: int  # vdisks of a server; the blocks of a file go round all of them
+    # all servers are alike
     fabric: FabricModel
     server: NsdServerModel
     raid: RaidModel
-    disk: DiskModel
-    log_disk: DiskModel
+    disk: DiskModel  # each of the arrays' disks
+    log_disk: DiskModel  # each SSD of the log
 
     def __post_init__(self) -> None:
         server = self.server

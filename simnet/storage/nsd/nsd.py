@@ -29,37 +29,27 @@ class NsdClient(Component):
 @cython.freelist(4096)
 @cython.cclass
 class NsdRequest:
-    """A read or write of a range of one block of one file; made by `new_request`.
+    """A read or write of a range of one block of one file; made by `new_request`."""
 
-    Attributes:
-        client: number of the node that asks, from 0.
-        file: number of the file, from 0 to 2**38 - 1.
-        block: number of the block in the file, from 0 to 2**24 - 1.
-        offset_bytes, size_bytes: the range within the block.
-        write: False for a read.
-        owner: hears when it is done.
-        tag: the owner's alone.
-        submitted_ps, done_ps: when it was sent and answered; set by the cluster.
-        server: number of the server that has the block; set by the cluster.
-        nsd, track: which vdisk of the server, and where on it; set by the cluster.
-        key: number of the block among all blocks of all files; set by the cluster.
-        slot: where the cluster keeps what it knows of it; set by the cluster.
-    """
-
-    client: Public[cython.int] = 0
-    file: Public[cython.longlong] = 0
-    block: Public[cython.longlong] = 0
+    client: Public[cython.int] = 0  # number of the node that asks, from 0
+    file: Public[cython.longlong] = 0  # number of the file, from 0 to 2**38 - 1
+    block: Public[cython.longlong] = 0  # number of the block in the file, from 0 to 2**24 - 1
+    # the range within the block
     offset_bytes: Public[cython.longlong] = 0
     size_bytes: Public[cython.longlong] = 0
-    write: Public[cython.bint] = False
-    owner: Public[NsdClient] = None
-    tag: Public[Any] = None
+    write: Public[cython.bint] = False  # False for a read
+    owner: Public[NsdClient] = None  # hears when it is done
+    tag: Public[Any] = None  # the owner's alone
+    # when it was sent and answered; set by the cluster
     submitted_ps: Public[cython.longlong] = 0
     done_ps: Public[cython.longlong] = 0
-    server: Public[cython.int] = 0
+    server: Public[cython.int] = 0  # number of the server that has the block; set by the cluster
+    # which vdisk of the server, and where on it; set by the cluster
     nsd: Public[cython.int] = 0
     track: Public[cython.longlong] = 0
+    # number of the block among all blocks of all files; set by the cluster
     key: Public[cython.longlong] = 0
+    # where the cluster keeps what it knows of it; set by the cluster
     slot: Public[cython.longlong] = 0
 
     def __repr__(self) -> str:

@@ -38,23 +38,14 @@ class MessageReader(MessageReceiver):
 @cython.final
 @cython.cclass
 class ReceiverThread(Component):
-    """The thread of one end of a connection.
+    """The thread of one end of a connection."""
 
-    Args:
-        flows: what carries messages.
-        flow: the connection's, to this end.
-        reader: gets what is read.
-        ps_kib: CPU time to copy and check a KiB.
-        pool: a server's CPUs, or None.
-        lpar: a partition's processors, or None.
-    """
-
-    flows: FlowFabric = None
-    flow: Flow = None
-    reader: MessageReader = None
-    ps_kib: cython.longlong = 0
-    pool: CpuPool = None
-    lpar: LparCpu = None
+    flows: FlowFabric = None  # what carries messages
+    flow: Flow = None  # the connection's, to this end
+    reader: MessageReader = None  # gets what is read
+    ps_kib: cython.longlong = 0  # CPU time to copy and check a KiB
+    pool: CpuPool = None  # a server's CPUs, or None
+    lpar: LparCpu = None  # a partition's processors, or None
     message: Message = None
 
     def __init__(

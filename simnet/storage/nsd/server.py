@@ -56,19 +56,10 @@ class NsdServer(TrackOwner):
         model: of the cluster.
         surface: of its disks.
         frontend: the way to the clients.
-
-    Attributes:
-        cpus, raid, log: what it consists of.
-        requests: taken so far.
-        active: that have a thread.
-        waiting, largest: requests without a thread, and most of them at any time.
-        hits, misses: reads that the memory held, and others.
-        joined: reads that waited for another one of the same track.
-        logged: writes that went to the log.
-        cached_bytes, used_bytes: of the memory, of tracks that were used and that are under way.
     """
 
     frontend: Frontend = None
+    # what it consists of
     cpus: CpuPool = None
     raid: DeclusteredRaid = None
     log: Any = None
@@ -88,16 +79,19 @@ class NsdServer(TrackOwner):
     free_slots: list[Any] = None
     cache: TrackMemory = None
     loading: dict[Any, Any] = None
-    requests: cython.longlong = 0
-    active: cython.longlong = 0
+    requests: cython.longlong = 0  # taken so far
+    active: cython.longlong = 0  # that have a thread
     active_ps: cython.longlong = 0
     changed_ps: cython.longlong = 0
+    # requests without a thread, and most of them at any time
     waiting: cython.longlong = 0
     largest: cython.longlong = 0
+    # reads that the memory held, and others
     hits: cython.longlong = 0
     misses: cython.longlong = 0
-    joined: cython.longlong = 0
-    logged: cython.longlong = 0
+    joined: cython.longlong = 0  # reads that waited for another one of the same track
+    logged: cython.longlong = 0  # writes that went to the log
+    # of the memory, of tracks that were used and that are under way
     cached_bytes: cython.longlong = 0
     used_bytes: cython.longlong = 0
 

@@ -20,12 +20,9 @@ class TrackMemory:
     """Tracks by key, the one used longest ago first.
 
     Entry 0 is none: it is the end of every list, and both neighbours of the ends in order of use.
-
-    Attributes:
-        count: tracks that have strips here.
     """
 
-    count: cython.int = 0
+    count: cython.int = 0  # tracks that have strips here
     capacity: cython.int = 0
     free: cython.int = 0
     keys: Array[cython.longlong] = None

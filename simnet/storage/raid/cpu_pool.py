@@ -13,18 +13,11 @@ from simnet.kernel.compiled import Array
 @cython.final
 @cython.cclass
 class CpuPool:
-    """Hardware threads.
+    """Hardware threads."""
 
-    Args:
-        cpus: how many.
-
-    Attributes:
-        busy_ps: of all of them together.
-    """
-
-    cpus: cython.int = 0
+    cpus: cython.int = 0  # how many
     free_ps: Array[cython.longlong] = None
-    busy_ps: cython.longlong = 0
+    busy_ps: cython.longlong = 0  # of all of them together
 
     def __init__(self, cpus: int) -> None:
         self.cpus = cpus

@@ -59,25 +59,21 @@ class DeclusteredRaid(TrackStrips):
         cpus: of the server.
         block_bytes: data of a track.
         nsds: vdisks, dealt out to the arrays in turn.
-
-    Attributes:
-        reads, full_writes, part_writes, rebuilt: operations done.
-        read_ps, write_ps: time that these took.
-        unwritten: strips that were not written because their disk has failed.
-        busy: operations under way.
     """
 
     check_ps_kib: cython.longlong = 0
     ops: list[Any] = None
     free: list[Any] = None
+    # operations done
     reads: cython.longlong = 0
     full_writes: cython.longlong = 0
     part_writes: cython.longlong = 0
     rebuilt: cython.longlong = 0
-    unwritten: cython.longlong = 0
+    unwritten: cython.longlong = 0  # strips that were not written because their disk has failed
+    # time that these took
     read_ps: cython.longlong = 0
     write_ps: cython.longlong = 0
-    busy: cython.longlong = 0
+    busy: cython.longlong = 0  # operations under way
 
     def __init__(
         self,

@@ -50,17 +50,11 @@ class StripOwner(Component):
 @cython.final
 @cython.cclass
 class Strip(Access):
-    """A command for one disk; made by `new_strip`.
+    """A command for one disk; made by `new_strip`."""
 
-    Attributes:
-        owner: hears when it is done.
-        tag: the owner's.
-        index: the owner's.
-    """
-
-    owner: Public[StripOwner] = None
-    tag: Public[Any] = None
-    index: Public[cython.int] = 0
+    owner: Public[StripOwner] = None  # hears when it is done
+    tag: Public[Any] = None  # the owner's
+    index: Public[cython.int] = 0  # the owner's
 
 
 def new_strip(
@@ -87,22 +81,13 @@ def new_strip(
 @cython.final
 @cython.cclass
 class SasPath:
-    """A path that several disks share.
+    """A path that several disks share."""
 
-    Args:
-        name: for people.
-        bytes_s: what it carries in a second, one way and the other together.
-
-    Attributes:
-        free_ps: when it has done all that was booked.
-        bytes: booked so far.
-    """
-
-    name: str = None
-    bytes_s: cython.longlong = 0
+    name: str = None  # for people
+    bytes_s: cython.longlong = 0  # what it carries in a second, one way and the other together
     sector_ps: cython.longlong = 0
-    free_ps: cython.longlong = 0
-    bytes: cython.longlong = 0
+    free_ps: cython.longlong = 0  # when it has done all that was booked
+    bytes: cython.longlong = 0  # booked so far
 
     def __init__(self, name: str, bytes_s: int) -> None:
         self.name = name
@@ -121,38 +106,20 @@ class SasPath:
 @cython.final
 @cython.cclass
 class Pdisk(Component):
-    """One disk of an array, and the block layer's queue before it.
+    """One disk of an array, and the block layer's queue before it."""
 
-    Args:
-        surface: shared by all disks of its kind.
-        lane: the path to its enclosure, and
-        adapter: the adapters of the server, both shared with other disks.
-        nr_requests: of each direction in the scheduler.
-        queue_depth: commands that the disk is given at once.
-        deadline: the scheduler is deadline; else noop.
-
-    Attributes:
-        held: commands in the disk and before it.
-        largest: most of them at any time.
-        commands, read_sectors, written_sectors: done.
-        hits: reads that needed no access to the medium.
-        busy_ps: time that the disk worked on commands.
-        held_ps: commands in it and before it, over time (ps times commands).
-        failed: it answers no more.
-    """
-
-    surface: Surface = None
+    surface: Surface = None  # shared by all disks of its kind
     mechanism: Mechanism = None
-    lane: SasPath = None
-    adapter: SasPath = None
-    nr_requests: cython.int = 0
-    queue_depth: cython.int = 0
-    deadline: cython.bint = False
+    lane: SasPath = None  # the path to its enclosure, shared with other disks
+    adapter: SasPath = None  # the adapters of the server, likewise
+    nr_requests: cython.int = 0  # of each direction in the scheduler
+    queue_depth: cython.int = 0  # commands that the disk is given at once
+    deadline: cython.bint = False  # the scheduler is deadline; else noop
     queue: list[Any] = None
     reads: list[Any] = None
     writes: list[Any] = None
     served: list[Any] = None
-    hits: cython.longlong = 0
+    hits: cython.longlong = 0  # reads that needed no access to the medium
     following: Strip = None
     batching: cython.int = 0
     starved: cython.int = 0
@@ -160,15 +127,16 @@ class Pdisk(Component):
     event: cython.longlong = 0
     begun_ps: cython.longlong = 0
     bus_free_ps: cython.longlong = 0
-    held: cython.longlong = 0
-    largest: cython.longlong = 0
+    held: cython.longlong = 0  # commands in the disk and before it
+    largest: cython.longlong = 0  # most of them at any time
     changed_ps: cython.longlong = 0
-    held_ps: cython.longlong = 0
+    held_ps: cython.longlong = 0  # commands in it and before it, over time (ps times commands)
+    # done
     commands: cython.longlong = 0
     read_sectors: cython.longlong = 0
     written_sectors: cython.longlong = 0
-    busy_ps: cython.longlong = 0
-    failed: cython.bint = False
+    busy_ps: cython.longlong = 0  # time that the disk worked on commands
+    failed: cython.bint = False  # it answers no more
 
     def __init__(
         self,

@@ -36,37 +36,28 @@ class TrackStrips(StripOwner):
         parity_ps_kib: what they need to encode or decode a KiB.
         block_bytes: data of a track.
         nsds: vdisks, dealt out to the arrays in turn.
-
-    Attributes:
-        disks: all of them, array by array.
-        lanes: SAS paths, one an enclosure.
-        adapter: the SAS adapters.
-        layout: where tracks are.
-        failures: disks that answer no more.
-        lost_disk: of each array, what is being rebuilt; -1 for none.
-        rebuilt_to: of each vdisk, the first track whose strip has not been rebuilt.
-        reconstructed: strips that were computed instead of read.
     """
 
     model: Any = None
-    layout: TrackLayout = None
+    layout: TrackLayout = None  # where tracks are
     width: cython.int = 0
     data: cython.int = 0
     count: cython.int = 0
     arrays: cython.int = 0
     strip_sectors: cython.longlong = 0
     most_sectors: cython.longlong = 0
-    disks: list[Any] = None
-    lanes: list[Any] = None
-    adapter: SasPath = None
+    disks: list[Any] = None  # all of them, array by array
+    lanes: list[Any] = None  # SAS paths, one an enclosure
+    adapter: SasPath = None  # the SAS adapters
     cpus: CpuPool = None
     parity_ps_kib: cython.longlong = 0
     spare: list[Any] = None
     spares: cython.int = 0
-    failures: cython.int = 0
+    failures: cython.int = 0  # disks that answer no more
+    # of each vdisk, the first track whose strip has not been rebuilt
     rebuilt_to: Public[Array[cython.longlong]] = None
-    lost_disk: Public[Array[cython.int]] = None
-    reconstructed: cython.longlong = 0
+    lost_disk: Public[Array[cython.int]] = None  # of each array, what is being rebuilt; -1 for none
+    reconstructed: cython.longlong = 0  # strips that were computed instead of read
 
     def __init__(
         self,

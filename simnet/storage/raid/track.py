@@ -54,22 +54,14 @@ class TrackOwner(Component):
 @cython.freelist(1024)
 @cython.cclass
 class TrackOp:
-    """What is being done with a track.
+    """What is being done with a track."""
 
-    Attributes:
-        owner: hears when it is done.
-        tag: the owner's.
-        nsd, track: which one.
-        first, last: data strips that it is about.
-        low, high: range in a strip, in sectors, of the parity.
-        begun_ps: when it began.
-    """
-
-    owner: Public[TrackOwner] = None
-    tag: Public[Any] = None
+    owner: Public[TrackOwner] = None  # hears when it is done
+    tag: Public[Any] = None  # the owner's
     kind: Public[cython.int] = 0
     stage: Public[cython.int] = 0
     slot: Public[cython.longlong] = 0
+    # which one
     nsd: Public[cython.int] = 0
     track: Public[cython.longlong] = 0
     array: Public[cython.int] = 0
@@ -79,14 +71,16 @@ class TrackOp:
     sector: Public[cython.longlong] = 0
     begin: Public[cython.longlong] = 0
     end: Public[cython.longlong] = 0
+    # data strips that it is about
     first: Public[cython.int] = 0
     last: Public[cython.int] = 0
+    # range in a strip, in sectors, of the parity
     low: Public[cython.longlong] = 0
     high: Public[cython.longlong] = 0
     asked: Public[cython.longlong] = 0
     waiting: Public[cython.int] = 0
     ready_ps: Public[cython.longlong] = 0
-    begun_ps: Public[cython.longlong] = 0
+    begun_ps: Public[cython.longlong] = 0  # when it began
 
 
 @cython.final
@@ -104,18 +98,14 @@ class TrackLayout:
         sectors: of a disk.
         block_bytes: data of a track.
         nsds: vdisks, dealt out to the arrays in turn.
-
-    Attributes:
-        strip_sectors: of one strip.
-        tracks: of each vdisk.
     """
 
     width: cython.int = 0
     count: cython.int = 0
     arrays: cython.int = 0
     row_tracks: cython.int = 0
-    strip_sectors: cython.longlong = 0
-    tracks: cython.longlong = 0
+    strip_sectors: cython.longlong = 0  # of one strip
+    tracks: cython.longlong = 0  # of each vdisk
     first_sector: cython.longlong = 0
     slots_each: cython.longlong = 0
     strides: Array[cython.int] = None

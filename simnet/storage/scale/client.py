@@ -52,12 +52,6 @@ class ScaleClient(FileTable):
         cpu: where the daemon's work on what is transferred is done.
         tuning: the attributes.
         daemon_fs_per_byte: CPU time of the daemon, TCP and the adapter's driver, in fs a byte.
-
-    Attributes:
-        hits, late, misses: blocks read that were in memory, on their way, neither.
-        read_bytes, written_bytes: by requests to NSD servers, done.
-        prefetched: blocks asked for ahead of their reader.
-        bins: bytes that passed in each second of the simulation.
     """
 
     number: cython.int = 0
@@ -79,14 +73,16 @@ class ScaleClient(FileTable):
     short_of_share: Any = None
     serving: cython.bint = False
     served_again: cython.bint = False
+    # blocks read that were in memory, on their way, neither
     hits: cython.longlong = 0
     late: cython.longlong = 0
     misses: cython.longlong = 0
-    prefetched: cython.longlong = 0
+    prefetched: cython.longlong = 0  # blocks asked for ahead of their reader
+    # by requests to NSD servers, done
     read_bytes: cython.longlong = 0
     written_bytes: cython.longlong = 0
     requests: cython.longlong = 0
-    bins: list[int] = None
+    bins: list[int] = None  # bytes that passed in each second of the simulation
 
     def __init__(
         self,

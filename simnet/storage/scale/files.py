@@ -51,28 +51,20 @@ class BlockUser(NsdClient):
 @cython.final
 @cython.cclass
 class Handle:
-    """A file as one user has it open.
+    """A file as one user has it open."""
 
-    Attributes:
-        file, user: whose.
-        next_block: that follows in sequence; `sequential` says whether it was expected.
-        window: blocks to prefetch.
-        asked: the block after the last one prefetched.
-        last_block: the block after the last one of the file.
-        queued: whether it waits for its turn to prefetch.
-        writes: whether what it waits for is a buffer to write to.
-    """
-
+    # whose
     file: CachedFile = None
     user: BlockUser = None
+    # that follows in sequence; `sequential` says whether it was expected
     next_block: cython.longlong = 0
-    window: cython.longlong = 0
-    asked: cython.longlong = 0
-    last_block: cython.longlong = 0
+    window: cython.longlong = 0  # blocks to prefetch
+    asked: cython.longlong = 0  # the block after the last one prefetched
+    last_block: cython.longlong = 0  # the block after the last one of the file
     wanted: cython.longlong = 0
     sequential: cython.bint = False
-    queued: cython.bint = False
-    writes: cython.bint = False
+    queued: cython.bint = False  # whether it waits for its turn to prefetch
+    writes: cython.bint = False  # whether what it waits for is a buffer to write to
 
     def __init__(self, file: CachedFile, user: BlockUser, blocks: int) -> None:
         self.file = file
@@ -92,18 +84,14 @@ class FileTable(NsdClient):
 
     Args:
         tuning: the attributes.
-
-    Attributes:
-        pool: the buffers.
-        files: known, the one opened longest ago first.
-        dropped_bytes: written to files that were deleted before they were on disk.
     """
 
-    pool: Pagepool = None
+    pool: Pagepool = None  # the buffers
     block_bytes: cython.longlong = 0
-    files: Any = None
+    files: Any = None  # known, the one opened longest ago first
     most_files: cython.longlong = 0
     awaiting_clean: dict[int, list[Any]] = None
+    # written to files that were deleted before they were on disk
     dropped_bytes: cython.longlong = 0
 
     def __init__(self, sim: Simulator, path: str, tuning: Tuning) -> None:

@@ -31,23 +31,13 @@ _PERCENT: cython.longlong = 100
 @cython.final
 @cython.cclass
 class CachedFile:
-    """A file as one node knows it.
+    """A file as one node knows it."""
 
-    Args:
-        number: of the file in the file system.
-        size_bytes: of its data.
-
-    Attributes:
-        buffers: by block, those in memory.
-        opens: how often it is open at the moment.
-        gone: whether it has been deleted: nothing of it is worth keeping.
-    """
-
-    number: cython.longlong = 0
-    size_bytes: Public[cython.longlong] = 0
-    buffers: dict[int, Buffer] = None
-    opens: Public[cython.int] = 0
-    gone: Public[cython.bint] = False
+    number: cython.longlong = 0  # of the file in the file system
+    size_bytes: Public[cython.longlong] = 0  # of its data
+    buffers: dict[int, Buffer] = None  # by block, those in memory
+    opens: Public[cython.int] = 0  # how often it is open at the moment
+    gone: Public[cython.bint] = False  # whether it has been deleted: nothing of it is worth keeping
 
     def __init__(self, number: int, size_bytes: int) -> None:
         self.number = number
@@ -58,33 +48,24 @@ class CachedFile:
 @cython.final
 @cython.cclass
 class Buffer:
-    """A block of a file in memory, or on its way there.
+    """A block of a file in memory, or on its way there."""
 
-    Attributes:
-        file, block: what it holds.
-        memory_bytes: of the pagepool that it takes.
-        state: READING, CLEAN, DIRTY (to be written) or FLUSHING (being written).
-        pins: users that need it where it is.
-        ahead: prefetched and not read yet; it counts in prefetch's share.
-        waited: a process waits for the request that is on its way.
-        again: written to while it was being flushed.
-        first_bytes, last_bytes: of its dirty range, within the block.
-        waiting: who waits until it has been read.
-        newer, older: its neighbours on the list of clean buffers.
-    """
-
+    # what it holds
     file: CachedFile = None
     block: cython.longlong = 0
-    memory_bytes: cython.longlong = 0
+    memory_bytes: cython.longlong = 0  # of the pagepool that it takes
+    # READING, CLEAN, DIRTY (to be written) or FLUSHING (being written)
     state: Public[cython.int] = 0
-    pins: Public[cython.int] = 0
-    ahead: Public[cython.bint] = False
-    waited: Public[cython.bint] = False
-    again: Public[cython.bint] = False
+    pins: Public[cython.int] = 0  # users that need it where it is
+    ahead: Public[cython.bint] = False  # prefetched and not read yet; it counts in prefetch's share
+    waited: Public[cython.bint] = False  # a process waits for the request that is on its way
+    again: Public[cython.bint] = False  # written to while it was being flushed
     listed: Public[cython.bint] = False
+    # of its dirty range, within the block
     first_bytes: Public[cython.longlong] = 0
     last_bytes: Public[cython.longlong] = 0
-    waiting: Public[Any] = None
+    waiting: Public[Any] = None  # who waits until it has been read
+    # its neighbours on the list of clean buffers
     newer: Buffer = None
     older: Buffer = None
 
@@ -104,24 +85,16 @@ class Pagepool:
         capacity_bytes: `pagepool`.
         block_bytes: of the file system.
         prefetch_percent: `prefetchPct`.
-
-    Attributes:
-        used_bytes: of all buffers.
-        ahead_bytes: prefetched and not read yet.
-        dirty_bytes: written and not on disk yet.
-        share_bytes: the most that both together may be.
-        most_share_bytes: the most that they have been.
-        stolen: buffers whose memory another got.
     """
 
     capacity_bytes: cython.longlong = 0
     block_bytes: cython.longlong = 0
-    share_bytes: cython.longlong = 0
-    used_bytes: cython.longlong = 0
-    ahead_bytes: cython.longlong = 0
-    dirty_bytes: cython.longlong = 0
-    most_share_bytes: cython.longlong = 0
-    stolen: cython.longlong = 0
+    share_bytes: cython.longlong = 0  # the most that is prefetched or dirty
+    used_bytes: cython.longlong = 0  # of all buffers
+    ahead_bytes: cython.longlong = 0  # prefetched and not read yet
+    dirty_bytes: cython.longlong = 0  # written and not on disk yet
+    most_share_bytes: cython.longlong = 0  # the most of both that there has been
+    stolen: cython.longlong = 0  # buffers whose memory another got
     _newest: Buffer = None
     _oldest: Buffer = None
 

@@ -18,14 +18,10 @@ _Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Grant:
-    """What follows from asking for a token.
+    """What follows from asking for a token."""
 
-    Attributes:
-        delay_ps: until it is there, revocations included, what is to be flushed excluded.
-        revoked: (node, first block, block after the last) of what others lost.
-    """
-
-    delay_ps: int
+    delay_ps: int  # until it is there, revocations included, what is to be flushed excluded
+    # (node, first block, block after the last) of what others lost
     revoked: tuple[tuple[int, int, int], ...] = ()
 
 
@@ -42,16 +38,12 @@ class TokenManager:
 
     Args:
         round_trip_ps: from a node to the manager and back; as much for each revocation.
-
-    Attributes:
-        revocations: how often.
-        clients: by node, who has to flush what is revoked.
     """
 
     def __init__(self, round_trip_ps: int) -> None:
         self.round_trip_ps = round_trip_ps
-        self.clients: dict[int, Any] = {}
-        self.revocations = 0
+        self.clients: dict[int, Any] = {}  # by node, who has to flush what is revoked
+        self.revocations = 0  # how often
         self._files: dict[int, _Held] = {}
 
     def acquire(self, node: int, file: int, needed: _Range, *, write: bool) -> Grant:

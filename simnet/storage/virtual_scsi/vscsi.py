@@ -40,23 +40,14 @@ _KIB_SECTORS = 1024 // SECTOR_BYTES
 
 @dataclass(frozen=True)
 class VscsiCosts:
-    """CPU time of one request, in whole nanoseconds kept as ps.
+    """CPU time of one request, in whole nanoseconds kept as ps."""
 
-    Attributes:
-        submit_ps: client, building and sending it.
-        complete_ps: client, interrupt and completion.
-        notice_ps: server, its interrupt.
-        serve_ps: server, kblockd, to the bio.
-        answer_ps: server, from the disk's interrupt to the answer.
-        copy_kib_ps: server, the hypervisor's copy of each KiB on its CPU.
-    """
-
-    submit_ps: int
-    complete_ps: int
-    notice_ps: int
-    serve_ps: int
-    answer_ps: int
-    copy_kib_ps: int
+    submit_ps: int  # client, building and sending it
+    complete_ps: int  # client, interrupt and completion
+    notice_ps: int  # server, its interrupt
+    serve_ps: int  # server, kblockd, to the bio
+    answer_ps: int  # server, from the disk's interrupt to the answer
+    copy_kib_ps: int  # server, the hypervisor's copy of each KiB on its CPU
 
     def copy_ps(self, sectors: int) -> int:
         """Time to copy a request's data."""
@@ -163,11 +154,6 @@ class VirtualAdapter:
         requests: queue to the server.
         server: what is at its end.
         request_limit: that the server's login response grants.
-
-    Attributes:
-        can_queue: requests that it sends before there are answers.
-        busy: requests that have no answer yet.
-        starved: queues that found no room, in order.
     """
 
     def __init__(
@@ -183,9 +169,10 @@ class VirtualAdapter:
         self.costs = costs
         self.requests = requests
         self.server = server
+        # requests that it sends before there are answers
         self.can_queue = max(request_limit - _RESERVED, 1)
-        self.busy = 0
-        self.starved: list[RequestQueue] = []
+        self.busy = 0  # requests that have no answer yet
+        self.starved: list[RequestQueue] = []  # queues that found no room, in order
 
     def submit(self, command: Command, disk: VirtualDisk) -> bool:
         """Send a command; False if the adapter has as many as it may (`scsi_host_queue_ready`)."""

@@ -20,27 +20,17 @@ from simnet.study.validate.measurements import measurement
 
 
 class Stage(Row):
-    """One stage.
+    """One stage."""
 
-    Attributes:
-        name: as after `--stage`.
-        description: one line.
-        against: measurements, each as `ID` or `ID:KEY,KEY`.
-        parameters: names by model.
-        messages: message sizes for ratios that are means over sizes; all when empty.
-        duration: simulated time that is measured at every point.
-        warm_up: simulated time before.
-        seeds: of every point.
-    """
-
-    name: str
-    description: str
-    against: tuple[str, ...] = Field(min_length=1)
-    parameters: tuple[str, ...] = Field(min_length=1)
+    name: str  # as after `--stage`
+    description: str  # one line
+    against: tuple[str, ...] = Field(min_length=1)  # measurements, each as `ID` or `ID:KEY,KEY`
+    parameters: tuple[str, ...] = Field(min_length=1)  # names by model
+    # message sizes for ratios that are means over sizes; all when empty
     messages: tuple[str, ...] = ()
-    duration: str = DURATION
-    warm_up: str | None = None
-    seeds: tuple[int, ...] = Field(default=SEEDS, min_length=1)
+    duration: str = DURATION  # simulated time that is measured at every point
+    warm_up: str | None = None  # simulated time before
+    seeds: tuple[int, ...] = Field(default=SEEDS, min_length=1)  # of every point
 
     @property
     def runs(self) -> Runs:

@@ -15,10 +15,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError
 from simnet.printable import few
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.load import present
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.subject import setup_of
@@ -30,9 +31,6 @@ from simnet.study.run.result import Result
 from simnet.study.work.cases import Case, Member, Progress, simulate_each
 from simnet.study.work.store import Store
 from simnet.time_units import PS_PER_S
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 _EVENTS: Final = 100
 _FEWEST_EVENTS: Final = 10

@@ -28,30 +28,22 @@ _TOLERANCE_PS: Final = 2 * PS_PER_MS
 
 @dataclass(frozen=True)
 class Verdict:
-    """How one scenario came out.
+    """How one scenario came out."""
 
-    Attributes:
-        file, line: where it is from.
-        name: of the scenario, and the route's properties if it has any.
-        kernel: version whose receiver was used.
-        expected, sent: segments that the kernel and the model sent.
-        worst_ms: largest difference in time.
-        phase_ms: when the kernel's first tick falls.
-        windows, blocks: segments whose window field and SACK blocks are the same.
-        difference: what differs first; None if nothing does.
-    """
-
+    # where it is from
     file: str
     line: int
-    name: str
-    kernel: str
+    name: str  # of the scenario, and the route's properties if it has any
+    kernel: str  # version whose receiver was used
+    # segments that the kernel and the model sent
     expected: tuple[Expected, ...]
     sent: tuple[Segment, ...]
-    worst_ms: float
-    phase_ms: float
+    worst_ms: float  # largest difference in time
+    phase_ms: float  # when the kernel's first tick falls
+    # segments whose window field and SACK blocks are the same
     windows: int
     blocks: int
-    difference: str | None
+    difference: str | None  # what differs first; None if nothing does
 
     @property
     def agrees(self) -> bool:

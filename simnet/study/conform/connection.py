@@ -15,38 +15,25 @@ _MAX_TCP_HEADER: Final = 320
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What was agreed on, and what the kernel is set to.
+    """What was agreed on, and what the kernel is set to."""
 
-    Attributes:
-        kernel: constants and sysctls, by their names in a kernel model.
-        mss: of the peer's option.
-        advmss: of the kernel's own option.
-        timestamps, sack, scaling: options in use.
-        ecn: agreed on.
-        quickack: `ip route ... quickack 1`.
-        delack_max_ps: TCP_DELACK_MAX_US; None: not set.
-        rcvbuf, sndbuf: SO_RCVBUF and SO_SNDBUF as the kernel counts them; 0: not set.
-        peer_scale: window scale of the peer.
-        peer_window: first window of the peer, bytes.
-        rtt_ps: of the handshake.
-        established_ps: when it was over.
-    """
-
-    kernel: dict[str, Any]
-    mss: int
-    advmss: int
+    kernel: dict[str, Any]  # constants and sysctls, by their names in a kernel model
+    mss: int  # of the peer's option
+    advmss: int  # of the kernel's own option
+    # options in use
     timestamps: bool = False
     sack: bool = True
     scaling: bool = True
-    ecn: bool = False
-    quickack: bool = False
-    delack_max_ps: int | None = None
+    ecn: bool = False  # agreed on
+    quickack: bool = False  # `ip route ... quickack 1`
+    delack_max_ps: int | None = None  # TCP_DELACK_MAX_US; None: not set
+    # SO_RCVBUF and SO_SNDBUF as the kernel counts them; 0: not set
     rcvbuf: int = 0
     sndbuf: int = 0
-    peer_scale: int = 0
-    peer_window: int = 65_535
-    rtt_ps: int = 100 * PS_PER_US
-    established_ps: int = 0
+    peer_scale: int = 0  # window scale of the peer
+    peer_window: int = 65_535  # first window of the peer, bytes
+    rtt_ps: int = 100 * PS_PER_US  # of the handshake
+    established_ps: int = 0  # when it was over
 
 
 def make_sender(connection: Connection, jiffy_ps: int, option_bytes: int) -> TcpSender:

@@ -6,8 +6,9 @@ due.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
@@ -19,15 +20,10 @@ from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import receiver_rules
-from simnet.study.conform.connection import make_sender
+from simnet.study.conform.connection import Connection, make_sender
 from simnet.study.conform.packetdrill_assert import failed
+from simnet.study.conform.step import Step
 from simnet.time_units import PS_PER_S, PS_PER_US
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from simnet.study.conform.connection import Connection
-    from simnet.study.conform.step import Step
 
 _CALL: Final = 0
 _DELACK: Final = 1
@@ -38,28 +34,18 @@ _PRIORITY: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What the end has sent.
+    """What the end has sent."""
 
-    Attributes:
-        time_ps: when.
-        ack: acknowledgement number.
-        window: the field as sent.
-        sack: blocks of the SACK option.
-        seq, end_seq: payload; equal for a pure ACK.
-        push: PSH.
-        timer: a timer sent it.
-        ecn: bits of `simnet.net.link.skb`.
-    """
-
-    time_ps: int
-    ack: int
-    window: int
-    sack: tuple[tuple[int, int], ...] = ()
+    time_ps: int  # when
+    ack: int  # acknowledgement number
+    window: int  # the field as sent
+    sack: tuple[tuple[int, int], ...] = ()  # blocks of the SACK option
+    # payload; equal for a pure ACK
     seq: int = 0
     end_seq: int = 0
-    push: bool = False
-    timer: bool = False
-    ecn: int = 0
+    push: bool = False  # PSH
+    timer: bool = False  # a timer sent it
+    ecn: int = 0  # bits of `simnet.net.link.skb`
 
 
 # from the expiry of a timer of high resolution to the segment: by validation/external
@@ -75,10 +61,6 @@ class Endpoint(Component):
         phase_ps: when the kernel's first tick falls, less than a jiffy.
         waits: whether a timer that is due now runs a jiffy later only: on a CPU that idles
             it may, as another one looks after its timers.
-
-    Attributes:
-        sent: segments that it has sent.
-        problems: calls that returned something else than they should.
     """
 
     def __init__(
@@ -136,8 +118,8 @@ class Endpoint(Component):
         self.cpu = Cpu(self.sim, "cpu", 0, 0, 0, 0, 1000, self.jiffy_ps)
         self.wanted = 0
         self.transmitted = False
-        self.sent: list[Segment] = []
-        self.problems: list[str] = []
+        self.sent: list[Segment] = []  # segments that it has sent
+        self.problems: list[str] = []  # calls that returned something else than they should
         self.calls: list[Callable[[], object]] = []
         self.waits = waits
         self.waited = False

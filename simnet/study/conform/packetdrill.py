@@ -49,24 +49,18 @@ _PROC = re.compile(r'/proc/sys/([\w/]+)=("[^"]*"|\S+)')
 
 @dataclass(frozen=True, slots=True)
 class Packet:
-    """A segment in or out.
+    """A segment in or out."""
 
-    Attributes:
-        inbound: it is given to the kernel.
-        flags: letters.
-        seq, end_seq, ack, window: numbers; None where the script has none.
-        ecn: what stands in brackets: noecn, ect0, ect1, ect01 or ce; None: nothing.
-        options: by name: number, or blocks for `sack`; True for `sackOK`, `TS` and `...`.
-    """
-
-    inbound: bool
-    flags: str
+    inbound: bool  # it is given to the kernel
+    flags: str  # letters
+    # numbers; None where the script has none
     seq: int
     end_seq: int
     ack: int | None
     window: int | None
+    # by name: number, or blocks for `sack`; True for `sackOK`, `TS` and `...`
     options: dict[str, object] | None
-    ecn: str | None = None
+    ecn: str | None = None  # what stands in brackets: noecn, ect0, ect1, ect01 or ce; None: nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,24 +85,17 @@ class Event:
 
 @dataclass(slots=True)
 class Script:
-    """A script.
+    """A script."""
 
-    Attributes:
-        file: where it is from.
-        tolerance_ps: how far off a segment may be.
-        mss: what is longer comes as several segments that a driver has merged; 0: none does.
-        sysctls: by name, with the line that sets them.
-        quickack, rto_min_us: of the route.
-        events: in order.
-    """
-
-    file: str
-    tolerance_ps: int = 4000 * PS_PER_US
-    mss: int = 0
+    file: str  # where it is from
+    tolerance_ps: int = 4000 * PS_PER_US  # how far off a segment may be
+    mss: int = 0  # what is longer comes as several segments that a driver has merged; 0: none does
+    # by name, with the line that sets them
     sysctls: dict[str, tuple[str, int]] = field(default_factory=dict)
+    # of the route
     quickack: bool = False
     rto_min_us: int | None = None
-    events: list[Event] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)  # in order
 
     def error(self, line: int, message: str) -> InputError:
         """What cannot be used, and where it is."""

@@ -18,52 +18,39 @@ _LOOK_PS: Final = PS_PER_MS // 10
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A segment that the kernel sent; None is not compared.
+    """A segment that the kernel sent; None is not compared."""
 
-    Attributes:
-        time_ps: when.
-        tolerance_ps: how far off the model may be; None: by whether a timer sent it.
-        ack, window, sack: as in `Segment`.
-        seq, end_seq: payload; None for "any segment with this acknowledgement".
-        ecn, ecn_bits: bits of `simnet.net.link.skb`, and which of them count.
-    """
-
-    time_ps: int
+    time_ps: int  # when
+    # as in `Segment`
     ack: int
     window: int | None = None
     sack: tuple[tuple[int, int], ...] | None = None
+    # payload; None for "any segment with this acknowledgement"
     seq: int | None = None
     end_seq: int | None = None
+    # how far off the model may be; None: by whether a timer sent it
     tolerance_ps: int | None = None
     line: int = 0
+    # bits of `simnet.net.link.skb`, and which of them count
     ecn: int | None = None
     ecn_bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What a kernel was given, and what it sent.
+    """What a kernel was given, and what it sent."""
 
-    Attributes:
-        file, line: where it is from.
-        name: of what is tried.
-        connection: what the ends agreed on, and the kernel.
-        first: first sequence number of the peer's data.
-        steps: in order.
-        expected: what the kernel sent, in order.
-        exact: payload and window are compared as well, and a burst may be expected as one.
-        tick_ps: when a tick of the kernel fell, if that is known.
-    """
-
+    # where it is from
     file: str
     line: int
-    name: str
-    connection: Connection
-    first: int
-    steps: tuple[Step, ...]
-    expected: tuple[Expected, ...]
+    name: str  # of what is tried
+    connection: Connection  # what the ends agreed on, and the kernel
+    first: int  # first sequence number of the peer's data
+    steps: tuple[Step, ...]  # in order
+    expected: tuple[Expected, ...]  # what the kernel sent, in order
+    # payload and window are compared as well, and a burst may be expected as one
     exact: bool = False
-    tick_ps: int | None = None
+    tick_ps: int | None = None  # when a tick of the kernel fell, if that is known
 
 
 def replay(recording: Recording, phase_ps: int = 0, late: Collection[int] = ()) -> Endpoint:

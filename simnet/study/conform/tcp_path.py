@@ -48,57 +48,38 @@ class PathOptions:
 
 @dataclass(frozen=True)
 class TcpOptions:
-    """What both ends have in common; kernel and sysctls.
+    """What both ends have in common; kernel and sysctls."""
 
-    Attributes:
-        kernel: version, which decides the sender's rules.
-        congestion: `tcp_congestion_control`.
-        mss: payload of a full segment.
-        hz: jiffies a second.
-        initial_cwnd: segments.
-        sack: `tcp_sack`.
-        timestamps: `tcp_timestamps`.
-        nodelay, cork: TCP_NODELAY and TCP_CORK.
-        tso: large segments are cut by the device, or right before it (GSO), and wait to be large.
-        abc: `tcp_abc`.
-        reordering: `tcp_reordering`.
-        max_reordering: `tcp_max_reordering`; None for the kernel's.
-        rmem_bytes, wmem_bytes: default and largest receive and send buffer.
-        delack_ps: least delay of an ACK, TCP_DELACK_MIN.
-        delack_max_ps: greatest.
-        delack_limit_ps: TCP_DELACK_MAX_US; 0 for no limit of one's own.
-        quickack: `ip route ... quickack 1`.
-        rto_min_ps, rto_init_ps: TCP_RTO_MIN and the timeout before the first measurement.
-        service_ps: what a received segment keeps a host busy for.
-        header_bytes: on the wire beyond the payload.
-        aix: both ends run AIX with these attributes, and of the rest only `mss`, `nodelay`, `cork`,
-            `service_ps` and `header_bytes` count; None for Linux.
-    """
-
-    kernel: str = "2.6.18"
-    congestion: str = "reno"
-    mss: int = 1448
-    hz: int = 250
-    initial_cwnd: int = 3
-    sack: bool = True
-    timestamps: bool = True
+    kernel: str = "2.6.18"  # version, which decides the sender's rules
+    congestion: str = "reno"  # `tcp_congestion_control`
+    mss: int = 1448  # payload of a full segment
+    hz: int = 250  # jiffies a second
+    initial_cwnd: int = 3  # segments
+    sack: bool = True  # `tcp_sack`
+    timestamps: bool = True  # `tcp_timestamps`
+    # TCP_NODELAY and TCP_CORK
     nodelay: bool = False
     cork: bool = False
+    # large segments are cut by the device, or right before it (GSO), and wait to be large
     tso: bool = False
-    abc: int = 0
-    reordering: int = 3
-    max_reordering: int | None = None
+    abc: int = 0  # `tcp_abc`
+    reordering: int = 3  # `tcp_reordering`
+    max_reordering: int | None = None  # `tcp_max_reordering`; None for the kernel's
+    # default and largest receive and send buffer
     rmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
     wmem_bytes: tuple[int, int] = (1 << 24, 1 << 24)
-    delack_ps: int = 40 * PS_PER_MS
-    delack_max_ps: int = 200 * PS_PER_MS
-    delack_limit_ps: int = 0
-    quickack: bool = False
+    delack_ps: int = 40 * PS_PER_MS  # least delay of an ACK, TCP_DELACK_MIN
+    delack_max_ps: int = 200 * PS_PER_MS  # greatest
+    delack_limit_ps: int = 0  # TCP_DELACK_MAX_US; 0 for no limit of one's own
+    quickack: bool = False  # `ip route ... quickack 1`
+    # TCP_RTO_MIN and the timeout before the first measurement
     rto_min_ps: int = 200 * PS_PER_MS
     rto_init_ps: int = 3000 * PS_PER_MS
     rto_max_ps: int = 120 * PS_PER_S
-    service_ps: int = 0
-    header_bytes: int = _HEADER_BYTES + 12 + _ETHERNET_BYTES
+    service_ps: int = 0  # what a received segment keeps a host busy for
+    header_bytes: int = _HEADER_BYTES + 12 + _ETHERNET_BYTES  # on the wire beyond the payload
+    # both ends run AIX with these attributes, and of the rest only `mss`, `nodelay`, `cork`,
+    # `service_ps` and `header_bytes` count; None for Linux
     aix: AixTcp | None = None
 
     @property

@@ -73,10 +73,6 @@ class Bench:
         jobs: number of processes.
         progress: called with the runs done and expected in all.
         store: where results are kept.
-
-    Attributes:
-        fingerprints: of all runs so far.
-        latency_kind: what latencies of the runs are; empty before the first.
     """
 
     def __init__(
@@ -94,8 +90,8 @@ class Bench:
         self.every = tuple(every)
         self.goal = goal
         self.limits = limits
-        self.fingerprints: list[str] = []
-        self.latency_kind = ""
+        self.fingerprints: list[str] = []  # of all runs so far
+        self.latency_kind = ""  # what latencies of the runs are; empty before the first
         self._jobs = jobs
         self._progress = progress
         self._phase, self._before, self._expected = "", 0, 0

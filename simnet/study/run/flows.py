@@ -9,15 +9,11 @@ Source: "Trace Event Format", Google, flow events (`s`, `t`, `f`, binding point 
 around the event's time).
 """
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.study.run.trace import TraceFile
+from simnet.study.run.trace import TraceFile
 
 _GROUP: Final = "packets"
 _INSIDE_PS: Final = 1000  # viewers count in ns, and the end of a slice is not in it

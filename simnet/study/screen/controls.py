@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.errors import InputError
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.entries import EACH_PORT
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.knobs import KNOBS
+from simnet.scenario.core.parameter import Parameter, Spec
 from simnet.scenario.core.specs import Choice, Flag, Quantity
 from simnet.scenario.core.units import parse_quantity
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.parameter import Parameter, Spec
 
 # from the value as it is, down and up; a network's knobs are powers of two, or nearly
 _FACTORS: Final = (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8)
@@ -27,29 +25,17 @@ _TOO_SMALL: Final = {"ns": 1000, "B": 1024}
 
 @dataclass(frozen=True)
 class Control:
-    """One knob.
+    """One knob."""
 
-    Attributes:
-        name: as an administrator types it; `{port}` stands for every port.
-        doc: what it does.
-        names: what is set: the same for each port.
-        value: as it is.
-        values: what it may be set to, as typed; `value` is one of them.
-        ordered: whether the values are numbers, ascending: a slider.
-        of_kernel: whether it is a value of the kernel, not of the ports' NIC.
-        target: the attribute that it is.
-        spec: form of its values.
-    """
-
-    name: str
-    doc: str
-    names: tuple[str, ...]
-    value: str
-    values: tuple[str, ...]
-    ordered: bool
-    of_kernel: bool
-    target: str
-    spec: Spec
+    name: str  # as an administrator types it; `{port}` stands for every port
+    doc: str  # what it does
+    names: tuple[str, ...]  # what is set: the same for each port
+    value: str  # as it is
+    values: tuple[str, ...]  # what it may be set to, as typed; `value` is one of them
+    ordered: bool  # whether the values are numbers, ascending: a slider
+    of_kernel: bool  # whether it is a value of the kernel, not of the ports' NIC
+    target: str  # the attribute that it is
+    spec: Spec  # form of its values
 
     @property
     def place(self) -> str:

@@ -17,20 +17,13 @@ OFF_ON: Final = ("off", "on")
 
 @dataclass(frozen=True)
 class Factor:
-    """A tuning, which is off or on, or a knob with the values that it may take.
+    """A tuning, which is off or on, or a knob with the values that it may take."""
 
-    Attributes:
-        name: of the tuning, or as an administrator types the knob.
-        doc: what it does, one line.
-        values: in the order in which they are tried.
-        knob: None for a tuning.
-        proposed: knobs with their values, of what a subject proposes.
-    """
-
-    name: str
-    doc: str
-    values: tuple[str, ...]
-    knob: Control | None = None
+    name: str  # of the tuning, or as an administrator types the knob
+    doc: str  # what it does, one line
+    values: tuple[str, ...]  # in the order in which they are tried
+    knob: Control | None = None  # None for a tuning
+    # knobs with their values, of what a subject proposes
     proposed: tuple[tuple[str, str], ...] = ()
 
     @property

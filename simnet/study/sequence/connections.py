@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from simnet.study.sequence.frames import End, Frame
+from simnet.study.sequence.frames import End, Frame
 
 SENT: Final = "sent"
 AGAIN: Final = "sent again"
@@ -60,20 +59,15 @@ class Pause:
 
 @dataclass
 class Direction:
-    """One way of a connection.
+    """One way of a connection."""
 
-    Attributes:
-        source, destination: of its payload.
-        segments: with payload, in the order of the capture.
-        acked: by frames that came back.
-        scaled: whether the capture says by which power of two windows are scaled.
-    """
-
+    # of its payload
     source: End
     destination: End
+    # with payload, in the order of the capture
     segments: list[Segment] = field(default_factory=list)
-    acked: list[Acked] = field(default_factory=list)
-    scaled: bool = False
+    acked: list[Acked] = field(default_factory=list)  # by frames that came back
+    scaled: bool = False  # whether the capture says by which power of two windows are scaled
 
     @property
     def payload(self) -> int:

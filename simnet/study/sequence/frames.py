@@ -43,30 +43,22 @@ End: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Frame:
-    """One frame with a TCP segment.
+    """One frame with a TCP segment."""
 
-    Attributes:
-        time_s: as the capture has it.
-        source, destination: ends of the connection.
-        seq, ack: 32-bit numbers.
-        payload: bytes.
-        window: as in the header, not scaled.
-        syn, acks: flags.
-        scale: of the option of a SYN; None where there is none.
-        sack: blocks, 32-bit numbers.
-    """
-
-    time_s: float
+    time_s: float  # as the capture has it
+    # ends of the connection
     source: End
     destination: End
+    # 32-bit numbers
     seq: int
     ack: int
-    payload: int
-    window: int
+    payload: int  # bytes
+    window: int  # as in the header, not scaled
+    # flags
     syn: bool
     acks: bool
-    scale: int | None
-    sack: tuple[tuple[int, int], ...]
+    scale: int | None  # of the option of a SYN; None where there is none
+    sack: tuple[tuple[int, int], ...]  # blocks, 32-bit numbers
 
     @property
     def ends(self) -> frozenset[End]:

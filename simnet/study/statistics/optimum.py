@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.errors import InputError
+from simnet.scenario.core.subject import Measure
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import LATENCY_KIND, MEASURES, measure, named
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.subject import Measure
 
 _CONFIDENCE: Final = 0.95
 

@@ -18,17 +18,14 @@ lie a quarter of the run apart, because each check is a chance to stop too early
 Every decision is taken on integers: no machine's arithmetic can make a run longer or shorter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot, System
+from simnet.scenario.system.system import Snapshot, System
 
 SLICE_PS: Final = 10 * 10**9
 BATCHES: Final = 20
@@ -144,7 +141,7 @@ def measure(system: System, *, permille: int, most_ps: int, slice_ps: int = SLIC
         found = check(series, permille)
         if found.enough or count >= most:
             return Measured(marks.at_or_after(found.cut), system.snapshot(), found)
-        due = min(_rounded(count * _GROWTH), most)
+        due = min(int(count * _GROWTH) // _MSER_BATCH * _MSER_BATCH, most)
 
 
 class _Marks:
@@ -165,10 +162,6 @@ class _Marks:
 
     def at_or_after(self, place: int) -> Snapshot:
         return self._kept[min(p for p in self._kept if p >= place)]
-
-
-def _rounded(slices: Fraction) -> int:
-    return int(slices) // _MSER_BATCH * _MSER_BATCH
 
 
 def _batches(values: Sequence[int]) -> list[int]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from simnet.errors import InputError
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.entries import stands_for, tuning_names
 from simnet.study.run.arguments import (
     Given,
@@ -25,11 +27,6 @@ from simnet.study.run.arguments import (
 )
 from simnet.study.sweep.grid import axis, combinations, size
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simnet.scenario.core.effective import Effective
 
 AS_IT_IS: Final = "none"
 """Stands for the scenario without a tuning, among several."""

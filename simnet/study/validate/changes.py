@@ -37,17 +37,13 @@ _SMALL: Final = 0.1
 
 @dataclass(frozen=True)
 class KnownChange:
-    """A change that was predicted and measured.
+    """A change that was predicted and measured."""
 
-    Attributes:
-        before, after: its sides; the same where a number itself is a ratio or a gain.
-        sort: of what differs.
-        measured, predicted: the change, as the logarithm of a factor.
-    """
-
+    # its sides; the same where a number itself is a ratio or a gain
     before: Residual
     after: Residual
-    sort: Sort
+    sort: Sort  # of what differs
+    # the change, as the logarithm of a factor
     measured: float
     predicted: float
 

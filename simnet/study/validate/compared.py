@@ -25,7 +25,7 @@ from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
@@ -35,20 +35,17 @@ from simnet.files import read_bytes
 from simnet.rows import Printed, Row
 from simnet.scenario.commands.commands import changed_knobs
 from simnet.scenario.commands.ready import ready_tuning
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.entries import stands_for
+from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.knobs import KNOBS, knob_of, knobs_of
 from simnet.scenario.core.library import read_scenario
-from simnet.scenario.core.subject import subjects
+from simnet.scenario.core.subject import Subject, subjects
 from simnet.scenario.scenarios import find_scenario
 from simnet.study.validate.changes import KnownChange, known_changes
 from simnet.study.validate.document import answers, cases_of, documents
 from simnet.study.validate.measurements import measurements
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.knob import Knob
-    from simnet.scenario.core.subject import Subject
 
 _SCHEMA: Literal["simnet.compared/1"] = "simnet.compared/1"
 _MOST_BYTES: Final = 4 << 20

@@ -48,35 +48,27 @@ class Anchored:
 
 @dataclass(frozen=True)
 class Answer:
-    """The cases to simulate, by a label, and the numbers that follow from their results.
+    """The cases to simulate, by a label, and the numbers that follow from their results."""
 
-    Attributes:
-        cases: by label.
-        numbers: from the results, by label.
-        most: what no number can exceed.
-        times: of a prediction, and of a member of an ensemble with its warm-up, where those that
-            suit a network are too short.
-        anchors: what the parameters behind it were fitted to.
-        ensemble: the members' draws, where they are not drawn from the ranges of the parameters.
-        few: labels of the cases that show how parameters move the numbers; all when empty.
-        search: labels to simulate, given the results so far and those of a search that is much
-            like this one, where what is simulated depends on them; it ends when they bring nothing
-            that is not there.
-        hours: whether its simulations take hours, so that it is answered only when it is named.
-        fitted: whether the draws of `ensemble` were chosen by all its numbers.
-        compares: the setting or tuning that differs between the two sides of its ratios or gains.
-    """
-
-    cases: Mapping[str, Case]
-    numbers: Numbers
-    most: float = math.inf
+    cases: Mapping[str, Case]  # by label
+    numbers: Numbers  # from the results, by label
+    most: float = math.inf  # what no number can exceed
+    # of a prediction, and of a member of an ensemble with its warm-up, where those that suit
+    # a network are too short
     times: tuple[str, str, str] | None = None
-    anchors: tuple[Anchored, ...] = ()
+    anchors: tuple[Anchored, ...] = ()  # what the parameters behind it were fitted to
+    # the members' draws, where they are not drawn from the ranges of the parameters
     ensemble: Callable[[], Sequence[Draw]] | None = None
+    # labels of the cases that show how parameters move the numbers; all when empty
     few: tuple[str, ...] = ()
+    # labels to simulate, given the results so far and those of a search that is much like
+    # this one, where what is simulated depends on them; it ends when they bring nothing that
+    # is not there
     search: Callable[[Results, Results], Iterable[str]] | None = None
+    # whether its simulations take hours, so that it is answered only when it is named
     hours: bool = False
-    fitted: bool = False
+    fitted: bool = False  # whether the draws of `ensemble` were chosen by all its numbers
+    # the setting or tuning that differs between the two sides of its ratios or gains
     compares: str = ""
 
     @property
@@ -122,41 +114,34 @@ def _none(_case: Case) -> Sequence[Draw]:
 
 @dataclass(frozen=True)
 class Document:
-    """One document.
+    """One document."""
 
-    Attributes:
-        name: of its package.
-        answers: by the id of the measurement that they answer.
-        kinds: of its quantities, see `kinds`, by a pattern of `ID:KEY`; the first that matches.
-        systems: that were measured, in words, by the first part of the ids of their measurements.
-        configurations: names of what was measured in one go, by a pattern of `ID:KEY`; what matches
-            none belongs to its id.
-        differing: what differs where the second part of two ids does, the third and so on, by a
-            pattern of an id; the last word is for all further parts, and all are settings if none
-            matches.
-        listings: that a result may be compared with.
-        anchor: the measurement of one case by which draws of a what-if are weighted,
-            for systems that consist of the same models.
-        kept: draws for a case that are consistent with what was measured; none where the case is
-            of other models, or any draw will do.
-        searches: by the id of a measurement that chose the draws of its answer's `ensemble`, what
-            finds the draws that are consistent with all others. They take hours.
-        recorded: numbers that were measured after they had been predicted and frozen, and that are
-            neither measurements nor answered.
-        others: the configurations that were compared with a kernel beside those of answers, by id.
-    """
-
-    name: str
-    answers: Mapping[str, Answer]
+    name: str  # of its package
+    answers: Mapping[str, Answer]  # by the id of the measurement that they answer
+    # of its quantities, see `kinds`, by a pattern of `ID:KEY`; the first that matches
     kinds: Mapping[str, str]
+    # that were measured, in words, by the first part of the ids of their measurements
     systems: Mapping[str, str] = field(default_factory=dict)
+    # names of what was measured in one go, by a pattern of `ID:KEY`; what matches none
+    # belongs to its id
     configurations: Mapping[str, str] = field(default_factory=dict)
+    # what differs where the second part of two ids does, the third and so on, by a pattern of
+    # an id; the last word is for all further parts, and all are settings if none matches
     differing: Mapping[str, tuple[Sort, ...]] = field(default_factory=dict)
-    listings: tuple[Listing, ...] = ()
+    listings: tuple[Listing, ...] = ()  # that a result may be compared with
+    # the measurement of one case by which draws of a what-if are weighted, for systems that
+    # consist of the same models
     anchor: Anchored | None = None
+    # draws for a case that are consistent with what was measured; none where the case is of
+    # other models, or any draw will do
     kept: Callable[[Case], Sequence[Draw]] = _none
+    # by the id of a measurement that chose the draws of its answer's `ensemble`, what finds
+    # the draws that are consistent with all others. They take hours.
     searches: Mapping[str, Search] = field(default_factory=dict)
+    # numbers that were measured after they had been predicted and frozen, and that are
+    # neither measurements nor answered
     recorded: Callable[[], Iterable[Residual]] = tuple
+    # the configurations that were compared with a kernel beside those of answers, by id
     others: Mapping[str, Case] = field(default_factory=dict)
 
 

@@ -25,11 +25,7 @@ _MOST_BYTES: Final = 16 << 20
 
 
 class Residual(Row):
-    """A measured number and what was predicted of it when its configuration was left out.
-
-    Attributes:
-        looked_at: whether the number was known while mechanisms were chosen.
-    """
+    """A measured number and what was predicted of it when its configuration was left out."""
 
     id: str
     key: str
@@ -38,7 +34,7 @@ class Residual(Row):
     measured: float
     fitted: float
     left_out: float
-    looked_at: bool = False
+    looked_at: bool = False  # whether the number was known while mechanisms were chosen
 
     @field_validator("kind")
     @classmethod

@@ -33,16 +33,12 @@ GOALS: Final = {one.goal: one.metric for one in METRICS.values() if one.goal}
 
 @dataclass(frozen=True)
 class Criterion:
-    """A number that counts.
+    """A number that counts."""
 
-    Attributes:
-        metric: its name.
-        weight: how many percent of a criterion of weight 1 are worth one of it; of logarithms.
-        tolerated: by how many percent it may get worse where something else gains more.
-    """
-
-    metric: str
+    metric: str  # its name
+    # how many percent of a criterion of weight 1 are worth one of it; of logarithms
     weight: float = 1.0
+    # by how many percent it may get worse where something else gains more
     tolerated: float = math.inf
 
     @property

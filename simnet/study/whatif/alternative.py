@@ -4,19 +4,14 @@ Nothing is simulated here, and nothing imported that simulates: who mistypes a n
 neither.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.entries import stands_for
 from simnet.study.whatif.tuning import Tuning, read_tuning
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
 
 
 @dataclass(frozen=True)

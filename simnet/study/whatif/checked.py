@@ -4,26 +4,21 @@ The interval of a change holds how far off the model was for changes that were m
 are of few settings (`compared`). Of one of which none was compared that is what others taught.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from simnet.printable import few
+from simnet.scenario.core.effective import Effective
+from simnet.study.validate.changes import KnownChange
 from simnet.study.validate.compared import (
+    Checked,
     checked,
     differing,
     part_of,
     parts_never_compared,
     parts_used,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.validate.changes import KnownChange
-    from simnet.study.validate.compared import Checked
-    from simnet.study.work.cases import Case
+from simnet.study.work.cases import Case
 
 # groups of settings that a sentence has room for
 _MOST: Final = 2

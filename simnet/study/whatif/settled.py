@@ -8,17 +8,13 @@ have waited 200 ms for its timer (RFC 6298 with Linux's TCP_RTO_MIN), which is l
 runs are.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from simnet.study.run.result import Result
 from simnet.study.run.run import LATENCY
 from simnet.study.whatif.verdict import MARGIN_PERCENT, student
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
 
 _ERROR: Final = 0.05
 

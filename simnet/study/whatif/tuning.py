@@ -4,24 +4,19 @@
 ``affinity+net.ipv4.tcp_low_latency=1``, ``ethtool -C eth0 rx-usecs 40 tx-usecs 40``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
 from simnet.scenario.commands.ready import READY, named, ready_tuning
 from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.knobs import KNOBS
 from simnet.scenario.core.library import read_scenario
 from simnet.scenario.core.load import unknown_tuning
+from simnet.scenario.core.subject import Proposal
 from simnet.scenario.scenarios import find_scenario
 from simnet.study.work.cases import Case, Member
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.core.subject import Proposal
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,13 @@ compared that compete (`measures.alike`), and only where the one with least gets
 that others gain more than it does is no harm.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.printable import few
 from simnet.study.run.measures import FAIRNESS, LOSS, alike, fairness
-from simnet.study.whatif.verdict import Verdict, student
-
-if TYPE_CHECKING:
-    from simnet.study.run.result import Result
-    from simnet.study.whatif.verdict import Interval
+from simnet.study.run.result import Result
+from simnet.study.whatif.verdict import Interval, Verdict, student
 
 LOSS_POINTS: Final = 1.0
 FAIRNESS_PERCENT: Final = 10.0

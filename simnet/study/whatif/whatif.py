@@ -338,13 +338,9 @@ def _said(look: Look, judged: Mapping[str, Judged]) -> str:
 def _reason(judged: Judged, ranked: Sequence[Judged]) -> str:
     """Why, and which better-ranked tuning does exactly the same."""
     first = next(one for one in ranked if one.changes == judged.changes)
-    if first is judged or not _moves(judged):
+    if first is judged or not any(change.percent for change in judged.changes):
         return judged.reason
     return f"{judged.reason}; to the last bit what {first.tuning} does"
-
-
-def _moves(judged: Judged) -> bool:
-    return any(change.percent for change in judged.changes)
 
 
 def schema() -> dict[str, Any]:

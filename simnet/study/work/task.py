@@ -1,16 +1,11 @@
 """One simulation to do, here or on another machine."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from simnet.scenario.core.effective import Effective
+from simnet.study.run.result import Result
 from simnet.study.run.run import simulate
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.run.result import Result
-    from simnet.study.work.store import Store
+from simnet.study.work.store import Store
 
 
 @dataclass(frozen=True)

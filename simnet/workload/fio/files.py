@@ -28,15 +28,12 @@ class FioFile:
         first_sector, blocks: the range that is used, in units.
         begin_sector: where a sequential job begins in it.
         bs_sectors: of a unit.
-
-    Attributes:
-        next_block: where the next sequential read and write are.
     """
 
     queue: MultiQueue = None
     first_sector: cython.longlong = 0
     blocks: cython.longlong = 0
-    next_block: list[Any] = None
+    next_block: list[Any] = None  # where the next sequential read and write are
     number: cython.int = 0
 
     def __init__(
@@ -67,19 +64,13 @@ class IoUnit(Bio):
 @cython.final
 @cython.cclass
 class Ring:
-    """What a process and the kernel's thread share, with `IORING_SETUP_SQPOLL`.
+    """What a process and the kernel's thread share, with `IORING_SETUP_SQPOLL`."""
 
-    Attributes:
-        submitted: units that the thread has not taken yet.
-        arrived: units that are completed, and of which the process does not know yet.
-        done: of which it knows.
-        in_drive: units that the thread has submitted and that are not completed.
-    """
-
-    submitted: list[Any] = None
+    submitted: list[Any] = None  # units that the thread has not taken yet
+    # units that are completed, and of which the process does not know yet
     arrived: list[Any] = None
-    done: list[Any] = None
-    in_drive: cython.longlong = 0
+    done: list[Any] = None  # of which it knows
+    in_drive: cython.longlong = 0  # units that the thread has submitted and that are not completed
 
     def __init__(self) -> None:
         self.submitted = []
@@ -94,21 +85,13 @@ def _number(unit: IoUnit) -> int:
 @cython.final
 @cython.cclass
 class FioFiles:
-    """All files of one process.
+    """All files of one process."""
 
-    Args:
-        files: at least one.
-
-    Attributes:
-        poll_ps: a look at the completion queues of all.
-        debt_ps: work that was caused and not done.
-    """
-
-    files: list[Any] = None
+    files: list[Any] = None  # at least one
     turn: cython.Py_ssize_t = 0
     ledger: Ledger = None
-    poll_ps: cython.longlong = 0
-    debt_ps: Public[cython.longlong] = 0
+    poll_ps: cython.longlong = 0  # a look at the completion queues of all
+    debt_ps: Public[cython.longlong] = 0  # work that was caused and not done
 
     def __init__(self, files: list[FioFile]) -> None:
         file: FioFile

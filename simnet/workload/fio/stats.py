@@ -18,49 +18,33 @@ _LONGEST: cython.longlong = 0x7FFFFFFFFFFFFFFF
 
 @dataclass(frozen=True)
 class FioRules:
-    """The options of a job, by fio's names.
+    """The options of a job, by fio's names."""
 
-    Attributes:
-        ioengine: 0 sync, 1 libaio, 2 io_uring.
-        hipri: io_uring polls.
-        pages: of a unit that are pinned for it; 0 with fixedbufs.
-        bs_sectors: of each unit.
-        rwmixread: percent of reads where there are reads and writes.
-        random, reads, writes: whether places are random, and whether there are reads and writes.
-    """
-
-    ioengine: int
-    hipri: bool
-    pages: int
+    ioengine: int  # 0 sync, 1 libaio, 2 io_uring
+    hipri: bool  # io_uring polls
+    pages: int  # of a unit that are pinned for it; 0 with fixedbufs
     iodepth: int
     iodepth_batch: int
     iodepth_batch_complete_min: int
     iodepth_batch_complete_max: int
     iodepth_low: int
-    bs_sectors: int
+    bs_sectors: int  # of each unit
+    # whether places are random, and whether there are reads and writes
     random: bool
     reads: bool
     writes: bool
-    rwmixread: int
+    rwmixread: int  # percent of reads where there are reads and writes
 
 
 @dataclass(frozen=True)
 class FioCosts:
-    """Work at full speed, in ps.
+    """Work at full speed, in ps."""
 
-    Attributes:
-        unit_ps: of fio itself for each unit, in user mode.
-        syscall_ps: entering and leaving the kernel.
-        engine_ps: of the kernel's AIO, io_uring or VFS code for each unit that is submitted.
-        reap_ps: for each event that is handed over.
-        ring_ps: a look at a ring of io_uring, by a process or by the kernel's thread.
-    """
-
-    unit_ps: int
-    syscall_ps: int
-    engine_ps: int
-    reap_ps: int
-    ring_ps: int
+    unit_ps: int  # of fio itself for each unit, in user mode
+    syscall_ps: int  # entering and leaving the kernel
+    engine_ps: int  # of the kernel's AIO, io_uring or VFS code for each unit that is submitted
+    reap_ps: int  # for each event that is handed over
+    ring_ps: int  # a look at a ring of io_uring, by a process or by the kernel's thread
 
 
 @cython.cclass
@@ -108,29 +92,24 @@ class Latency:
 
 @cython.cclass
 class FioStats:
-    """What the jobs of one group have done; lists are of reads and writes.
+    """What the jobs of one group have done; lists are of reads and writes."""
 
-    Attributes:
-        ios, sectors: completed.
-        slat, clat, lat: latencies.
-        depths: units by how many were in flight when they were submitted: 1, 2, 4, .. 64 or more.
-        submits, completes: calls by how many units they submitted or returned: 0, up to 4, 8, ..
-            64, or more.
-        user_ps, system_ps: of the jobs' processes.
-        switches: how often they slept.
-    """
-
+    # completed
     ios: list[Any] = None
     sectors: list[Any] = None
+    # latencies
     slat: tuple[Any, ...] = None
     clat: tuple[Any, ...] = None
     lat: tuple[Any, ...] = None
+    # units by how many were in flight when they were submitted: 1, 2, 4, .. 64 or more
     depths: list[Any] = None
+    # calls by how many units they submitted or returned: 0, up to 4, 8, .. 64, or more
     submits: list[Any] = None
     completes: list[Any] = None
+    # of the jobs' processes
     user_ps: Public[cython.longlong] = 0
     system_ps: Public[cython.longlong] = 0
-    switches: Public[cython.longlong] = 0
+    switches: Public[cython.longlong] = 0  # how often they slept
 
     def __init__(self) -> None:
         self.ios = [0, 0]

@@ -51,12 +51,9 @@ class Ena(AdaptiveChannel):
         rx_ps, tx_ps: for how long received and sent frames put an interrupt off.
         adaptive_rx: `Dim` chooses that of received ones.
         work_ps: from a choice to what the driver writes.
-
-    Attributes:
-        missing: frames taken whose buffers have not gone back.
     """
 
-    missing: cython.int = 0
+    missing: cython.int = 0  # frames taken whose buffers have not gone back
     refill_above: cython.int = 0
     rx_ps: cython.longlong = 0
     tx_ps: cython.longlong = 0

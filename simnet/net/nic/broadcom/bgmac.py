@@ -33,15 +33,12 @@ class Bgmac(StatusBits):
     Args:
         device: what the chips and drivers have in common.
         batch: `gro_normal_batch`.
-
-    Attributes:
-        list_number: of the list that the frame which is handed up belongs to.
     """
 
     full: cython.int = 0
     most: cython.int = 0
     in_list: cython.int = 0
-    list_number: cython.longlong = 0
+    list_number: cython.longlong = 0  # of the list that the frame which is handed up belongs to
 
     def __init__(self, device: NetDevice, batch: int) -> None:
         super().__init__(device)

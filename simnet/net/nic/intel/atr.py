@@ -28,17 +28,10 @@ _MOST_FILTERS: cython.longlong = 8192 - 4 * 16
 @cython.final
 @cython.cclass
 class Atr:
-    """The filters of one port.
+    """The filters of one port."""
 
-    Args:
-        rules: of the port; it has none but these.
-
-    Attributes:
-        overflows: how often the table was full (`fdir_overflow`).
-    """
-
-    rules: FlowRules = None
-    overflows: Public[cython.longlong] = 0
+    rules: FlowRules = None  # of the port; it has none but these
+    overflows: Public[cython.longlong] = 0  # how often the table was full (`fdir_overflow`)
 
     def __init__(self, rules: FlowRules) -> None:
         self.rules = rules
@@ -65,15 +58,10 @@ class Atr:
 @cython.final
 @cython.cclass
 class AtrRing:
-    """One transmit ring that looks at what it sends.
+    """One transmit ring that looks at what it sends."""
 
-    Args:
-        atr: of the port.
-        number: of the ring and of the receive queue that it shares a vector with.
-    """
-
-    atr: Atr = None
-    number: cython.int = 0
+    atr: Atr = None  # of the port
+    number: cython.int = 0  # of the ring and of the receive queue that it shares a vector with
     count: cython.int = 0
 
     def __init__(self, atr: Atr, number: int) -> None:

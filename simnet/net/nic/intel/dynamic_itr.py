@@ -43,17 +43,13 @@ class RingContainer:
     Args:
         setting: the throttle at first, in us.
         dynamic: it adapts.
-
-    Attributes:
-        target_itr: what it should be, with the bit for latency.
-        current_itr: what the register has.
-        packets, size: that polls have taken since the last look, and their bytes.
     """
 
     dynamic: cython.bint = False
-    target_itr: Public[cython.longlong] = 0
-    current_itr: cython.longlong = 0
+    target_itr: Public[cython.longlong] = 0  # what it should be, with the bit for latency
+    current_itr: cython.longlong = 0  # what the register has
     next_update: cython.longlong = 0
+    # that polls have taken since the last look, and their bytes
     packets: cython.longlong = 0
     size: cython.longlong = 0
 
@@ -72,16 +68,13 @@ class DynamicItr:
     Args:
         rx, tx: received and sent frames.
         link_mbps: speed of the link.
-
-    Attributes:
-        rx, tx: as given.
-        countdown: interrupts until what they bring counts again.
     """
 
+    # of received and of sent frames
     rx: RingContainer = None
     tx: RingContainer = None
     divisor: cython.longlong = 0
-    countdown: Public[cython.int] = 0
+    countdown: Public[cython.int] = 0  # interrupts until what they bring counts again
 
     def __init__(self, rx: RingContainer, tx: RingContainer, link_mbps: int) -> None:
         self.rx = rx

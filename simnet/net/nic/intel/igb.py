@@ -32,12 +32,9 @@ class Igb(LoadedVector):
         usecs: what `ethtool -C` has set, see `IgbItr`.
         alone: the device has no other vector for queues.
         faster: of igc, see `IgbItr`.
-
-    Attributes:
-        itr: its throttle.
     """
 
-    itr: IgbItr = None
+    itr: IgbItr = None  # its throttle
 
     def __init__(
         self,

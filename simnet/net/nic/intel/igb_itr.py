@@ -57,16 +57,12 @@ _MIDDLE_TO: cython.longlong = 1200
 @cython.final
 @cython.cclass
 class RingContainer:
-    """One direction (`struct igb_ring_container`).
+    """One direction (`struct igb_ring_container`)."""
 
-    Attributes:
-        packets, size: that polls have taken since the last look, and their bytes.
-        itr: class of its traffic, where the device has one vector.
-    """
-
+    # that polls have taken since the last look, and their bytes
     packets: cython.longlong = 0
     size: cython.longlong = 0
-    itr: Public[cython.int] = 0
+    itr: Public[cython.int] = 0  # class of its traffic, where the device has one vector
 
     def took(self, packets: cython.longlong, size: cython.longlong) -> cython.int:
         """A poll has taken packets with so many bytes."""
@@ -115,20 +111,16 @@ class IgbItr:
         alone: the device has no other vector for queues.
         link_mbps: speed of the link.
         faster: what adapts, adapts on links of more than 1 Gbit/s, too.
-
-    Attributes:
-        rx, tx: received and sent frames.
-        itr_val: what it should be, in quarters of a us.
-        set_itr: it is to be written.
     """
 
+    # received and sent frames
     rx: RingContainer = None
     tx: RingContainer = None
     mode: cython.longlong = 0
     alone: cython.bint = False
     quick: cython.bint = False
-    itr_val: Public[cython.longlong] = 0
-    set_itr: Public[cython.bint] = False
+    itr_val: Public[cython.longlong] = 0  # what it should be, in quarters of a us
+    set_itr: Public[cython.bint] = False  # it is to be written
 
     def __init__(self, usecs: int, *, alone: bool, link_mbps: int, faster: bool = False) -> None:
         self.rx = RingContainer()

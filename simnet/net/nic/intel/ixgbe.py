@@ -34,13 +34,10 @@ class Ixgbe(LoadedVector):
         tso: the device cuts large segments.
         usecs: what `ethtool -C` has set, see `IxgbeItr`.
         rules: how the throttle adapts.
-
-    Attributes:
-        itr: its throttle.
-        atr: what looks at sent packets; None while flow rules are set, and of a single queue.
     """
 
-    itr: IxgbeItr = None
+    itr: IxgbeItr = None  # its throttle
+    # what looks at sent packets; None while flow rules are set, and of a single queue
     atr: Public[AtrRing] = None
 
     def __init__(

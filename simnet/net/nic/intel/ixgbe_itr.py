@@ -65,15 +65,10 @@ _SLOW_MBPS = (10, 1000, 2500)
 
 @dataclass(frozen=True)
 class ItrRules:
-    """What a kernel's driver does.
+    """What a kernel's driver does."""
 
-    Attributes:
-        classes: three classes of traffic; else packets between two looks count.
-        capped: no value is longer than it can hold.
-    """
-
-    classes: bool = False
-    capped: bool = True
+    classes: bool = False  # three classes of traffic; else packets between two looks count
+    capped: bool = True  # no value is longer than it can hold
 
 
 def itr_rules(version: str) -> ItrRules:
@@ -116,19 +111,16 @@ class IxgbeItr:
         usecs: what `ethtool -C` has set: 1 for one that adapts, else us.
         link_mbps: speed of the link.
         rules: of the kernel.
-
-    Attributes:
-        rx, tx: received and sent frames.
-        itr: `q_vector->itr`, in quarters of a us.
     """
 
+    # received and sent frames
     rx: RingContainer = None
     tx: RingContainer = None
     adapts: cython.bint = False
     classes: cython.bint = False
     capped: cython.bint = False
     slow: cython.bint = False
-    itr: Public[cython.longlong] = 0
+    itr: Public[cython.longlong] = 0  # `q_vector->itr`, in quarters of a us
 
     def __init__(self, usecs: int, link_mbps: int, rules: ItrRules) -> None:
         self.rx = RingContainer()

@@ -30,12 +30,9 @@ class LoadedVector(ItrChannel):
         gro: receive offload of its NAPI instance.
         tso: the device cuts large segments.
         tx_work: sent frames that one poll reclaims.
-
-    Attributes:
-        interval_ps: of the register.
     """
 
-    interval_ps: cython.longlong = 0
+    interval_ps: cython.longlong = 0  # of the register
 
     def __init__(self, device: NetDevice, gro: Gro, *, tso: bool, tx_work: int) -> None:
         super().__init__(device, gro, tso=tso, rx_itr_ps=0, tx_itr_ps=0, intrl_ps=0)

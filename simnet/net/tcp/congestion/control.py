@@ -18,33 +18,25 @@ _BIC_SSTHRESH = 100
 
 @cython.cclass
 class Congestion:
-    """Reno; `CongestionMaker` makes it and the others.
+    """Reno; `CongestionMaker` makes it and the others."""
 
-    Attributes:
-        cwnd, ssthresh: segments.
-        cwnd_count: `snd_cwnd_cnt`: ACKs towards the next change of the window.
-        bytes_acked: bytes towards it, with `tcp_abc`.
-        wants_us: round-trip times are wanted in microseconds.
-        controls: rate and window are the algorithm's alone, in recovery, too (`cong_control`).
-        rate: what ACKs say of the rate of deliveries, where it `controls`; else None.
-        pacing_rate: bytes a second, where it `controls`.
-        sndbuf_factor: windows that the send buffer grows to.
-    """
-
+    # segments
     cwnd: cython.longlong = 0
     ssthresh: cython.longlong = 0
-    cwnd_count: cython.longlong = 0
-    bytes_acked: cython.longlong = 0
+    cwnd_count: cython.longlong = 0  # `snd_cwnd_cnt`: ACKs towards the next change of the window
+    bytes_acked: cython.longlong = 0  # bytes towards it, with `tcp_abc`
     clamp: cython.longlong = 0
     mss: cython.longlong = 0
     abc: cython.int = 0
-    wants_us: cython.bint = False
+    wants_us: cython.bint = False  # round-trip times are wanted in microseconds
     counts_slow_start: cython.bint = False
     counts_segments: cython.bint = False
     slow_start_below: cython.bint = False
+    # rate and window are the algorithm's alone, in recovery, too (`cong_control`)
     controls: cython.bint = False
-    sndbuf_factor: cython.longlong = 0
-    pacing_rate: cython.longlong = 0
+    sndbuf_factor: cython.longlong = 0  # windows that the send buffer grows to
+    pacing_rate: cython.longlong = 0  # bytes a second, where it `controls`
+    # what ACKs say of the rate of deliveries, where it `controls`; else None
     rate: RateSample = None
 
     @cython.cfunc

@@ -46,18 +46,12 @@ def cube_root(value: int) -> int:
 @cython.final
 @cython.cclass
 class Cubic(Congestion):
-    """CUBIC.
-
-    Attributes:
-        origin, k: of the cubic function, segments and 1/1024 s.
-        delay_min: shortest round trip, jiffies; with HyStart ms times 8.
-        found: HyStart has ended slow start, 1 for the train of ACKs, 2 for the delay.
-    """
+    """CUBIC."""
 
     ack_ratio: cython.longlong = 0
     epoch: cython.longlong = 0
     hz: cython.longlong = 0
-    delay_min: cython.longlong = 0
+    delay_min: cython.longlong = 0  # shortest round trip, jiffies; with HyStart ms times 8
     now_ms: cython.longlong = 0
     hystart: cython.bint = False
     count: cython.longlong = 0
@@ -67,11 +61,12 @@ class Cubic(Congestion):
     ack_count: cython.longlong = 0
     tcp_cwnd: cython.longlong = 0
     loss_cwnd: cython.longlong = 0
+    # of the cubic function, segments and 1/1024 s
     origin: cython.longlong = 0
     k: cython.longlong = 0
     beta: cython.longlong = 0
     beta_scale: cython.longlong = 0
-    found: cython.int = 0
+    found: cython.int = 0  # HyStart has ended slow start, 1 for the train of ACKs, 2 for the delay
     samples: cython.int = 0
     round_start_ms: cython.longlong = 0
     last_ack_ms: cython.longlong = 0

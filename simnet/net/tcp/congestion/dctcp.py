@@ -21,13 +21,9 @@ _SHIFT_G: cython.int = 4
 @cython.final
 @cython.cclass
 class Dctcp(Congestion):
-    """DCTCP.
+    """DCTCP."""
 
-    Attributes:
-        alpha: share of the segments that were marked, smoothed, of 1024.
-    """
-
-    alpha: cython.longlong = 0
+    alpha: cython.longlong = 0  # share of the segments that were marked, smoothed, of 1024
     next_seq: cython.longlong = 0
     old_delivered: cython.longlong = 0
     old_delivered_ce: cython.longlong = 0

@@ -25,13 +25,10 @@ class AckCompression:
         rules: of the kernel's version.
         sack: the connection uses SACK; without it no ACK waits.
         srtt_us: the sender's smoothed round-trip time, in eighths of a microsecond; 0: not known.
-
-    Attributes:
-        compressed: ACKs that wait.
-        started: the last segment's ACK waits: a timer must send it after `delay_ps`.
     """
 
-    compressed: cython.int = 0
+    compressed: cython.int = 0  # ACKs that wait
+    # the last segment's ACK waits: a timer must send it after `delay_ps`
     started: Public[cython.bint] = False
     duplicate_acks: cython.int = 0
     compressed_at: cython.longlong = 0

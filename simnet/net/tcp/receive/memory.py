@@ -29,9 +29,6 @@ class ReceiveMemory:
         rules: of the kernel's version.
         window: with the buffer and what is in it.
         seq: of the connection.
-
-    Attributes:
-        collapsed: bytes copied that no CPU has been charged for.
     """
 
     window: ReceiveWindow = None
@@ -42,7 +39,7 @@ class ReceiveMemory:
     rule_keeps_lower: cython.bint = False
     prune_batches: cython.int = 0
     wasted_memory: cython.longlong = 0
-    collapsed: cython.longlong = 0
+    collapsed: cython.longlong = 0  # bytes copied that no CPU has been charged for
 
     def __init__(
         self,

@@ -36,18 +36,12 @@ class ReceiveSequence:
     Args:
         rules: of the kernel's version.
         rcv_wnd: the first window offered, bytes.
-
-    Attributes:
-        rcv_nxt: first byte that has not come.
-        copied_seq: first byte that has not been read.
-        rcv_wup: `rcv_nxt` of the last ACK sent.
-        rcv_wnd: the window offered with it, bytes.
     """
 
-    rcv_nxt: cython.longlong = 0
-    copied_seq: cython.longlong = 0
-    rcv_wup: cython.longlong = 0
-    rcv_wnd: cython.longlong = 0
+    rcv_nxt: cython.longlong = 0  # first byte that has not come
+    copied_seq: cython.longlong = 0  # first byte that has not been read
+    rcv_wup: cython.longlong = 0  # `rcv_nxt` of the last ACK sent
+    rcv_wnd: cython.longlong = 0  # the window offered with it, bytes
     rule_strict_window: cython.bint = False
 
     def __init__(
@@ -110,18 +104,13 @@ class ReceiveSequence:
 @cython.final
 @cython.cclass
 class SkbSizes:
-    """What a segment is charged with.
+    """What a segment is charged with."""
 
-    Args:
-        buffer_bytes: `truesize` of any segment; 0: by its length.
-        part_bytes: payload of a full segment; what is longer was merged by the driver, and takes
-            several buffers.
-        header_bytes: IP and TCP headers with options, before the payload.
-    """
-
-    buffer_bytes: cython.longlong = 0
+    buffer_bytes: cython.longlong = 0  # `truesize` of any segment; 0: by its length
+    # payload of a full segment; what is longer was merged by the driver, and takes several
+    # buffers
     part_bytes: cython.longlong = 0
-    header_bytes: cython.longlong = 0
+    header_bytes: cython.longlong = 0  # IP and TCP headers with options, before the payload
 
     def __init__(
         self, buffer_bytes: int = 0, header_bytes: int = 40, part_bytes: int = 65_536
@@ -162,13 +151,9 @@ class SkbSizes:
 @cython.no_gc
 @cython.cclass
 class ReceiveQueue:
-    """`sk_receive_queue`: segments in order, as runs of equal ones.
+    """`sk_receive_queue`: segments in order, as runs of equal ones."""
 
-    Attributes:
-        memory: `truesize` of all of them, bytes.
-    """
-
-    memory: cython.longlong = 0
+    memory: cython.longlong = 0  # `truesize` of all of them, bytes
     first_left: cython.longlong = 0
     head_length: cython.longlong = 0
     head_memory: cython.longlong = 0
@@ -333,21 +318,13 @@ class ReceiveQueue:
 @cython.final
 @cython.cclass
 class Ucopy:
-    """That of one socket.
+    """That of one socket."""
 
-    Attributes:
-        installed: a reader is in recv (`ucopy.task`).
-        room: of its buffer, bytes (`ucopy.len`).
-        prequeue: segments that wait for it.
-        memory: their true size, bytes.
-        prequeued: how many there have been.
-    """
-
-    installed: cython.bint = False
-    room: cython.longlong = 0
-    prequeue: SkbQueue = None
-    memory: cython.longlong = 0
-    prequeued: cython.longlong = 0
+    installed: cython.bint = False  # a reader is in recv (`ucopy.task`)
+    room: cython.longlong = 0  # of its buffer, bytes (`ucopy.len`)
+    prequeue: SkbQueue = None  # segments that wait for it
+    memory: cython.longlong = 0  # their true size, bytes
+    prequeued: cython.longlong = 0  # how many there have been
 
     def __init__(self) -> None:
         self.prequeue = SkbQueue()

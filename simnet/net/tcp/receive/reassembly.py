@@ -25,32 +25,18 @@ _NOTHING = cython.declare(list[Any], [])
 @cython.no_gc
 @cython.cclass
 class Reassembly:
-    """`out_of_order_queue` with `selective_acks` and `duplicate_sack`.
+    """`out_of_order_queue` with `selective_acks` and `duplicate_sack`."""
 
-    Args:
-        sizes: what a segment is charged with.
-        coalesces: small segments go into free room behind the one before.
-
-    Attributes:
-        memory: `truesize` of all segments, bytes.
-        count: of the segments.
-        segments: (first byte, last plus one, memory, free room), in order.
-        blocks: `selective_acks`.
-        kept: whether the last segment was, or all of it was there before.
-        added: memory of the last segment; 0 if it went behind another one.
-        duplicate: the D-SACK block to be sent, or None.
-        stale: the blocks as they were when ACKs that had been held back went out.
-    """
-
-    memory: cython.longlong = 0
-    duplicate: tuple[int, int] | None = None
-    count: cython.int = 0
-    kept: cython.bint = False
-    added: cython.longlong = 0
-    sizes: SkbSizes = None
-    coalesces: cython.bint = False
-    segments: list[Any] = None
-    blocks: list[Any] = None
+    memory: cython.longlong = 0  # `truesize` of all segments, bytes
+    duplicate: tuple[int, int] | None = None  # the D-SACK block to be sent, or None
+    count: cython.int = 0  # of the segments
+    kept: cython.bint = False  # whether the last segment was, or all of it was there before
+    added: cython.longlong = 0  # memory of the last segment; 0 if it went behind another one
+    sizes: SkbSizes = None  # what a segment is charged with
+    coalesces: cython.bint = False  # small segments go into free room behind the one before
+    segments: list[Any] = None  # (first byte, last plus one, memory, free room), in order
+    blocks: list[Any] = None  # `selective_acks`
+    # the blocks as they were when ACKs that had been held back went out
     stale: list[Any] | None = None
 
     def __init__(self, sizes: SkbSizes, *, coalesces: cython.bint) -> None:

@@ -40,22 +40,17 @@ class ReceiveWindow:
         moderate: tcp_moderate_rcvbuf, and no SO_RCVBUF.
         locked: SO_RCVBUF has been set.
         scaling: the connection scales windows.
-
-    Attributes:
-        first: the first window offered, bytes.
-        rcvbuf: `sk_rcvbuf`.
-        scarce: the last offer found less than half of the buffer free.
     """
 
     queue: ReceiveQueue = None
     held: Reassembly = None
     sizes: SkbSizes = None
-    rcvbuf: cython.longlong = 0
+    rcvbuf: cython.longlong = 0  # `sk_rcvbuf`
     rcv_ssthresh: cython.longlong = 0
     window_clamp: cython.longlong = 0
     ratio: cython.longlong = 0
     wscale: cython.int = 0
-    scarce: cython.bint = False
+    scarce: cython.bint = False  # the last offer found less than half of the buffer free
     adv_win_scale: cython.int = 0
     zero_window_early: cython.bint = False
     opens_small: cython.bint = False
@@ -63,7 +58,7 @@ class ReceiveWindow:
     rmem_max: cython.longlong = 0
     moderate: cython.bint = False
     locked: cython.bint = False
-    first: cython.longlong = 0
+    first: cython.longlong = 0  # the first window offered, bytes
     grows_twice_length: cython.bint = False
     right_sizing: cython.int = 0
     rtt: Public[cython.longlong] = 0

@@ -37,14 +37,10 @@ class CountedRecovery(Recovery):
         board: its segments.
         congestion: its window.
         timer: its timer.
-
-    Attributes:
-        tags: what SACK says of its segments.
-        search: for the cause of a timeout (F-RTO).
     """
 
-    tags: CountedTags = None
-    search: Frto = None
+    tags: CountedTags = None  # what SACK says of its segments
+    search: Frto = None  # for the cause of a timeout (F-RTO)
     data_lost: cython.bint = False
     head_timeout: cython.bint = False
     head_timeout_fack: cython.bint = False

@@ -40,18 +40,14 @@ class CountedTags:
     Args:
         rules: of the kernel's version.
         board: the segments.
-
-    Attributes:
-        fackets_out: from the first segment up to the highest that the receiver holds.
-        fack: whether FACK is in use.
-        newly_sacked: segments that the last `tag_blocks` found held.
     """
 
     board: Scoreboard = None
     undo: Undo = None
+    # from the first segment up to the highest that the receiver holds
     fackets_out: cython.longlong = 0
-    fack: cython.bint = False
-    newly_sacked: cython.longlong = 0
+    fack: cython.bint = False  # whether FACK is in use
+    newly_sacked: cython.longlong = 0  # segments that the last `tag_blocks` found held
     lost_head: cython.longlong = 0
     lost_hint: cython.longlong = 0
     lost_count: cython.longlong = 0

@@ -21,19 +21,11 @@ ANSWERED: cython.int = 1
 @cython.no_gc
 @cython.cclass
 class Frto:
-    """The search for the cause of one connection's timeout.
+    """The search for the cause of one connection's timeout."""
 
-    Args:
-        board: its segments.
-        congestion: its window.
-
-    Attributes:
-        high: what was sent before that timeout ends there.
-    """
-
-    board: Scoreboard = None
-    congestion: Congestion = None
-    high: cython.longlong = 0
+    board: Scoreboard = None  # its segments
+    congestion: Congestion = None  # its window
+    high: cython.longlong = 0  # what was sent before that timeout ends there
 
     def __init__(self, board: Scoreboard, congestion: Congestion) -> None:
         self.board = board

@@ -35,43 +35,30 @@ _RECOVERY_THRESH: cython.int = 16
 @cython.no_gc
 @cython.cclass
 class Rack:
-    """What one connection knows.
+    """What one connection knows."""
 
-    Args:
-        board: its segments.
-        rtt: its round-trip times.
-
-    Attributes:
-        rtt_us: round trip of the segment that came last.
-        sent_us, end_seq: when the one that was sent last of those that have come was sent, and its
-            last byte plus one.
-        advanced: another one has come since losses were looked for.
-        steps: quarters of the shortest round trip in the reordering window.
-        persist: recoveries for which `steps` stays.
-        reordering_seen: how often segments have been found out of order.
-        dsack_seen: a needless retransmission has been reported since `steps` grew.
-        lost: segments taken for lost, retransmissions that were lost, too, included.
-        resent_below: no segment from this number on has been sent more than once.
-    """
-
-    board: Scoreboard = None
-    rtt: RttEstimator = None
-    rtt_us: cython.longlong = 0
+    board: Scoreboard = None  # its segments
+    rtt: RttEstimator = None  # its round-trip times
+    rtt_us: cython.longlong = 0  # round trip of the segment that came last
+    # when the one that was sent last of those that have come was sent, and its last byte plus
+    # one
     sent_us: cython.longlong = 0
     end_seq: cython.longlong = 0
-    advanced: cython.bint = False
-    steps: cython.int = 0
-    persist: cython.int = 0
-    reordering_seen: cython.longlong = 0
+    advanced: cython.bint = False  # another one has come since losses were looked for
+    steps: cython.int = 0  # quarters of the shortest round trip in the reordering window
+    persist: cython.int = 0  # recoveries for which `steps` stays
+    reordering_seen: cython.longlong = 0  # how often segments have been found out of order
+    # a needless retransmission has been reported since `steps` grew
     dsack_seen: cython.bint = False
     adjusted_us: cython.longlong = 0
     latest_us: cython.longlong = 0
+    # segments taken for lost, retransmissions that were lost, too, included
     lost: cython.longlong = 0
     listed: cython.bint = False
     linked: cython.longlong = 0
     oldest: cython.longlong = 0
     newest: cython.longlong = 0
-    resent_below: cython.longlong = 0
+    resent_below: cython.longlong = 0  # no segment from this number on has been sent more than once
 
     def __init__(self, board: Scoreboard, rtt: RttEstimator) -> None:
         self.board = board

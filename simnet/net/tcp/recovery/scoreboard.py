@@ -55,37 +55,29 @@ class Scoreboard:
         seq: what is written, sent and acknowledged.
         sack: the connection uses SACK.
         reordering: `tcp_reordering`, segments.
-
-    Attributes:
-        head, tail: numbers of the first segment, and of the one after the last.
-        sacked_out, lost_out, retrans_out: segments with each tag; without SACK, `sacked_out`
-            counts duplicate ACKs.
-        reordering: how far segments may be out of order before that means loss.
-        undo: what the last reduction of the window may be undone by.
-        rtt_jiffies: of what `clean` has taken out, -1 if it is not known.
-        acked_hole: place of the first of it that had no tag; without one, how many there were.
-        acked_sent_us: when the last of it had been sent first.
-        retrans_acked: `clean` took out what had been sent more than once.
     """
 
     seq: SendSequence = None
+    # numbers of the first segment, and of the one after the last
     head: cython.longlong = 0
     tail: cython.longlong = 0
     mask: cython.longlong = 0
+    # segments with each tag; without SACK, `sacked_out` counts duplicate ACKs
     sacked_out: cython.longlong = 0
     lost_out: cython.longlong = 0
     retrans_out: cython.longlong = 0
-    rtt_jiffies: cython.longlong = 0
-    acked_sent_us: cython.longlong = 0
+    rtt_jiffies: cython.longlong = 0  # of what `clean` took out, -1 if it is not known
+    acked_sent_us: cython.longlong = 0  # when the last that `clean` took out was sent first
     tagged: cython.bint = False
-    retrans_acked: cython.bint = False
+    retrans_acked: cython.bint = False  # `clean` took out what had been sent more than once
     ring: Pointer[cython.longlong] = None
+    # place of the first that `clean` took out without a tag; if all had one, how many it took
     acked_hole: cython.longlong = 0
-    reordering: cython.longlong = 0
+    reordering: cython.longlong = 0  # how far segments may be out of order before that means loss
     least_reordering: cython.longlong = 0
     max_reordering: cython.longlong = 0
     sack: cython.bint = False
-    undo: Undo = None
+    undo: Undo = None  # what the last reduction of the window may be undone by
     hint: cython.longlong = 0
 
     def __init__(

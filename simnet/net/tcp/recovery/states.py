@@ -29,12 +29,9 @@ class States(Recovery):
         board: its segments.
         congestion: its window.
         timer: its timer.
-
-    Attributes:
-        ecn: None if the connection has not agreed on it.
     """
 
-    ecn: Public[Ecn] = None
+    ecn: Public[Ecn] = None  # None if the connection has not agreed on it
 
     def __init__(self, board: Scoreboard, congestion: Congestion, timer: SendTimer) -> None:
         super().__init__(board, congestion, timer)

@@ -20,27 +20,15 @@ from simnet.net.tcp.send.timer import RttEstimator
 @cython.no_gc
 @cython.cclass
 class LossProbe:
-    """Of one connection.
+    """Of one connection."""
 
-    Args:
-        tags: its segments; `probe_end` is kept there.
-        rtt: its round-trip times.
-        init_jiffies: timeout as long as no round trip is known.
-        margin_us: added to two round trips (TCP_TIMEOUT_MIN_US).
-
-    Attributes:
-        retransmitted: the probe was a segment sent again.
-        sent: probes sent.
-        repaired: those that repaired a loss.
-    """
-
-    tags: SackTags = None
-    rtt: RttEstimator = None
-    init_jiffies: cython.longlong = 0
-    margin_us: cython.longlong = 0
-    retransmitted: cython.bint = False
-    sent: cython.longlong = 0
-    repaired: cython.longlong = 0
+    tags: SackTags = None  # its segments; `probe_end` is kept there
+    rtt: RttEstimator = None  # its round-trip times
+    init_jiffies: cython.longlong = 0  # timeout as long as no round trip is known
+    margin_us: cython.longlong = 0  # added to two round trips (TCP_TIMEOUT_MIN_US)
+    retransmitted: cython.bint = False  # the probe was a segment sent again
+    sent: cython.longlong = 0  # probes sent
+    repaired: cython.longlong = 0  # those that repaired a loss
 
     def __init__(
         self, tags: SackTags, rtt: RttEstimator, init_jiffies: int, margin_us: int

@@ -16,19 +16,12 @@ from simnet.net.tcp.send.sequence import SendSequence
 @cython.no_gc
 @cython.cclass
 class Undo:
-    """Of one connection.
+    """Of one connection."""
 
-    Args:
-        seq: what is sent and acknowledged.
-
-    Attributes:
-        marker: `snd_una` when the window was reduced, -1 if there is nothing to undo.
-        retrans: retransmissions since then that are not known to be needless.
-    """
-
-    seq: SendSequence = None
+    seq: SendSequence = None  # what is sent and acknowledged
+    # `snd_una` when the window was reduced, -1 if there is nothing to undo
     marker: cython.longlong = 0
-    retrans: cython.longlong = 0
+    retrans: cython.longlong = 0  # retransmissions since then that are not known to be needless
 
     def __init__(
         self,

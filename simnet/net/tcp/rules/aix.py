@@ -48,32 +48,22 @@ _SENDER: Final = SenderRules(
 
 @dataclass(frozen=True)
 class AixTcp:
-    """The attributes that hold for a connection; defaults are those of AIX 7.2.
+    """The attributes that hold for a connection; defaults are those of AIX 7.2."""
 
-    Attributes:
-        fasttimo_ps: period of the scan, at most 200 ms.
-        tcp_nodelayack: every segment is acknowledged at once.
-        tcp_nagle_limit_bytes: segments of this size or more do not wait for Nagle's algorithm.
-        tcp_init_window: the first congestion window, segments, with `rfc2414`; 0: as RFC 2414 has
-            it.
-        rfc2414: the first congestion window is more than a segment.
-        rfc1323: windows are scaled and segments carry timestamps.
-        sack: selective acknowledgements.
-        recvspace_bytes, sendspace_bytes: receive and send buffer, the interface's own considered.
-        tick_ps: of the clock that scans and timeouts go by.
-        rto_min_ps, rto_init_ps, rto_max_ps: bounds of the retransmission timeout.
-    """
-
-    fasttimo_ps: int = 200 * _MS
-    tcp_nodelayack: bool = False
+    fasttimo_ps: int = 200 * _MS  # period of the scan, at most 200 ms
+    tcp_nodelayack: bool = False  # every segment is acknowledged at once
+    # segments of this size or more do not wait for Nagle's algorithm
     tcp_nagle_limit_bytes: int = 65535
+    # the first congestion window, segments, with `rfc2414`; 0: as RFC 2414 has it
     tcp_init_window: int = 0
-    rfc2414: bool = True
-    rfc1323: bool = False
-    sack: bool = False
+    rfc2414: bool = True  # the first congestion window is more than a segment
+    rfc1323: bool = False  # windows are scaled and segments carry timestamps
+    sack: bool = False  # selective acknowledgements
+    # receive and send buffer, the interface's own considered
     recvspace_bytes: int = 16384
     sendspace_bytes: int = 16384
-    tick_ps: int = 10 * _MS
+    tick_ps: int = 10 * _MS  # of the clock that scans and timeouts go by
+    # bounds of the retransmission timeout
     rto_min_ps: int = 1000 * _MS
     rto_init_ps: int = 3000 * _MS
     rto_max_ps: int = 64_000 * _MS

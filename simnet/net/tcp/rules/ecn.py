@@ -22,34 +22,24 @@ from simnet.net.link.skb import CE, CWR, ECE, ECT
 @cython.no_gc
 @cython.cclass
 class Ecn:
-    """State of one end.
+    """State of one end."""
 
-    Args:
-        each: each mark is echoed by itself (DCTCP).
-
-    Attributes:
-        reduced: the window has shrunk, which the next new segment says (CWR).
-        echoes: a mark has come, which all segments say (ECE) until the peer answers with CWR.
-        seen: segments that may be marked have come.
-        arriving: bits of the segment that is being handled.
-        marks: marked segments that have come.
-        before: up to where what had come goes out at once (DCTCP); -1: nothing does.
-        frames, marked: frames with data that have come, and those with a mark (`IpExtInCEPkts`).
-        delivered, delivered_ce: segments that have come (`TcpExtTCPDelivered`), and those whose
-            ACKs said that there was a mark (`TcpExtTCPDeliveredCE`).
-    """
-
-    each: cython.bint = False
-    reduced: cython.bint = False
+    each: cython.bint = False  # each mark is echoed by itself (DCTCP)
+    reduced: cython.bint = False  # the window has shrunk, which the next new segment says (CWR)
+    # a mark has come, which all segments say (ECE) until the peer answers with CWR
     echoes: cython.bint = False
-    seen: cython.bint = False
-    arriving: cython.int = 0
-    marks: cython.longlong = 0
+    seen: cython.bint = False  # segments that may be marked have come
+    arriving: cython.int = 0  # bits of the segment that is being handled
+    marks: cython.longlong = 0  # marked segments that have come
+    # up to where what had come goes out at once (DCTCP); -1: nothing does
     before: cython.longlong = 0
     prior: cython.longlong = 0
     follows_mark: cython.bint = False
+    # frames with data that have come, and those with a mark (`IpExtInCEPkts`)
     frames: cython.longlong = 0
     marked: cython.longlong = 0
+    # segments that have come (`TcpExtTCPDelivered`), and those whose ACKs said that there was
+    # a mark (`TcpExtTCPDeliveredCE`)
     delivered: cython.longlong = 0
     delivered_ce: cython.longlong = 0
 

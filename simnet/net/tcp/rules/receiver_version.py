@@ -26,88 +26,60 @@ RIGHT_SIZING_RATIO: Final = 2
 @cython.cclass
 @dataclass(frozen=True)
 class ReceiverRules:
-    """Which rules hold; the defaults are those of 2.6.18.
+    """Which rules hold; the defaults are those of 2.6.18."""
 
-    Attributes:
-        pushed_twice: a second small segment is acknowledged at the read in interactive mode, too.
-        pushed_full: PSH on a full segment has it acknowledged at the read.
-        mss_clamped: `rcv_mss` is never above the advertised one.
-        measures_reordered: segments ahead of a hole count for `rcv_mss`.
-        quick_on_reorder: a segment ahead of a hole starts quick ACKs.
-        compresses: ACKs for segments ahead of a hole are put together, from the fourth on.
-        compress_max_ps: `tcp_comp_sack_delay_ns`.
-        compress_slack_ps: `tcp_comp_sack_slack_ns`.
-        compress_most: `tcp_comp_sack_nr`.
-        filled_at_once: a filled hole is acknowledged at once; else interactive mode just ends.
-        counts_scheduled: only an ACK of data uses up a quick ACK.
-        pingpong_threshold: answers within `ato` that make a connection interactive.
-        defers_timer: a timer that finds the socket owned runs when it is released.
-        blocks_timer: a timer that finds the socket owned has the next chance send the ACK.
-        timer_rounds_up: timers never run early, so up to a jiffy late.
-        adv_win_scale: share of a buffer for the window; 0: by the memory that payload takes.
-        initial_ratio: that share for a connection without data, in 1/256.
-        first_window_segments: limit of the first offer at an MSS up to 1460; 0 for none.
-        locked_limits_scale: SO_RCVBUF limits the window scale.
-        opens_small: a buffer below a segment offers more as soon as half of it is free.
-        zero_window_early: no window is offered below 1/16 of the buffer.
-        rounds_current: a window that must not shrink is rounded up to the scale.
-        grows_reordered: segments ahead of a hole open the window.
-        grows_twice_length: growth is at least twice the segment.
-        right_sizing: one of the `RIGHT_SIZING` constants.
-        clock_us: round-trip times are in microseconds, else in jiffies.
-        strict_window: data beyond the window are dropped while others wait to be read.
-        coalesces: a small segment goes into free room behind the one before.
-        coalesces_backlog: a segment goes into the one before in the backlog (`tcp_add_backlog`).
-        segments_per_ack: received segments, of whatever size, after which an ACK goes out at once;
-            0: by `rcv_mss` and quick ACKs. Only with it: a read sends nothing but window updates.
-        scan_jiffies: period of the scan of all connections that sends delayed ACKs; 0: each
-            connection has a timer of its own.
-        whole_buffer: the window is what is free of the buffer, from the first segment on.
-        collapses: when memory has run out, all segments are copied together if full ones waste
-            theirs; else (from 3.5 on, which puts small segments together before) from the first on
-            that does (`tcp_collapse`).
-        prune_batches: how segments ahead of a hole are dropped when that was not enough: 0: all;
-            1: the highest, one after the other; 2: so much at once as an eighth of the buffer.
-        keeps_lower: those before the segment that has come are kept.
-        first_segment: a segment in order for which there is no memory, while none waits to be read,
-            is 0: refused; 1: taken; 2: taken, but the window closes.
-    """
-
+    # a second small segment is acknowledged at the read in interactive mode, too
     pushed_twice: bool = False
-    pushed_full: bool = False
-    mss_clamped: bool = False
-    measures_reordered: bool = False
-    quick_on_reorder: bool = True
+    pushed_full: bool = False  # PSH on a full segment has it acknowledged at the read
+    mss_clamped: bool = False  # `rcv_mss` is never above the advertised one
+    measures_reordered: bool = False  # segments ahead of a hole count for `rcv_mss`
+    quick_on_reorder: bool = True  # a segment ahead of a hole starts quick ACKs
+    # ACKs for segments ahead of a hole are put together, from the fourth on
     compresses: bool = False
-    compress_max_ps: int = 1_000_000_000
-    compress_slack_ps: int = 100_000_000
-    compress_most: int = 44
+    compress_max_ps: int = 1_000_000_000  # `tcp_comp_sack_delay_ns`
+    compress_slack_ps: int = 100_000_000  # `tcp_comp_sack_slack_ns`
+    compress_most: int = 44  # `tcp_comp_sack_nr`
+    # a filled hole is acknowledged at once; else interactive mode just ends
     filled_at_once: bool = False
-    counts_scheduled: bool = False
-    pingpong_threshold: int = 1
-    defers_timer: bool = False
+    counts_scheduled: bool = False  # only an ACK of data uses up a quick ACK
+    pingpong_threshold: int = 1  # answers within `ato` that make a connection interactive
+    defers_timer: bool = False  # a timer that finds the socket owned runs when it is released
+    # a timer that finds the socket owned has the next chance send the ACK
     blocks_timer: bool = True
-    timer_rounds_up: bool = False
-    adv_win_scale: int = 2
-    initial_ratio: int = 0
-    first_window_segments: int = 4
-    locked_limits_scale: bool = False
-    opens_small: bool = False
-    zero_window_early: bool = False
-    rounds_current: bool = False
-    grows_reordered: bool = False
-    grows_twice_length: bool = False
-    right_sizing: int = RIGHT_SIZING_SEGMENTS
-    clock_us: bool = False
-    strict_window: bool = False
-    coalesces: bool = False
+    timer_rounds_up: bool = False  # timers never run early, so up to a jiffy late
+    adv_win_scale: int = 2  # share of a buffer for the window; 0: by the memory that payload takes
+    initial_ratio: int = 0  # that share for a connection without data, in 1/256
+    first_window_segments: int = 4  # limit of the first offer at an MSS up to 1460; 0 for none
+    locked_limits_scale: bool = False  # SO_RCVBUF limits the window scale
+    opens_small: bool = False  # a buffer below a segment offers more as soon as half of it is free
+    zero_window_early: bool = False  # no window is offered below 1/16 of the buffer
+    rounds_current: bool = False  # a window that must not shrink is rounded up to the scale
+    grows_reordered: bool = False  # segments ahead of a hole open the window
+    grows_twice_length: bool = False  # growth is at least twice the segment
+    right_sizing: int = RIGHT_SIZING_SEGMENTS  # one of the `RIGHT_SIZING` constants
+    clock_us: bool = False  # round-trip times are in microseconds, else in jiffies
+    strict_window: bool = False  # data beyond the window are dropped while others wait to be read
+    coalesces: bool = False  # a small segment goes into free room behind the one before
+    # a segment goes into the one before in the backlog (`tcp_add_backlog`)
     coalesces_backlog: bool = False
+    # received segments, of whatever size, after which an ACK goes out at once; 0: by
+    # `rcv_mss` and quick ACKs. Only with it: a read sends nothing but window updates.
     segments_per_ack: int = 0
+    # period of the scan of all connections that sends delayed ACKs; 0: each connection has a
+    # timer of its own
     scan_jiffies: int = 0
+    # the window is what is free of the buffer, from the first segment on
     whole_buffer: bool = False
+    # when memory has run out, all segments are copied together if full ones waste theirs;
+    # else (from 3.5 on, which puts small segments together before) from the first on that
+    # does (`tcp_collapse`)
     collapses: bool = True
+    # how segments ahead of a hole are dropped when that was not enough: 0: all; 1: the
+    # highest, one after the other; 2: so much at once as an eighth of the buffer
     prune_batches: int = 0
-    keeps_lower: bool = False
+    keeps_lower: bool = False  # those before the segment that has come are kept
+    # a segment in order for which there is no memory, while none waits to be read, is 0:
+    # refused; 1: taken; 2: taken, but the window closes
     first_segment: int = 0
 
 

@@ -29,98 +29,79 @@ PRR_CONSERVATIVE: Final = 2
 @cython.cclass
 @dataclass(frozen=True)
 class SenderRules:
-    """Which rules hold; the defaults are those of 2.6.18.
+    """Which rules hold; the defaults are those of 2.6.18."""
 
-    Attributes:
-        fack: `tcp_fack`: the highest segment that SACK reports decides what is lost, until
-            reordering has been seen.
-        counts_sacked: without FACK, segments are lost that enough later ones have overtaken
-            (RFC 3517); else only the first.
-        head_timeout: a first segment that is older than the timeout counts as lost on any ACK.
-        head_timeout_fack: that holds only with FACK.
-        ack_shows_reordering: a hole that a plain ACK fills shows reordering as SACK does.
-        dsack_goes_for_all: where the first block is a D-SACK, the others are taken for one, too.
-        forward_retransmit: holes that are not known to be lost are filled when there is nothing
-            else to send.
-        reduction: how the window shrinks in recovery.
-        newreno: without SACK, loss recovery is that of `NewReno`.
-        rack: with SACK, it is that of `SackRecovery`: RACK, TLP and F-RTO (RFC 8985, 5682).
-        rack_margin_us: what is added to the times of RACK's timer and of loss probes, because a
-            timer may run early; 0: two jiffies.
-        clock_us: round-trip times are in microseconds, timestamps in milliseconds; else jiffies.
-        moderates_open: `tcp_moderate_cwnd` after every dubious ACK, in the open state too.
-        frto: F-RTO (RFC 4138 with SACK): whether a timeout was spurious is found out first.
-        near_limit: a window that is used up to three segments counts as used up.
-        defers_two_ticks: TSO waits for two jiffies at most.
-        defers_briefly: TSO waits only if something was sent less than a millisecond ago, and not if
-            the next ACK is more than half of a round trip away.
-        max_reordering: largest degree of reordering that is tolerated, segments.
-        bic_start: a BIC or CUBIC connection begins with a slow-start threshold of 100.
-        delayed_ack: BIC and CUBIC allow for ACKs that acknowledge several segments.
-        minshall: Nagle's algorithm holds a small segment back for another small one only; else
-            for anything that is outstanding.
-        hystart: CUBIC leaves slow start by HyStart and reduces to 717/1024; else 819/1024.
-        half_window: `tcp_bound_to_half_wnd`: no segment is longer than half of the largest window
-            that the peer has offered, so that two are on their way where the MSS is large.
-        counts_slow_start: slow start grows by the segments that an ACK acknowledges; else by one.
-        counts_segments: so does congestion avoidance, up to several segments for one ACK.
-        limited_when_sent: whether the window limits is noted when segments are sent, for a round
-            trip; else an ACK compares what was in flight.
-        keeps_limit: once noted, it holds for the round trip, whatever is sent later.
-        slow_start_below: slow start ends at the threshold; else one segment above.
-        whole_window_bytes: a largest window below that may be filled by one segment.
-        always_gso: TCP makes large segments, whether or not the device cuts them.
-        limit_output_bytes: tcp_limit_output_bytes: `SmallQueue` bounds what is queued below TCP;
-            0: nothing does.
-        tso_rtt_log: tcp_tso_rtt_log: large segments for near hosts are full ones; 0: by the rate.
-        min_tso_segs: tcp_min_tso_segs: segments that a large one may always have.
-        autocorking: tcp_autocorking: a small segment waits while the device holds others.
-        pacing_ss_ratio, pacing_ca_ratio: tcp_pacing_ss_ratio and _ca_ratio: the pacing rate in
-            percent of a window each round trip, in slow start and in congestion avoidance.
-        single_passes: large segments that may be out with the next one never waiting for them.
-        dctcp_halves: DCTCP halves its window for a loss; else it shrinks as for marks.
-        keeps_handshake: the handshake's round trip counts without timestamps, too; else the first
-            timeout is TCP_TIMEOUT_INIT then (`tcp_init_metrics`).
-    """
-
+    # `tcp_fack`: the highest segment that SACK reports decides what is lost, until reordering
+    # has been seen
     fack: bool = True
+    # without FACK, segments are lost that enough later ones have overtaken (RFC 3517); else
+    # only the first
     counts_sacked: bool = False
+    # a first segment that is older than the timeout counts as lost on any ACK
     head_timeout: bool = True
-    head_timeout_fack: bool = False
+    head_timeout_fack: bool = False  # that holds only with FACK
+    # a hole that a plain ACK fills shows reordering as SACK does
     ack_shows_reordering: bool = False
+    # where the first block is a D-SACK, the others are taken for one, too
     dsack_goes_for_all: bool = True
+    # holes that are not known to be lost are filled when there is nothing else to send
     forward_retransmit: bool = True
-    reduction: int = RATE_HALVING
-    newreno: bool = False
+    reduction: int = RATE_HALVING  # how the window shrinks in recovery
+    newreno: bool = False  # without SACK, loss recovery is that of `NewReno`
+    # with SACK, it is that of `SackRecovery`: RACK, TLP and F-RTO (RFC 8985, 5682)
     rack: bool = False
+    # what is added to the times of RACK's timer and of loss probes, because a timer may run
+    # early; 0: two jiffies
     rack_margin_us: int = 0
+    # round-trip times are in microseconds, timestamps in milliseconds; else jiffies
     clock_us: bool = False
+    # `tcp_moderate_cwnd` after every dubious ACK, in the open state too
     moderates_open: bool = True
+    # F-RTO (RFC 4138 with SACK): whether a timeout was spurious is found out first
     frto: bool = False
-    near_limit: bool = False
-    defers_two_ticks: bool = False
+    near_limit: bool = False  # a window that is used up to three segments counts as used up
+    defers_two_ticks: bool = False  # TSO waits for two jiffies at most
+    # TSO waits only if something was sent less than a millisecond ago, and not if the next
+    # ACK is more than half of a round trip away
     defers_briefly: bool = False
-    max_reordering: int = 127
-    bic_start: bool = True
-    delayed_ack: bool = True
+    max_reordering: int = 127  # largest degree of reordering that is tolerated, segments
+    bic_start: bool = True  # a BIC or CUBIC connection begins with a slow-start threshold of 100
+    delayed_ack: bool = True  # BIC and CUBIC allow for ACKs that acknowledge several segments
+    # CUBIC leaves slow start by HyStart and reduces to 717/1024; else 819/1024
     hystart: bool = False
+    # Nagle's algorithm holds a small segment back for another small one only; else for
+    # anything that is outstanding
     minshall: bool = True
+    # `tcp_bound_to_half_wnd`: no segment is longer than half of the largest window that the
+    # peer has offered, so that two are on their way where the MSS is large
     half_window: bool = True
-    whole_window_bytes: int = 0
+    whole_window_bytes: int = 0  # a largest window below that may be filled by one segment
+    # slow start grows by the segments that an ACK acknowledges; else by one
     counts_slow_start: bool = False
+    # so does congestion avoidance, up to several segments for one ACK
     counts_segments: bool = False
-    slow_start_below: bool = False
+    slow_start_below: bool = False  # slow start ends at the threshold; else one segment above
+    # whether the window limits is noted when segments are sent, for a round trip; else an ACK
+    # compares what was in flight
     limited_when_sent: bool = False
-    keeps_limit: bool = False
-    always_gso: bool = False
+    keeps_limit: bool = False  # once noted, it holds for the round trip, whatever is sent later
+    always_gso: bool = False  # TCP makes large segments, whether or not the device cuts them
+    # the handshake's round trip counts without timestamps, too; else the first timeout is
+    # TCP_TIMEOUT_INIT then (`tcp_init_metrics`)
     keeps_handshake: bool = False
-    dctcp_halves: bool = False
+    dctcp_halves: bool = False  # DCTCP halves its window for a loss; else it shrinks as for marks
+    # tcp_limit_output_bytes: `SmallQueue` bounds what is queued below TCP; 0: nothing does
     limit_output_bytes: int = 0
+    # tcp_tso_rtt_log: large segments for near hosts are full ones; 0: by the rate
     tso_rtt_log: int = 0
-    min_tso_segs: int = 0
+    min_tso_segs: int = 0  # tcp_min_tso_segs: segments that a large one may always have
+    # tcp_autocorking: a small segment waits while the device holds others
     autocorking: bool = False
+    # tcp_pacing_ss_ratio and _ca_ratio: the pacing rate in percent of a window each round
+    # trip, in slow start and in congestion avoidance
     pacing_ss_ratio: int = 0
     pacing_ca_ratio: int = 0
+    # large segments that may be out with the next one never waiting for them
     single_passes: int = 0
 
 

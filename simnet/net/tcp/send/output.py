@@ -44,18 +44,6 @@ class SendOutput:
         tso: the NIC segments.
         tso_win_divisor: tcp_tso_win_divisor.
         timestamps: segments carry the timestamps option.
-
-    Attributes:
-        nodelay, cork: TCP_NODELAY and TCP_CORK.
-        nagle_limit: Nagle's algorithm holds no longer segment back.
-        overhead_bytes: of a segment on the wire beyond its payload.
-        burst_left: segments that the NIC will still cut from the last frame.
-        small_queue: what is queued below; None where nothing bounds it.
-        ecn: None if the connection has not agreed on it.
-        tail_joins: what is less than a full segment ends the large one under way; `joined`: it has.
-        segments: sent for the first time; `retransmissions` come on top.
-        stalls: how often what had been written was not sent for more than a jiffy, which only a
-            timer at either end takes that long for; `stalled_jiffies` is how long, in all.
     """
 
     recovery: Recovery = None
@@ -67,16 +55,18 @@ class SendOutput:
     congestion: Congestion = None
     small_end: cython.longlong = 0
     unsent_jiffy: cython.longlong = 0
-    small_queue: Public[SmallQueue] = None
-    ecn: Public[Ecn] = None
+    small_queue: Public[SmallQueue] = None  # what is queued below; None where nothing bounds it
+    ecn: Public[Ecn] = None  # None if the connection has not agreed on it
+    # what is less than a full segment ends the large one under way; `joined`: it has
     tail_joins: cython.bint = False
     joined: cython.bint = False
     begins: cython.bint = False
-    segments: cython.longlong = 0
-    nagle_limit: Public[cython.longlong] = 0
-    burst_left: cython.int = 0
-    overhead_bytes: Public[cython.int] = 0
+    segments: cython.longlong = 0  # sent for the first time; `retransmissions` come on top
+    nagle_limit: Public[cython.longlong] = 0  # Nagle's algorithm holds no longer segment back
+    burst_left: cython.int = 0  # segments that the NIC will still cut from the last frame
+    overhead_bytes: Public[cython.int] = 0  # of a segment on the wire beyond its payload
     deferred_limited: cython.bint = False
+    # TCP_NODELAY and TCP_CORK
     nodelay: Public[cython.bint] = False
     cork: Public[cython.bint] = False
     tso: cython.bint = False
@@ -85,6 +75,8 @@ class SendOutput:
     minshall: cython.bint = False
     defers_two_ticks: cython.bint = False
     defers_briefly: cython.bint = False
+    # how often what had been written was not sent for more than a jiffy, which only a timer
+    # at either end takes that long for; `stalled_jiffies` is how long, in all
     stalls: cython.int = 0
     deferred_jiffy: cython.longlong = 0
     last_sent_us: cython.longlong = 0

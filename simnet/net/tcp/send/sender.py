@@ -37,30 +37,20 @@ class TcpSender:
     Args:
         settings: what it has in common with others.
         congestion: algorithm with its initial window; None: as the settings make it.
-
-    Attributes:
-        seq: what is written, sent and acknowledged, and the peer's window.
-        board: segments that are not acknowledged.
-        congestion: the congestion window.
-        timer: what its timer is set for.
-        recovery: the state of loss recovery.
-        validation: what of the congestion window is in use.
-        output: what is sent.
-        timeouts: of the retransmission timer.
     """
 
-    seq: SendSequence = None
-    board: Scoreboard = None
-    timer: SendTimer = None
+    seq: SendSequence = None  # what is written, sent and acknowledged, and the peer's window
+    board: Scoreboard = None  # segments that are not acknowledged
+    timer: SendTimer = None  # what its timer is set for
     newreno: NewReno = None
-    congestion: Congestion = None
-    recovery: Recovery = None
+    congestion: Congestion = None  # the congestion window
+    recovery: Recovery = None  # the state of loss recovery
     sacks: SackRecovery | None = None
     states: States | None = None
-    validation: WindowValidation = None
-    output: SendOutput = None
+    validation: WindowValidation = None  # what of the congestion window is in use
+    output: SendOutput = None  # what is sent
     counted: CountedRecovery = None
-    timeouts: cython.longlong = 0
+    timeouts: cython.longlong = 0  # of the retransmission timer
 
     def __init__(self, settings: SenderSettings, congestion: Congestion | None = None) -> None:
         if congestion is None:

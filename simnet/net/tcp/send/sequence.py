@@ -29,28 +29,17 @@ class SendSequence:
         timestamps: segments carry the timestamps option.
         wmem_default, wmem_max: tcp_wmem[1] and [2].
         overhead_bytes: memory of a full segment beyond its payload.
-
-    Attributes:
-        snd_una: first byte that is not acknowledged.
-        snd_nxt: first byte that has not been sent.
-        write_seq: first byte that the application has not written.
-        snd_wnd: the peer's window.
-        max_window: the largest one seen.
-        mss: payload of a full segment, which may be half of the peer's window.
-        pushed_seq: last byte plus one that was pushed.
-        sndbuf: size of the send buffer.
-        no_space: the writer has to wait for room in it.
     """
 
-    snd_una: cython.longlong = 0
-    snd_nxt: cython.longlong = 0
-    write_seq: cython.longlong = 0
-    snd_wnd: cython.longlong = 0
-    no_space: cython.bint = False
-    mss: cython.longlong = 0
-    pushed_seq: cython.longlong = 0
-    max_window: cython.longlong = 0
-    sndbuf: cython.longlong = 0
+    snd_una: cython.longlong = 0  # first byte that is not acknowledged
+    snd_nxt: cython.longlong = 0  # first byte that has not been sent
+    write_seq: cython.longlong = 0  # first byte that the application has not written
+    snd_wnd: cython.longlong = 0  # the peer's window
+    no_space: cython.bint = False  # the writer waits for room in the send buffer
+    mss: cython.longlong = 0  # payload of a full segment, which may be half of the peer's window
+    pushed_seq: cython.longlong = 0  # last byte plus one that was pushed
+    max_window: cython.longlong = 0  # the largest window seen
+    sndbuf: cython.longlong = 0  # size of the send buffer
     overhead_bytes: cython.longlong = 0
     wmem_max: cython.longlong = 0
     path_mss: cython.longlong = 0

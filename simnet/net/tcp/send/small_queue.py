@@ -37,18 +37,6 @@ class SmallQueue:
     Args:
         rules: of the kernel's version.
         overhead_bytes: memory of a segment beyond its payload.
-
-    Attributes:
-        wmem_alloc: memory of what the device's ring holds (`sk_wmem_alloc`).
-        staged: of what is about to be given to it.
-        throttled: what is freed next lets the connection send again (TSQ_THROTTLED).
-        pushing: a process ends a send (`tcp_push`).
-        pacing: bytes of about a millisecond at the pacing rate.
-        paces: segments wait for their time in fq (SK_PACING_FQ).
-        timed: TCP lets them wait itself, by a timer (SK_PACING_NEEDED).
-        kick_ps: when that is to run; 0: not at all.
-        depart_ps: when the large segment under way should leave (`tcp_wstamp_ns`).
-        corked: how often a large segment has waited to become full (TCPAutoCorking).
     """
 
     overhead_bytes: cython.longlong = 0
@@ -59,19 +47,23 @@ class SmallQueue:
     pacing_ss_ratio: cython.longlong = 0
     pacing_ca_ratio: cython.longlong = 0
     single_passes: cython.longlong = 0
+    # memory of what the device's ring holds (`sk_wmem_alloc`)
     wmem_alloc: Public[cython.longlong] = 0
-    staged: Public[cython.longlong] = 0
+    staged: Public[cython.longlong] = 0  # of what is about to be given to it
+    # what is freed next lets the connection send again (TSQ_THROTTLED)
     throttled: Public[cython.bint] = False
-    pushing: Public[cython.bint] = False
-    pacing: cython.longlong = 0
+    pushing: Public[cython.bint] = False  # a process ends a send (`tcp_push`)
+    pacing: cython.longlong = 0  # bytes of about a millisecond at the pacing rate
     rate: cython.longlong = 0
-    paces: Public[cython.bint] = False
-    timed: Public[cython.bint] = False
-    kick_ps: Public[cython.longlong] = 0
+    paces: Public[cython.bint] = False  # segments wait for their time in fq (SK_PACING_FQ)
+    timed: Public[cython.bint] = False  # TCP lets them wait itself, by a timer (SK_PACING_NEEDED)
+    kick_ps: Public[cython.longlong] = 0  # when that is to run; 0: not at all
+    # when the large segment under way should leave (`tcp_wstamp_ns`)
     depart_ps: cython.longlong = 0
     wstamp_ps: cython.longlong = 0
     credit_ps: cython.longlong = 0
     large_bytes: cython.longlong = 0
+    # how often a large segment has waited to become full (TCPAutoCorking)
     corked: cython.longlong = 0
 
     def __init__(self, rules: SenderRules, overhead_bytes: int) -> None:

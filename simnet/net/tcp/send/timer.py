@@ -32,24 +32,18 @@ class RttEstimator:
         jiffy_ps: length of a jiffy.
         rto_min_ps, rto_max_ps: bounds of the retransmission timeout.
         fine: times are microseconds; else jiffies.
-
-    Attributes:
-        srtt: smoothed round-trip time times 8; 0 before the first measurement.
-        least_us: shortest one of the last 300 s; -1 before the first measurement.
-        rto_min: the least that is added to it for a timeout.
-        jiffy: length of a jiffy in these units.
     """
 
-    srtt: cython.longlong = 0
+    srtt: cython.longlong = 0  # smoothed round-trip time times 8; 0 before the first measurement
     mdev: cython.longlong = 0
     mdev_max: cython.longlong = 0
     rttvar: cython.longlong = 0
     rtt_seq: cython.longlong = 0
-    rto_min: cython.longlong = 0
+    rto_min: cython.longlong = 0  # the least that is added to `srtt` for a timeout
     rto_max: cython.longlong = 0
-    jiffy: cython.longlong = 0
+    jiffy: cython.longlong = 0  # its length, in the unit of all times here
     fine: cython.bint = False
-    least_us: cython.longlong = 0
+    least_us: cython.longlong = 0  # shortest one of the last 300 s; -1 before the first measurement
     least_at_us: cython.longlong = 0
     second_us: cython.longlong = 0
     second_at_us: cython.longlong = 0
@@ -173,30 +167,20 @@ class SendTimer:
         rtt: its round-trip times.
         rto_init: the timeout as long as no round trip is known, jiffies.
         wants_us: times are wanted in microseconds.
-
-    Attributes:
-        now_us: time of what is being handled, if it is wanted.
-        rto: retransmission timeout, jiffies.
-        backoff: how often it has been doubled.
-        rto_jiffy: jiffy for which the timer is set; -1: for none.
-        pending: what for: 0 a timeout or a window probe, 1 a loss probe, 2 the reordering window
-            of RACK.
-        expired: the same of what has expired and is being handled.
-        resends_head: the first segment is to be sent again, or a loss probe.
-        probing: a window probe is to be sent.
     """
 
     board: Scoreboard = None
     rtt: RttEstimator = None
-    rto_jiffy: cython.longlong = 0
-    rto: cython.longlong = 0
-    now_us: cython.longlong = 0
+    rto_jiffy: cython.longlong = 0  # jiffy for which the timer is set; -1: for none
+    rto: cython.longlong = 0  # retransmission timeout, jiffies
+    now_us: cython.longlong = 0  # time of what is being handled, if it is wanted
+    # what for: 0 a timeout or a window probe, 1 a loss probe, 2 the reordering window of RACK
     pending: cython.int = 0
-    expired: cython.int = 0
-    backoff: cython.int = 0
+    expired: cython.int = 0  # the same of what has expired and is being handled
+    backoff: cython.int = 0  # how often `rto` has been doubled
     wants_us: cython.bint = False
-    resends_head: cython.bint = False
-    probing: cython.bint = False
+    resends_head: cython.bint = False  # the first segment is to be sent again, or a loss probe
+    probing: cython.bint = False  # a window probe is to be sent
 
     def __init__(
         self,

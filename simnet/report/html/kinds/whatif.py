@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import model_validator
 
@@ -28,18 +28,15 @@ from simnet.report.html.svg import picture
 from simnet.report.html.system import assumptions, known_case, seen
 from simnet.report.whatif import MEANING, change_heading, change_rows, reason
 from simnet.scenario.commands.commands import Commands, commands
+from simnet.scenario.core.effective import Effective
 from simnet.study.run.loss import kind_of
 from simnet.study.run.machine import LOADS_SAID
 from simnet.study.run.measures import METRICS
+from simnet.study.run.result import Result
 from simnet.study.whatif.aim import GOALS
 from simnet.study.whatif.tuning import read_tuning
-from simnet.study.whatif.whatif import SCHEMA, WhatIf
+from simnet.study.whatif.whatif import SCHEMA, Judged, WhatIf
 from simnet.study.work.cases import Case, Member, runs_to_completion
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.study.run.result import Result
-    from simnet.study.whatif.whatif import Judged
 
 TONES: Final = {"yes": "good", "no": "bad", "cannot tell": "open", "no difference": "plain"}
 ANSWERS: Final = {

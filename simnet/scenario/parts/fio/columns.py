@@ -1,23 +1,17 @@
 """What fio's jobs have done: counters, and a result by the names of fio's JSON."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from simnet.rows import Row
 from simnet.scenario.core.subject import Column
+from simnet.scenario.system.system import Snapshot
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.time_units import PS_PER_MS, PS_PER_S
-from simnet.workload.fio.stats import deviation
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simnet.scenario.system.system import Snapshot
-    from simnet.workload.fio.stats import FioStats, Latency
+from simnet.workload.fio.stats import FioStats, Latency, deviation
 
 #: of completion latency, as fio prints them unless `percentile_list` says otherwise
 PERCENTILES: Final = (

@@ -1,19 +1,15 @@
 """What became of packets on their way through: the kernel's counters, and losses by place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Percent, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
+from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
 # places where packets are lost, and the counter of each; that of the ring is the driver's
@@ -30,37 +26,24 @@ _NAMED: Final = {"addr_errors": "IP", "hdr_errors": "IP"}
 
 @dataclass(frozen=True)
 class ForwardCounts:
-    """Cumulative counters.
+    """Cumulative counters."""
 
-    Attributes:
-        offered: packets that came to the port.
-        ring: of them dropped for want of a posted buffer.
-        received: taken by the stack.
-        backlog: dropped by backlogs of CPUs.
-        conntrack: dropped, the table of connections is full.
-        early_drop: connections that made room for others.
-        raw, filter: dropped by a rule.
-        addr_errors, hdr_errors: dropped by IP.
-        offloaded: sent by the flow table.
-        qdisc: dropped by the queueing discipline of the other port.
-        sent: that have left by the other port.
-        waiting: packets in the host now.
-    """
-
-    offered: int
-    ring: int
-    received: int
-    backlog: int
-    conntrack: int
-    early_drop: int
+    offered: int  # packets that came to the port
+    ring: int  # of them dropped for want of a posted buffer
+    received: int  # taken by the stack
+    backlog: int  # dropped by backlogs of CPUs
+    conntrack: int  # dropped, the table of connections is full
+    early_drop: int  # connections that made room for others
+    # dropped by a rule
     raw: int
     filter: int
+    # dropped by IP
     addr_errors: int
     hdr_errors: int
-    offloaded: int
-    qdisc: int
-    sent: int
-    waiting: int
+    offloaded: int  # sent by the flow table
+    qdisc: int  # dropped by the queueing discipline of the other port
+    sent: int  # that have left by the other port
+    waiting: int  # packets in the host now
 
 
 class ForwardUse(Row):

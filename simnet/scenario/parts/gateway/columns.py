@@ -1,17 +1,13 @@
 """What became of packets in a home router: counters, and losses by place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot
+from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

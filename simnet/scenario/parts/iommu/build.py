@@ -4,20 +4,14 @@ A port and a drive each have a domain, as each is in a group of its own. That th
 share one unit is assumed: a socket has several, one for some of its slots.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.dma.iommu import DmaDomain, RemappingUnit
+from simnet.host.machine import Machine
+from simnet.scenario.core.effective import Host
 from simnet.scenario.parts.iommu.schema import translates
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simnet.host.machine import Machine
-    from simnet.scenario.core.effective import Host
-    from simnet.scenario.system.ground import Ground
+from simnet.scenario.system.ground import Ground
 
 # `wait_on_sem` of amd/iommu.c: udelay(1)
 _LOOK_PS: Final = {"amd": 10**6, "intel": 0}
@@ -34,17 +28,12 @@ def join(ground: Ground, machine: Machine, host: Host) -> None:
         )
         for node in range(host.machine.nodes)
     }
-    for name, node in _devices(host).items():
-        machine.domains[name] = DmaDomain(
-            units[node],
+    for device in (*host.ports, *host.drives):
+        machine.domains[device.name] = DmaDomain(
+            units[device.node],
             machine.costs.ledger,
             map_ps=cycles_ps(kernel.iommu_map_cycles, host.cpu.clock_hz),
             unmap_ps=cycles_ps(kernel.iommu_unmap_cycles, host.cpu.clock_hz),
             strict=kernel.iommu_strict == "1",
             cpus=len(machine.cpus),
         )
-
-
-def _devices(host: Host) -> Mapping[str, int]:
-    """The node of each device that reads and writes memory itself."""
-    return {one.name: one.node for one in (*host.ports, *host.drives)}

@@ -36,19 +36,15 @@ class Hypervisor:
     Args:
         ground: what is simulated.
         kvm: what it costs.
-
-    Attributes:
-        cpus: by number.
-        workers: of all guests, by name.
-        uplinks: ports of the host, their rates, and the CPUs that serve them.
     """
 
     def __init__(self, ground: Ground, kvm: Kvm) -> None:
         self.ground = ground
         self.kvm = kvm
         self.host = ground.effective.host
-        self.cpus: dict[int, HostCpu] = {}
-        self.workers: dict[str, VhostWorker] = {}
+        self.cpus: dict[int, HostCpu] = {}  # by number
+        self.workers: dict[str, VhostWorker] = {}  # of all guests, by name
+        # ports of the host, their rates, and the CPUs that serve them
         self.uplinks: list[tuple[Nic | MultiqueuePort, int, list[Cpu]]] = []
 
     def ps(self, cycles: int) -> int:

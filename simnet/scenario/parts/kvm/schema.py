@@ -6,14 +6,12 @@ emulatorpin; QEMU, qemu(1): -netdev tap,poll-us=n.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import count, cycles, time
-
-if TYPE_CHECKING:
-    from simnet.scenario.parts.host.schema import Cpu, Machine
+from simnet.scenario.parts.host.schema import Cpu, Machine
 
 
 class Kvm(Section):

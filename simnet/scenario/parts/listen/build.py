@@ -58,18 +58,13 @@ class VisitorsOf:
 
 @dataclass(frozen=True)
 class ListenBuilt:
-    """What was made, and its counters.
+    """What was made, and its counters."""
 
-    Attributes:
-        listeners, workers: of the server.
-        crowd: who visits it.
-        nic: the port.
-    """
-
+    # of the server
     listeners: tuple[Listener, ...]
     workers: tuple[Acceptor, ...]
-    crowd: Crowd
-    nic: Any
+    crowd: Crowd  # who visits it
+    nic: Any  # the port
     steering: HostSteering | None
 
     def drops(self) -> tuple[DropCount, ...]:

@@ -1,17 +1,13 @@
 """What became of connections: the kernel's counters, and who had to try again."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot
+from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 from simnet.rows import Percent, Rate, Row, Shown
 from simnet.scenario.core.subject import Column
+from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot
 
 _MODES: Final = ("user", "system", "softirq", "idle")
 
 
 @dataclass(frozen=True)
 class KeyValueCounts:
-    """Cumulative counters.
+    """Cumulative counters."""
 
-    Attributes:
-        interrupts: of the port's queues.
-        polls, poll_packets, polls_empty: of all NAPI instances, also of the machine's other
-            devices, by softirqs and by processes.
-        waits, events, sleeps: of the workers in epoll_wait.
-        user_ps, system_ps, softirq_ps, idle_ps: time of the workers' CPUs as this kernel's tick
-            counts it, see `KeyValueUse`.
-    """
-
-    interrupts: int
+    interrupts: int  # of the port's queues
+    # of all NAPI instances, also of the machine's other devices, by softirqs and by processes
     polls: int
     poll_packets: int
     polls_empty: int
+    # of the workers in epoll_wait
     waits: int
     events: int
     sleeps: int
+    # time of the workers' CPUs as this kernel's tick counts it, see `KeyValueUse`
     user_ps: int
     system_ps: int
     softirq_ps: int

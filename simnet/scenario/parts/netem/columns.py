@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 from pydantic import Field
 
+from simnet.net.link.netem import Netem
+from simnet.net.qdisc.bottleneck import Bottleneck
 from simnet.rows import Count, Row, Shown
 from simnet.scenario.core.subject import Column, Measure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.net.link.netem import Netem
-    from simnet.net.qdisc.bottleneck import Bottleneck
-    from simnet.scenario.system.system import Snapshot
+from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

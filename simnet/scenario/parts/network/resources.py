@@ -68,39 +68,30 @@ class PeerPort:
 
 @dataclass
 class NetworkPath:
-    """The parts of a network scenario, noted while it is built.
+    """The parts of a network scenario, noted while it is built."""
 
-    Attributes:
-        effective: the configuration.
-        machine: the system under test.
-        ports: of it.
-        tasks: flow, process, and the prefix of its machine's CPUs.
-        senders: flow, and TCP's half that sends its payload.
-        asking: flows of requests, each with one outstanding at a time.
-        far_machines: prefix of the CPUs' names, and machine.
-        far_ports: of these machines.
-        far_links: name of the port, what sends by it, its rate, and flows; of hosts that are no
-            machines.
-        ends: name and flows of a host that is one CPU for each stream.
-        between: yields resources of a way in place of a switch, by its part.
-        bonded: flows by a bond of the system.
-        halves, receiving: of all connections, whatever they send.
-    """
-
-    effective: Effective
-    machine: Machine
-    ports: Sequence[Nic | MultiqueuePort]
+    effective: Effective  # the configuration
+    machine: Machine  # the system under test
+    ports: Sequence[Nic | MultiqueuePort]  # of it
+    # flow, process, and the prefix of its machine's CPUs
     tasks: list[tuple[str, Task, str]] = field(default_factory=list)
+    # flow, and TCP's half that sends its payload
     senders: list[tuple[str, TcpSender]] = field(default_factory=list)
+    # flows of requests, each with one outstanding at a time
     asking: list[str] = field(default_factory=list)
+    # prefix of the CPUs' names, and machine
     far_machines: list[tuple[str, Machine]] = field(default_factory=list)
-    far_ports: list[PeerPort] = field(default_factory=list)
+    far_ports: list[PeerPort] = field(default_factory=list)  # of these machines
+    # name of the port, what sends by it, its rate, and flows; of hosts that are no machines
     far_links: list[tuple[str, RemoteLink | RemoteHosts, int, tuple[str, ...] | None]] = field(
         default_factory=list
     )
+    # name and flows of a host that is one CPU for each stream
     ends: list[tuple[str, RemoteSender | RemoteReceiver, str]] = field(default_factory=list)
+    # yields resources of a way in place of a switch, by its part
     between: dict[str, Callable[[NetworkPath], Iterable[Resource]]] = field(default_factory=dict)
-    bonded: list[BondedFlow] = field(default_factory=list)
+    bonded: list[BondedFlow] = field(default_factory=list)  # flows by a bond of the system
+    # of all connections, whatever they send
     halves: list[SendingHalf] = field(default_factory=list)
     receiving: list[tuple[str, ReceivingHalf]] = field(default_factory=list)
 

@@ -1,47 +1,34 @@
 """Build the two processes of a connection with requests and responses."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from simnet.host.machine import Machine
 from simnet.kernel.random import stream
+from simnet.net.link.skb import Header
+from simnet.net.nic.multiqueue import MultiqueuePort
+from simnet.net.nic.port import Nic
+from simnet.net.tcp.socket import TcpSocket
+from simnet.scenario.core.effective import Flow
+from simnet.scenario.core.files import Workload
+from simnet.scenario.parts.steering.build import HostSteering
 from simnet.workload.netperf import Requester, Responder, Start
-
-if TYPE_CHECKING:
-    from simnet.host.machine import Machine
-    from simnet.net.link.skb import Header
-    from simnet.net.nic.multiqueue import MultiqueuePort
-    from simnet.net.nic.port import Nic
-    from simnet.net.tcp.socket import TcpSocket
-    from simnet.scenario.core.effective import Flow
-    from simnet.scenario.core.files import Workload
-    from simnet.scenario.parts.steering.build import HostSteering
 
 
 @dataclass(frozen=True)
 class FlowEnds:
-    """The two machines that a flow joins.
+    """The two machines that a flow joins."""
 
-    Attributes:
-        flow: its configuration.
-        machine, nic: the system, and its port.
-        peer, peer_nic: likewise at the other end.
-        peer_steering: of the peer.
-        headers: of what the system sends, and of what its peer does.
-        allowed: CPUs that the system's process may run on; None for all.
-        begin_ps: when it begins.
-    """
-
-    flow: Flow
+    flow: Flow  # its configuration
+    # the system, and its port
     machine: Machine
     nic: Nic | MultiqueuePort
+    # likewise at the other end
     peer: Machine
     peer_nic: Nic | MultiqueuePort
-    peer_steering: HostSteering | None
-    headers: tuple[Header, Header]
-    allowed: frozenset[int] | None
-    begin_ps: int
+    peer_steering: HostSteering | None  # of the peer
+    headers: tuple[Header, Header]  # of what the system sends, and of what its peer does
+    allowed: frozenset[int] | None  # CPUs that the system's process may run on; None for all
+    begin_ps: int  # when it begins
 
 
 @dataclass(frozen=True)

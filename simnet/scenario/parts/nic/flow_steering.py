@@ -113,16 +113,11 @@ class RuleList(Spec):
 
 
 class FlowSteering(Queues):
-    """A port with ntuple filters.
+    """A port with ntuple filters."""
 
-    Attributes:
-        one_input_set: all of its rules name the same fields, aRFS's all four.
-        rules_need_ntuple: without the feature there are no rules.
-        arfs_since: first version of Linux whose driver makes rules for RFS; None: none does.
-    """
-
-    one_input_set: ClassVar[bool] = False
-    rules_need_ntuple: ClassVar[bool] = False
+    one_input_set: ClassVar[bool] = False  # all of its rules name the same fields, aRFS's all four
+    rules_need_ntuple: ClassVar[bool] = False  # without the feature there are no rules
+    # first version of Linux whose driver makes rules for RFS; None: none does
     arfs_since: ClassVar[tuple[int, int] | None] = None
 
     ntuple: Annotated[bool, Flag("flow rules; with RFS the driver makes its own (aRFS)")] = False

@@ -41,18 +41,14 @@ _HEEDS: Final = (5, 0)
 class Gigabit(
     LargeParts, Combined, BusLatency, ReceiveOffload, RxUsecs, Polled, Multiqueue, Ethernet
 ):
-    """A port whose vectors have one throttle each.
-
-    Attributes:
-        faster: what adapts, adapts on links of more than 1 Gbit/s, too.
-    """
+    """A port whose vectors have one throttle each."""
 
     around_bytes: ClassVar[int] = _AROUND_BYTES
     most_small_bytes: ClassVar[int] = _SMALL_FRAME_BYTES
     charges_datagrams: ClassVar[bool] = True
     forwards: ClassVar[bool] = True
     disciplines: ClassVar[bool] = True
-    faster: ClassVar[bool] = False
+    faster: ClassVar[bool] = False  # what adapts, adapts on links of more than 1 Gbit/s, too
     queue_a_cpu: ClassVar[bool] = True
     rss_in_blocks: ClassVar[bool] = True
 

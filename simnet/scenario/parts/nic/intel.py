@@ -16,16 +16,11 @@ _LIMIT_UNIT_US = 4
 
 
 class Throttled(PageParts, Channels):
-    """A port of Intel's 700 or 800 series.
-
-    Attributes:
-        most_descriptors: of a ring.
-        limit_needs_fixed: the limit may not be set while a direction adapts.
-    """
+    """A port of Intel's 700 or 800 series."""
 
     most_usecs: ClassVar[int] = 8160
-    most_descriptors: ClassVar[int]
-    limit_needs_fixed: ClassVar[bool] = False
+    most_descriptors: ClassVar[int]  # of a ring
+    limit_needs_fixed: ClassVar[bool] = False  # the limit may not be set while a direction adapts
     one_input_set: ClassVar[bool] = True
     rules_need_ntuple: ClassVar[bool] = True
     charges_datagrams: ClassVar[bool] = True

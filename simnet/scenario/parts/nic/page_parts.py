@@ -23,13 +23,9 @@ _LARGE_BUFFER_BYTES: Final = 3072
 
 
 class PageParts(Rings):
-    """A driver whose frames lie in as many receive buffers as they take.
+    """A driver whose frames lie in as many receive buffers as they take."""
 
-    Attributes:
-        around_bytes: of a full frame, beside its MTU.
-    """
-
-    around_bytes: ClassVar[int] = FRAME_HEADER_BYTES
+    around_bytes: ClassVar[int] = FRAME_HEADER_BYTES  # of a full frame, beside its MTU
 
     def parts_bytes(self, length: int) -> int:
         """The parts of pages that a frame lies in."""
@@ -53,13 +49,9 @@ class PageParts(Rings):
 
 
 class LargeParts(PageParts):
-    """The same, with larger parts where a full frame is larger than it may be for small ones.
+    """The same, with larger parts where a full frame is larger than it may be for small ones."""
 
-    Attributes:
-        most_small_bytes: of a full frame in receive buffers.
-    """
-
-    most_small_bytes: ClassVar[int]
+    most_small_bytes: ClassVar[int]  # of a full frame in receive buffers
 
     def parts_bytes(self, length: int) -> int:
         """The parts of pages that a frame lies in."""

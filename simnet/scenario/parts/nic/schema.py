@@ -330,18 +330,14 @@ class Rings(Nic):
 
 
 class Ethernet(Rings):
-    """An Ethernet adapter.
+    """An Ethernet adapter."""
 
-    Attributes:
-        first: version of Linux from which on its driver has these rules; empty: from the first.
-        last: the last one whose driver was compared with them; empty: no later one is another
-            driver. An import of a later one takes the neutral card.
-        most_mtu_bytes: that its driver takes; 0: what every Ethernet does.
-    """
-
+    # version of Linux from which on its driver has these rules; empty: from the first
     first: ClassVar[tuple[int, ...]] = ()
+    # the last one whose driver was compared with them; empty: no later one is another driver.
+    # An import of a later one takes the neutral card.
     last: ClassVar[tuple[int, ...]] = ()
-    most_mtu_bytes: ClassVar[int] = 0
+    most_mtu_bytes: ClassVar[int] = 0  # that its driver takes; 0: what every Ethernet does
 
     tso: Annotated[bool, Flag("segmentation offload")]
 

@@ -4,18 +4,12 @@ In the order of the path. A port carries payload: its capacity is what is left o
 headers and gaps at this MTU. Each direction is a resource of its own.
 """
 
-from __future__ import annotations
+from collections.abc import Iterator
 
-from typing import TYPE_CHECKING
-
+from simnet.net.fluid.flow import FlowLink
 from simnet.scenario.system.resource import NETWORK, Resource, busy, carried
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.net.fluid.flow import FlowLink
-    from simnet.storage.nsd.cluster import NsdCluster
-    from simnet.storage.nsd.server import NsdServer
+from simnet.storage.nsd.cluster import NsdCluster
+from simnet.storage.nsd.server import NsdServer
 
 _WAYS = {"tx": "send", "rx": "receive"}
 

@@ -1,41 +1,29 @@
 """What a partition has had of the pool of processors: its counters, and what a result says."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from pydantic import Field
 
+from simnet.host.machine import Machine
 from simnet.rows import Percent, Rate, Row
 from simnet.scenario.core.subject import Column
+from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simnet.host.machine import Machine
-    from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)
 class PartitionCounts:
-    """What a partition has had of the pool, cumulative.
+    """What a partition has had of the pool, cumulative."""
 
-    Attributes:
-        consumed_ps: time of physical processors.
-        entitled_ps: its entitlement in each window.
-        window_ps: dispatch window.
-        dispatches, cedes: how often its virtual processors got a physical one, and gave it up.
-        purr_ps: processor utilisation resource register of each CPU.
-    """
-
-    consumed_ps: int
-    entitled_ps: int
-    window_ps: int
+    consumed_ps: int  # time of physical processors
+    entitled_ps: int  # its entitlement in each window
+    window_ps: int  # dispatch window
+    # how often its virtual processors got a physical one, and gave it up
     dispatches: int
     cedes: int
-    purr_ps: tuple[int, ...]
+    purr_ps: tuple[int, ...]  # processor utilisation resource register of each CPU
 
 
 class PartitionUse(Row):

@@ -1,16 +1,10 @@
 """What the relay's own configuration has to say."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from simnet.scenario.commands.together import Together
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.relay.schema import Relay
+from simnet.scenario.core.effective import Effective
+from simnet.scenario.parts.relay.schema import Relay
 
 
 def typed(base: Effective, tuned: Effective) -> Iterator[Together]:

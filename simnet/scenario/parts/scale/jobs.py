@@ -5,69 +5,48 @@ file system and the jobs on it are what is counted. What passes between clients 
 counted in each second.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simnet.scenario.system.resource import Resource
 from simnet.scenario.system.system import CpuTimes, FlowCounts, Snapshot, System
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simnet.workload.sas import JobRun, Node
+from simnet.workload.sas import JobRun, Node
 
 
 @dataclass(frozen=True)
 class JobCounts:
-    """What a job has done so far.
+    """What a job has done so far."""
 
-    Attributes:
-        node: name of the partition.
-        name, kind: which job.
-        start_ps: when it began; -1 before.
-        end_ps: when it ended; -1 before.
-        cpu_ps: time on hardware threads, user and system.
-        io_wait_ps: time in which it waited for blocks.
-        read_bytes, written_bytes: by its calls.
-    """
-
-    node: str
+    node: str  # name of the partition
+    # which job
     name: str
     kind: str
-    start_ps: int
-    end_ps: int
-    cpu_ps: int
-    io_wait_ps: int
+    start_ps: int  # when it began; -1 before
+    end_ps: int  # when it ended; -1 before
+    cpu_ps: int  # time on hardware threads, user and system
+    io_wait_ps: int  # time in which it waited for blocks
+    # by its calls
     read_bytes: int
     written_bytes: int
 
 
 @dataclass(frozen=True)
 class LparCounts:
-    """What a partition has done so far.
+    """What a partition has done so far."""
 
-    Attributes:
-        name: of the partition.
-        cores: dedicated to it.
-        purr_ps: core time that counts as used.
-        threads_ps: time on hardware threads.
-        read_bytes, written_bytes: that came from servers and went to them.
-        hits, late, misses: blocks read that were in the pagepool, on their way, neither.
-        bins: bytes that passed in each second of the simulation.
-    """
-
-    name: str
-    cores: int
-    purr_ps: int
-    threads_ps: int
+    name: str  # of the partition
+    cores: int  # dedicated to it
+    purr_ps: int  # core time that counts as used
+    threads_ps: int  # time on hardware threads
+    # that came from servers and went to them
     read_bytes: int
     written_bytes: int
+    # blocks read that were in the pagepool, on their way, neither
     hits: int
     late: int
     misses: int
-    bins: tuple[int, ...]
+    bins: tuple[int, ...]  # bytes that passed in each second of the simulation
 
 
 class _NoMachine:

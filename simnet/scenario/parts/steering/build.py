@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from simnet.host.costs import Buffers, SharedLines
+from simnet.host.machine import Machine
 from simnet.kernel.random import stream
+from simnet.kernel.simulator import Simulator
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
-from simnet.net.steering.arfs import Arfs
+from simnet.net.nic.port import Nic
+from simnet.net.steering.arfs import Arfs, ArfsDriver
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering.version import steering_rules
+from simnet.net.tcp.socket import TcpSocket
+from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
+from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simnet.host.machine import Machine
-    from simnet.kernel.simulator import Simulator
-    from simnet.net.nic.port import Nic
-    from simnet.net.steering.arfs import ArfsDriver
-    from simnet.net.tcp.socket import TcpSocket
-    from simnet.scenario.core.effective import Host, Port
-    from simnet.scenario.system.ground import Ground
 
 
 def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:
@@ -72,12 +68,6 @@ class HostSteering:
         host: the configuration; its kernel has RPS.
         machine: the machine made of it.
         seed: of all random streams; the kernel's hash has a secret of its own from it.
-
-    Attributes:
-        backlogs: one a CPU, by number.
-        sockets: `rps_sock_flow_entries`; None for no table.
-        queues: the steerings attached so far.
-        accelerators: of the ports whose drivers steer flows.
     """
 
     def __init__(self, sim: Simulator, host: Host, machine: Machine, seed: int) -> None:
@@ -86,14 +76,14 @@ class HostSteering:
         self.costs = machine.costs
         self.rules = steering_rules(kernel.version, kernel.rxhash_bits, kernel.rps_index_shift)
         self.hash_seed = stream(seed, f"{machine.path}.hashrnd").below(1 << 32)
-        self.sockets: SocketFlowTable | None = None
+        self.sockets: SocketFlowTable | None = None  # `rps_sock_flow_entries`; None for no table
         if kernel.rps_sock_flow_entries:
             self.sockets = SocketFlowTable(
                 kernel.rps_sock_flow_entries, len(machine.cpus), self.rules
             )
-        self.queues: list[PacketSteering] = []
-        self.accelerators: list[Arfs] = []
-        self.backlogs: list[Backlog] = []
+        self.queues: list[PacketSteering] = []  # the steerings attached so far
+        self.accelerators: list[Arfs] = []  # of the ports whose drivers steer flows
+        self.backlogs: list[Backlog] = []  # one a CPU, by number
         for cpu in machine.cpus:
             backlog = Backlog(
                 sim,

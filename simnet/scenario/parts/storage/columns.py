@@ -1,19 +1,14 @@
 """Counters of disks and of who serves them, and what two snapshots say: `iostat -x`."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.rows import Percent, Row
 from simnet.scenario.core.subject import Column
+from simnet.scenario.system.system import Snapshot
 from simnet.storage.block.diskstats import IostatRow, iostat
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simnet.scenario.system.system import Snapshot
-    from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
+from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
 
 
 @dataclass(frozen=True)

@@ -51,23 +51,16 @@ def rcvbuf_bytes(host: Host, asked: int) -> int:
 
 @dataclass(frozen=True)
 class UdpBuilt:
-    """What was made, and its counters.
+    """What was made, and its counters."""
 
-    Attributes:
-        sockets, readers: of the workers.
-        sources: of the flows.
-        serving: what answers leave by; None where nobody answers.
-        nic: the port.
-        container: that the workers are in; None in the host's network.
-    """
-
+    # of the workers
     sockets: tuple[UdpSocket, ...]
     readers: tuple[UdpReader | UdpServer, ...]
-    sources: tuple[DatagramSource, ...]
-    serving: Serving | None
-    nic: Any
+    sources: tuple[DatagramSource, ...]  # of the flows
+    serving: Serving | None  # what answers leave by; None where nobody answers
+    nic: Any  # the port
     steering: HostSteering | None
-    container: ContainerBuilt | None
+    container: ContainerBuilt | None  # that the workers are in; None in the host's network
 
     def drops(self) -> tuple[DropCount, ...]:
         """What was dropped outside the rings, on the way from the wire to the workers."""

@@ -1,23 +1,17 @@
 """Build what answers datagrams: workers, and what their answers leave by and come to."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from simnet.host.costs import SharedLines, cycles_ps
+from simnet.host.cpu import Cpu
+from simnet.net.link.skb import Header
 from simnet.net.udp.clients import Answers, Client
 from simnet.net.udp.output import UdpOutput
 from simnet.net.udp.server import UdpServer
+from simnet.net.udp.socket import UdpSocket
 from simnet.scenario.parts.nic.build import tx_choice, tx_queue, tx_rules
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-
-if TYPE_CHECKING:
-    from simnet.host.cpu import Cpu
-    from simnet.net.link.skb import Header
-    from simnet.net.udp.socket import UdpSocket
-    from simnet.scenario.parts.udp.build_sockets import Sockets
-    from simnet.scenario.parts.udp.schema import Udp
-    from simnet.scenario.system.ground import Ground
+from simnet.scenario.parts.udp.build_sockets import Sockets
+from simnet.scenario.parts.udp.schema import Udp
+from simnet.scenario.system.ground import Ground
 
 
 class Serving:
@@ -28,20 +22,15 @@ class Serving:
         given: what the scenario says.
         made: what makes sockets of the host.
         headers: of the flows, as they come.
-
-    Attributes:
-        clients: who asks, by flow.
-        outputs: by which the workers send.
-        answers: where theirs come to.
     """
 
     def __init__(self, ground: Ground, given: Udp, made: Sockets, headers: list[Header]) -> None:
         self.ground = ground
         self.given = given
         self.made = made
-        self.clients = [self._client(header.turned()) for header in headers]
-        self.outputs: list[UdpOutput] = []
-        self.answers: list[Answers] = []
+        self.clients = [self._client(header.turned()) for header in headers]  # who asks, by flow
+        self.outputs: list[UdpOutput] = []  # by which the workers send
+        self.answers: list[Answers] = []  # where theirs come to
         self._memory: dict[str, SharedLines] = {}
 
     @property

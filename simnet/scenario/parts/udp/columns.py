@@ -1,18 +1,14 @@
 """What became of datagrams: the kernel's counters, and shares lost by place."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Percent, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot
+from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
 # field of each place where datagrams are lost
@@ -29,28 +25,21 @@ _PLACES: Final = {
 
 @dataclass(frozen=True)
 class UdpCounts:
-    """Cumulative counters.
+    """Cumulative counters."""
 
-    Attributes:
-        sent, sent_bytes: datagrams, and their payload.
-        received, received_bytes: likewise, read by the workers (`InDatagrams`).
-        wire: dropped by the switch.
-        ring: dropped for want of a posted buffer.
-        backlog: dropped by backlogs of CPUs (`softnet_stat`, second column).
-        rcvbuf_errors, mem_errors: dropped by sockets.
-        waiting: in sockets now.
-    """
-
+    # datagrams, and their payload
     sent: int
     sent_bytes: int
+    # likewise, read by the workers (`InDatagrams`)
     received: int
     received_bytes: int
-    wire: int
-    ring: int
-    backlog: int
+    wire: int  # dropped by the switch
+    ring: int  # dropped for want of a posted buffer
+    backlog: int  # dropped by backlogs of CPUs (`softnet_stat`, second column)
+    # dropped by sockets
     rcvbuf_errors: int
     mem_errors: int
-    waiting: int
+    waiting: int  # in sockets now
 
 
 @dataclass(frozen=True)

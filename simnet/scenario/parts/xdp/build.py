@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from simnet.errors import InputError
 from simnet.host.cache import CacheWays
@@ -16,17 +16,15 @@ from simnet.net.nic.pcie_slot import TLP_BYTES, PcieSlot
 from simnet.net.remote.generator import FrameCounter, PacketGenerator
 from simnet.net.udp.no_ports import NoPorts
 from simnet.net.xdp.program import XDP_DROP, XDP_PASS, XDP_REDIRECT, XDP_TX, Xdp, XdpCosts
+from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.network.join import join
 from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.nic.schema import DATAGRAM_HEADERS_BYTES
 from simnet.scenario.parts.xdp.columns import XdpCounts
 from simnet.scenario.parts.xdp.drivers import DRIVERS
+from simnet.scenario.parts.xdp.schema import Xdp as Given
 from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount, MessageCounts, System
-
-if TYPE_CHECKING:
-    from simnet.scenario.core.effective import Effective
-    from simnet.scenario.parts.xdp.schema import Xdp as Given
 
 _VERDICTS: Final = {"drop": XDP_DROP, "pass": XDP_PASS, "tx": XDP_TX, "redirect": XDP_REDIRECT}
 _PERMILLE: Final = 1000

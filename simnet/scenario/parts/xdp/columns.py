@@ -1,19 +1,15 @@
 """What became of packets under a program of XDP."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Percent, Rate, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
+from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
-
-if TYPE_CHECKING:
-    from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
 _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")
@@ -21,28 +17,19 @@ _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")
 
 @dataclass(frozen=True)
 class XdpCounts:
-    """Cumulative counters.
+    """Cumulative counters."""
 
-    Attributes:
-        sent: frames of the generator.
-        drop, passed, tx, redirect: packets by the program's verdict; the last two: in a ring.
-        slot: discarded by the card, whose slot was too slow.
-        ring: dropped for want of a posted buffer.
-        tx_full: dropped because a ring for XDP was full.
-        redirect_err: dropped because there was no ring for the CPU.
-        no_ports: that passed and found no socket.
-    """
-
-    sent: int
+    sent: int  # frames of the generator
+    # packets by the program's verdict; the last two: in a ring
     drop: int
     passed: int
     tx: int
     redirect: int
-    slot: int
-    ring: int
-    tx_full: int
-    redirect_err: int
-    no_ports: int
+    slot: int  # discarded by the card, whose slot was too slow
+    ring: int  # dropped for want of a posted buffer
+    tx_full: int  # dropped because a ring for XDP was full
+    redirect_err: int  # dropped because there was no ring for the CPU
+    no_ports: int  # that passed and found no socket
 
 
 class XdpUse(Row):
