@@ -152,7 +152,7 @@ def case_to_simulate(
 
     They start while it is read if all that is named stands in the scenario's file, and else only
     when it has been: one slip in a name would cost a second of two processors. What simulates is
-    imported afterwards. `asked` are tunings that the case is to be compared with, and `knobs` what a
+    imported afterwards. `asked` are tunings that the case is to be compared with, `knobs` what a
     search is to turn; a scheduler of Dask has workers of its own.
     """
     named = (part for one in (*tunings, *asked) for part in one.split("+"))

@@ -71,8 +71,10 @@ def test_a_file_that_breaks_off_is_not_taken_for_a_scenario(tmp_path: Path) -> N
         ),
         (
             ("recommend", SCENARIO, "--knobs", "rx-usec"),
-            "--knobs: rx-usec: no tuning or knob that can be turned here;"
-            " did you mean ethtool -C {port} rx-usecs?",
+            (
+                "--knobs: rx-usec: no tuning or knob that can be turned here;"
+                " did you mean ethtool -C {port} rx-usecs?"
+            ),
         ),
         (
             ("run", SCENARIO, "--set", "rp_cpus=1"),
