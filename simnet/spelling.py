@@ -2,8 +2,9 @@
 
 A suggestion that is far off costs more than none. A name is near if it differs by a slip or two in
 the words that are not the same, one slip in three letters at most and none in a name of two, or by
-whole words that were left out or are too many. Where none is near, those that begin with the given
-words may be meant.
+whole words that were left out or are too many. Where none is near, one is whose end is near to a
+word that stands alone, as ``rx-usecs`` is of a command; else those that begin with the given words
+may be meant.
 """
 
 import difflib
@@ -16,6 +17,7 @@ _LETTERS_A_SLIP: Final = 3
 _LARGEST_FAMILY: Final = 12
 _MOST_BEGUN: Final = 4
 _WORD: Final = re.compile(r"[^\W_]+")
+_SEPARATOR: Final = re.compile(r"[ ./]")
 _FAMILY: Final = re.compile(r"(.+[ ./])[^ ./]+")
 
 
@@ -38,8 +40,17 @@ def nearest_or_all(name: str, names: Iterable[str]) -> str:
 
 def closest(name: str, names: Iterable[str]) -> str | None:
     """Return the name that is most like ``name``, or None if none is near."""
-    near = [one for one in sorted(names) if _near(name.lower(), one.lower())]
-    return next(iter(difflib.get_close_matches(name, near, 1, 0.0)), None)
+    typed = name.lower()
+    known = {one: one.lower() for one in sorted(names)}
+    near = {one: text for one, text in known.items() if _near(typed, text)}
+    if not near and not _SEPARATOR.search(typed):
+        ends = {one: _SEPARATOR.split(text)[-1] for one, text in known.items()}
+        near = {one: end for one, end in ends.items() if _slipped(typed, end)}
+    return max(near, key=lambda one: _likeness(typed, near[one]), default=None)
+
+
+def _likeness(typed: str, known: str) -> float:
+    return difflib.SequenceMatcher(a=known, b=typed).ratio()
 
 
 def _begun(name: str, names: Sequence[str]) -> list[str]:
@@ -66,11 +77,15 @@ def family(name: str, names: Iterable[str]) -> str:
 
 
 def _near(given: str, known: str) -> bool:
+    words, others = _WORD.findall(given), _WORD.findall(known)
+    skip = _skips(words, others) or _skips(others, words)
+    return _slipped(given, known) or (skip and max(len(given), len(known)) >= _LETTERS_A_SLIP)
+
+
+def _slipped(given: str, known: str) -> bool:
     if max(len(given), len(known)) < _LETTERS_A_SLIP:
         return given == known
     words, others = _WORD.findall(given), _WORD.findall(known)
-    if _skips(words, others) or _skips(others, words):
-        return True
     while words and others and words[0] == others[0]:
         del words[0], others[0]
     while words and others and words[-1] == others[-1]:

@@ -144,6 +144,7 @@ def case_to_simulate(
     *,
     jobs: int | None,
     asked: Sequence[str] = (),
+    knobs: Sequence[str] = (),
     scheduler: str | None = None,
     **_more: Any,
 ) -> Case:
@@ -151,11 +152,11 @@ def case_to_simulate(
 
     They start while it is read if all that is named stands in the scenario's file, and else only
     when it has been: one slip in a name would cost a second of two processors. What simulates is
-    imported afterwards. `asked` are tunings that the case is to be compared with; a scheduler of
-    Dask has workers of its own.
+    imported afterwards. `asked` are tunings that the case is to be compared with, `knobs` what a
+    search is to turn; a scheduler of Dask has workers of its own.
     """
     named = (part for one in (*tunings, *asked) for part in one.split("+"))
-    known = not assignments and not apply and _defined(scenario).issuperset(named)
+    known = not (assignments or apply or knobs) and _defined(scenario).issuperset(named)
     if known:
         expect_workers(jobs, scheduler)
     from simnet.study.work.cases import Member, case_of
@@ -166,6 +167,10 @@ def case_to_simulate(
         from simnet.study.whatif.alternative import alternatives_to
 
         alternatives_to(case, asked)
+    if knobs:
+        from simnet.study.screen.factors import check, names
+
+        check(knobs, names(case))
     expect_workers(jobs, scheduler)
     return case
 

@@ -1,13 +1,13 @@
 """The host that an import makes of the files of a diagnosis, for as long as somebody asks it."""
 
 import tempfile
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from simnet.importing.import_host import import_host
+from simnet.importing.source import Named, Sources
 from simnet.importing.writing.folder_out import Imported
 from simnet.scenario.scenarios import SCENARIO_FILE
 
@@ -26,8 +26,8 @@ class Described(AbstractContextManager["Described"]):
         sources: files, folders or archives; empty for this machine.
     """
 
-    def __init__(self, sources: Sequence[str]) -> None:
-        self.sources = sources
+    def __init__(self, sources: Named) -> None:
+        self.sources = Sources.of(sources)
         self._folders = ExitStack()
 
     @cached_property
@@ -37,7 +37,7 @@ class Described(AbstractContextManager["Described"]):
         Raises:
             InputError: nothing can be made of the sources.
         """
-        imported = import_host(list(self.sources) or None)
+        imported = import_host(self.sources if self.sources.names else None)
         place = self._folders.enter_context(tempfile.TemporaryDirectory(prefix="simnet-diagnose-"))
         folder = Path(place) / "host"
         imported.write(folder)

@@ -13,6 +13,7 @@ from simnet.diagnose.prediction import Prediction
 from simnet.diagnose.reading import Reading, readings
 from simnet.diagnose.rule import PLACES, Clear, Hit, Rule, rules
 from simnet.importing.bounded import bounded
+from simnet.importing.source import Named, Sources
 from simnet.printable import capital
 
 _MOST_CPU_S: Final = 60
@@ -154,7 +155,7 @@ class Diagnosis:
         return self.document().to_json()
 
 
-def diagnose(sources: Sequence[str]) -> Diagnosis:
+def diagnose(named: Named) -> Diagnosis:
     """Read files, folders, archives or standard input (`-`), and say where it hurts.
 
     Raises:
@@ -162,8 +163,9 @@ def diagnose(sources: Sequence[str]) -> Diagnosis:
     """
     from simnet.diagnose.sources import pages_of
 
-    with bounded(sources[0], _MOST_CPU_S):
-        return _diagnosed(pages_of(sources), tuple(sources))
+    sources = Sources.of(named)
+    with bounded(sources.names[0], _MOST_CPU_S):
+        return _diagnosed(pages_of(sources), sources.names)
 
 
 def diagnose_live() -> Diagnosis:

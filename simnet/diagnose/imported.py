@@ -7,23 +7,22 @@ of which the simulated load makes no use, does not say that it makes no differen
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Final
 
 from simnet.diagnose.diagnosis import COUNTS, Finding, diagnose
 from simnet.errors import InputError
 from simnet.importing import import_host as importing
+from simnet.importing.source import Sources
 from simnet.importing.writing.folder_out import HEALTHY, Imported
 from simnet.importing.writing.models import plain
 from simnet.scenario.core.knobs import knob_of
 
 _LONGEST: Final = 300
-# can be read once
-_STDIN: Final = "-"
 
 
 def import_host(
-    source: str | Path | Sequence[str | Path] | None = None,
+    source: str | Path | Sequence[str | Path] | Sources | None = None,
     *,
     workload: str | None = None,
     cpus: int | None = None,
@@ -42,12 +41,12 @@ def import_host(
         InputError: the files cannot be read or say nothing, take more processor time than an
             import may, or there is no such workload.
     """
-    found = importing.import_host(source, workload=workload, cpus=cpus, peer=peer)
-    names = [source] if isinstance(source, str | PurePath) else source or ()
-    if not names or _STDIN in map(str, names):
+    sources = None if source is None else importing.sources_of(source)
+    found = importing.import_host(sources, workload=workload, cpus=cpus, peer=peer)
+    if sources is None:
         return found
     try:
-        findings = diagnose(tuple(map(str, names))).findings
+        findings = diagnose(sources).findings
     except InputError:  # more of it was read than a diagnosis may read
         return found
     return replace(found, unexplained=unexplained(findings))

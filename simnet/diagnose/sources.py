@@ -1,7 +1,7 @@
 """What people name, as pages: files, folders, archives, standard input; within bounds."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +9,7 @@ from simnet.diagnose.page import Page
 from simnet.errors import InputError
 from simnet.importing.files.files import Files
 from simnet.importing.files.together import ListedFiles
-from simnet.importing.source import STANDARD_INPUT, opened
+from simnet.importing.source import STANDARD_INPUT, Named, Sources
 
 _MIB: Final = 1 << 20
 _MOST_TOTAL: Final = 64 * _MIB
@@ -28,7 +28,7 @@ _PASSED_OVER: Final = re.compile(
 )
 
 
-def pages_of(names: Sequence[str]) -> list[Page]:
+def pages_of(named: Named) -> list[Page]:
     """Return the texts of all files.
 
     Raises:
@@ -36,8 +36,10 @@ def pages_of(names: Sequence[str]) -> list[Page]:
     """
     found: list[Page] = []
     total = 0
-    for name in names:
-        for page in _pages(name, several=len(names) > 1):
+    sources = Sources.of(named)
+    several = len(sources.names) > 1
+    for name, (files, loose) in zip(sources.names, sources.each, strict=True):
+        for page in _pages(name, files, loose, several=several):
             total += len(page.text)
             if total > _MOST_TOTAL:
                 raise InputError(f"more than {_MOST_TOTAL // _MIB} MiB of text", file=name)
@@ -45,8 +47,7 @@ def pages_of(names: Sequence[str]) -> list[Page]:
     return found
 
 
-def _pages(name: str, *, several: bool) -> Iterator[Page]:
-    files, loose = opened(name)
+def _pages(name: str, files: Files, loose: list[str], *, several: bool) -> Iterator[Page]:
     if isinstance(files, ListedFiles):
         (member,) = loose
         shown = files.label if several or name == STANDARD_INPUT else member

@@ -6,14 +6,14 @@ from pathlib import Path, PurePath
 from simnet.errors import InputError
 from simnet.host.cpulist import MOST_CPUS
 from simnet.importing.bounded import bounded
-from simnet.importing.source import read_live, read_sources
+from simnet.importing.source import Sources, read_live, read_sources
 from simnet.importing.writing.folder_out import HEALTHY, PEERS, Imported, imported
 from simnet.importing.writing.workload import WORKLOADS
 from simnet.spelling import nearest_or_all
 
 
 def import_host(
-    source: str | Path | Sequence[str | Path] | None = None,
+    source: str | Path | Sequence[str | Path] | Sources | None = None,
     *,
     workload: str | None = None,
     cpus: int | None = None,
@@ -32,10 +32,21 @@ def import_host(
         raise InputError(f"unknown peer {peer!r}: expected one of {', '.join(PEERS)}", key="peer")
     if cpus is not None and not 0 < cpus <= MOST_CPUS:
         raise InputError(f"expected 1 to {MOST_CPUS} CPUs, got {cpus}", key="cpus")
-    several = not (source is None or isinstance(source, str | PurePath))
-    names = [str(one) for one in source] if several else [str(source)]  # type: ignore[union-attr]
+    sources = None if source is None else sources_of(source)
+    with bounded("this machine" if sources is None else sources.names[0]):
+        host = read_live() if sources is None else read_sources(sources, cpus)
+        return imported(host, workload, peer)
+
+
+def sources_of(source: str | Path | Sequence[str | Path] | Sources) -> Sources:
+    """Return what a call of the API names.
+
+    Raises:
+        InputError: it is nothing.
+    """
+    if isinstance(source, Sources):
+        return source
+    names = [source] if isinstance(source, str | PurePath) else source
     if not names:
         raise InputError("expected a folder, a tar archive or a file", key="source")
-    with bounded("this machine" if source is None else names[0]):
-        host = read_live() if source is None else read_sources(names, cpus)
-        return imported(host, workload, peer)
+    return Sources([str(one) for one in names])

@@ -1,9 +1,11 @@
 """Opens what a user calls a host: archives, folders, files, standard input, or this machine."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from simnet.errors import InputError
 from simnet.files import open_to_read
@@ -13,6 +15,9 @@ from simnet.importing.files.folder import FolderFiles
 from simnet.importing.files.live import LiveFiles
 from simnet.importing.files.together import ListedFiles, TogetherFiles
 from simnet.importing.host import ReadHost, read_host
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STANDARD_INPUT: Final = "-"
 # what shows that a folder stands for a host's root
@@ -27,6 +32,40 @@ _TEXTS: Final = frozenset({".txt", ".log", ".out"})
 _PACKED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ")
 _HEAD: Final = 4096
 _UNPRINTED: Final = b"\0"
+
+
+class Sources:
+    """What a user names of one host, opened once, when it is first read, whoever reads it.
+
+    An archive takes a minute to unpack, and standard input can be read once.
+
+    Args:
+        names: see `read_source`.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+
+    @classmethod
+    def of(cls, named: Named) -> Sources:
+        """Return sources that are named, or that are open already."""
+        return named if isinstance(named, Sources) else cls(named)
+
+    @cached_property
+    def each(self) -> tuple[tuple[Files, list[str]], ...]:
+        """Of each its files, and the names of those that may be any output.
+
+        Raises:
+            InputError: one cannot be read, or there are too many.
+        """
+        if len(self.names) > _MOST_SOURCES:
+            message = f"expected at most {_MOST_SOURCES} sources"
+            raise InputError(message, file=self.names[0])
+        return tuple(opened(name) for name in self.names)
+
+
+Named: TypeAlias = "Sequence[str] | Sources"
+"""Sources by name, or opened."""
 
 
 def read_live() -> ReadHost:
@@ -47,19 +86,18 @@ def read_source(name: str) -> ReadHost:
     return read_sources((name,))
 
 
-def read_sources(names: Sequence[str], cpus: int | None = None) -> ReadHost:
+def read_sources(named: Named, cpus: int | None = None) -> ReadHost:
     """Read the files of one host.
 
     Args:
-        names: see `read_source`.
+        named: what the user calls them.
         cpus: how many the host has, where nothing else says it.
 
     Raises:
         InputError: they cannot be read, or nothing in them is understood.
     """
-    if len(names) > _MOST_SOURCES:
-        raise InputError(f"expected at most {_MOST_SOURCES} sources", file=names[0])
-    every = [opened(name) for name in names]
+    sources = Sources.of(named)
+    names, every = sources.names, sources.each
     if len(every) == 1:
         return read_host(*every[0], cpus=cpus)
     label = ", ".join(names[:3]) + (" and others" if len(names) > 3 else "")  # noqa: PLR2004 - of a message

@@ -85,8 +85,9 @@ def diagnose(desk: Desk, told: Any, asker: Asker) -> None:
     from simnet.diagnose.askable import askable
     from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import diagnose as by_files
+    from simnet.importing.source import Sources
 
-    sources = [str(desk.pasted(_text(told)))]
+    sources = Sources([str(desk.pasted(_text(told)))])
     with Described(sources) as described:
         found = askable(by_files(sources), described)
     # where it is kept is nobody's to type: it goes away with the page

@@ -3,6 +3,7 @@
 from simnet.host.cpulist import cpulist_text
 from simnet.printable import few, printable, titled
 from simnet.report.columns import columns
+from simnet.report.flows import telling
 from simnet.rows import or_dash
 from simnet.scenario.parts.memcached.columns import KeyValueUse
 from simnet.scenario.parts.netem.columns import WayUse
@@ -23,8 +24,6 @@ _WORKERS = (
 )
 _JOBS = ("real_s", "cpu_s", "io_wait_s", "read_bytes", "written_bytes")
 _PARTITION = ("cores", "utilisation_percent", "read_bps", "write_bps", "hit_percent")
-# so many flows are listed one by one
-_MOST_FLOWS = 32
 
 
 def text(result: Result) -> str:
@@ -171,13 +170,7 @@ def _flows(result: Result) -> str:
     rate = "transactions_per_s" if transactions else "goodput_bps"
     kinds = {flow.latency_us.kind for flow in result.flows}
     several = len(kinds) > 1
-    flows, note = result.flows, ""
-    if len(flows) > _MOST_FLOWS:
-        ranked = sorted(flows, key=lambda flow: flow.transactions_per_s or flow.goodput_bps)
-        flows = (ranked[0], ranked[len(ranked) // 2], ranked[-1])
-        note = (
-            f"# the slowest of {len(ranked)} flows, the middle one and the fastest; all: --json\n"
-        )
+    flows, which = telling(result.flows)
     first = f"p50 {unit}" if several else f"{late(kind_of(kinds), 'p50')} {unit}"
     table = columns(
         (
@@ -201,7 +194,7 @@ def _flows(result: Result) -> str:
         ],
         left=2,
     )
-    return table + note
+    return table + (f"# {which}; all: --json\n" if which else "")
 
 
 def _stalls(result: Result) -> str:

@@ -70,6 +70,21 @@ def test_a_file_that_breaks_off_is_not_taken_for_a_scenario(tmp_path: Path) -> N
             "--tuning: rps-al: unknown tuning; did you mean rps-all?",
         ),
         (
+            ("recommend", SCENARIO, "--knobs", "rx-usec"),
+            (
+                "--knobs: rx-usec: no tuning or knob that can be turned here;"
+                " did you mean ethtool -C {port} rx-usecs?"
+            ),
+        ),
+        (
+            ("run", SCENARIO, "--set", "rp_cpus=1"),
+            "--set: rp_cpus: unknown knob; did you mean /sys/class/net/eth0/queues/rx-*/rps_cpus?",
+        ),
+        (
+            ("run", SCENARIO, "--set", "listen backlg=1"),
+            "--set: listen backlg: unknown knob; did you mean listen backlog?",
+        ),
+        (
             ("sweep", SCENARIO, "--over", "nodes=1", "--set", "irqbalanc=off"),
             "--set: irqbalanc: unknown knob; did you mean irqbalance?",
         ),

@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from simnet.cli import _simnet
 from simnet.cli.commands.diagnose import diagnose_command
-from simnet.diagnose import described as module
 from simnet.diagnose.described import Described
 from simnet.diagnose.diagnosis import Diagnosis, diagnose
 from simnet.diagnose.predicted import predicted
 from simnet.diagnose.prediction import Prediction
-from simnet.importing.import_host import import_host
-from simnet.importing.writing.folder_out import Imported
+from simnet.importing import source
+from simnet.importing.files.files import Files
+from simnet.importing.source import opened
 from simnet.report.diagnosis import diagnosis
 
 INTERRUPTS = """$ grep eth0 /proc/interrupts
@@ -93,15 +94,40 @@ def test_the_command_asks_only_when_told_to(tmp_path: Path) -> None:
     assert first["why"].startswith("streams to the host are assumed")
 
 
-def test_the_files_are_imported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("more", [["diagnose", "--predict", "--jobs", "1"], ["import"]])
+def test_what_is_asked_is_opened_once(
+    more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     paste = tmp_path / "paste.txt"
     paste.write_text(CPUS + INTERRUPTS + CARD + PORTS.format(rx=20_000, size=2000), "utf-8")
-    asked: list[list[str] | None] = []
+    asked: list[str] = []
 
-    def counted(sources: list[str] | None) -> Imported:
-        asked.append(sources)
-        return import_host(sources)
+    def counted(name: str) -> tuple[Files, list[str]]:
+        asked.append(name)
+        return opened(name)
 
-    monkeypatch.setattr(module, "import_host", counted)
-    CliRunner().invoke(diagnose_command, [str(paste), "--predict", "--jobs", "1"])
-    assert asked == [[str(paste)]]
+    monkeypatch.setattr(source, "opened", counted)
+    monkeypatch.chdir(tmp_path)
+    answer = CliRunner().invoke(_simnet, [*more, str(paste)])
+    assert answer.stdout
+    assert asked == [str(paste)]
+
+
+def test_standard_input_is_told_and_imported_as_a_file_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = CPUS + INTERRUPTS + CARD + RING + PORTS.format(rx=20_000, size=2000)
+    (tmp_path / "paste.txt").write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    files = [run.invoke(_simnet, ["import", "paste.txt", "--out", "file"])]
+    files += [run.invoke(_simnet, ["import", "-", "--out", "piped"], input=text)]
+    assert [one.exit_code for one in files] == [0, 0]
+    scenarios = [Path(name, "scenario.toml").read_text("utf-8") for name in ("file", "piped")]
+    assert "rx_missed_errors" in scenarios[1]
+    assert scenarios[1].replace("standard-input", "paste") == scenarios[0]
+    told = [run.invoke(_simnet, ["diagnose", "paste.txt", "--json"])]
+    told += [run.invoke(_simnet, ["diagnose", "-", "--json"], input=text)]
+    first, second = ([f["commands"] for f in json.loads(o.stdout)["findings"]] for o in told)
+    assert first == second
+    assert first[0][0]["whatif"]

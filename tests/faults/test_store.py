@@ -1,10 +1,12 @@
 """Every step of keeping a result fails once, or is the last: nothing is lost or half there."""
 
+import contextlib
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from tests.faults.conftest import FailingOs
 
 CASE = Case("x460-out-of-box", (("nodes", "1"),))
 MEMBERS = [Member(CASE, seed, duration="1 ms", warm_up="0 s") for seed in (1, 2)]
+MOST_TRIES = 100
 # ends itself before the call of the system that has this number
 PUT_AND_DIE = """
 import os, signal, sys
@@ -88,12 +91,18 @@ def test_pruning_leaves_what_is_being_written(tmp_path: Path) -> None:
 
 
 def _vanish(folder: Path) -> None:
-    shutil.rmtree(folder)
+    # at once: a worker that writes into it makes it anew, and a removal bit by bit may meet that
+    gone = Path(tempfile.mkdtemp(dir=folder.parent)) / folder.name
+    folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def _be_a_file(folder: Path) -> None:
-    shutil.rmtree(folder)
-    folder.write_bytes(b"")
+    for _ in range(MOST_TRIES):
+        _vanish(folder)
+        with contextlib.suppress(FileExistsError):  # made anew
+            return folder.touch(exist_ok=False)
+    raise AssertionError
 
 
 def _cut(folder: Path) -> None:

@@ -83,8 +83,6 @@ def settings_of(scenario: str) -> tuple[Setting, ...]:
 def _has(tree: Tree, host: Path, knob: Knob) -> bool:
     if knob.system != tree.get((*host, "kernel", "system")):
         return False
-    if knob.scope == "partition" and "partition" not in tree.get(host):
-        return False
     nics = [port["nic"] for port in tree.get((*host, "ports"))]
     of_nic = knob.drivers or knob.scope == "nic"
     return not of_nic or any(knob.fits(nic["driver"], nic) for nic in nics)

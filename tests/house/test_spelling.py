@@ -27,6 +27,8 @@ KNOBS = (
         ("net.ipv4.tcp_rmme", "net.ipv4.tcp_rmem"),
         ("tcp_sack", "net.ipv4.tcp_sack"),
         ("net.tcp_rmem", "net.ipv4.tcp_rmem"),
+        ("rx-usec", "ethtool -C eth0 rx-usecs"),
+        ("tcp_rmme", "net.ipv4.tcp_rmem"),
         ("/sys/class/net/eth0/queues/rx-0/rps_cpu", "/sys/class/net/eth0/queues/rx-*/rps_cpus"),
     ],
 )
@@ -51,6 +53,7 @@ def test_many_names_that_begin_with_it_are_not_listed() -> None:
         "ethtool -C eth0 adaptive-rx",
         "net.ipv4.tcp_ecn",
         "cores",
+        "cpus",
         "**",
         "",
     ],

@@ -175,3 +175,19 @@ def test_requests_are_counted_by_transactions(result: Result) -> None:
     flow = result.flows[0].model_copy(update={"transactions_per_s": 12_345.4})
     heading = text(result.model_copy(update={"flows": (flow, flow)})).splitlines()[0]
     assert ": 24,691 transactions/s, " in heading
+
+
+def test_of_many_flows_text_and_report_list_the_same_three(result: Result) -> None:
+    rates = (7.0, 2.0, 9.0, 4.0, 5.0)
+    flows = tuple(
+        result.flows[0].model_copy(update={"name": f"flow.{rate:g}.{n}", "goodput_bps": 1e6 * rate})
+        for n in range(8)
+        for rate in rates
+    )
+    many = result.model_copy(update={"flows": flows, "configuration": {}})
+    told = text(many).split("\n\n")[-1].splitlines()
+    assert [line.split()[0] for line in told[1:4]] == ["flow.2.0", "flow.5.4", "flow.9.7"]
+    assert told[4:] == ["# the slowest of 40 flows, the middle one and the fastest; all: --json"]
+    (table,) = (one for one in result_sections("run", {"x": many})[0].blocks if type(one) is Table)
+    assert [row[0] for row in table.rows] == ["flow.2.0", "flow.5.4", "flow.9.7"]
+    assert "the slowest of 40 flows" in table.caption

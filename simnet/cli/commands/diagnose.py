@@ -48,10 +48,12 @@ def diagnose_command(
     from simnet.diagnose.askable import askable
     from simnet.diagnose.described import Described
     from simnet.diagnose.diagnosis import diagnose, diagnose_live
+    from simnet.importing.source import Sources
     from simnet.report.diagnosis import diagnosis
 
-    with Described(sources) as described:
-        found = askable(diagnose_live() if live else diagnose(sources), described)
+    opened = Sources(sources)
+    with Described(opened) as described:
+        found = askable(diagnose_live() if live else diagnose(opened), described)
         if predict:
             from simnet.diagnose.predicted import predicted
             from simnet.report.progress import progress

@@ -18,6 +18,7 @@ from simnet.printable import printable, typed
 from simnet.terminal import folded
 
 if TYPE_CHECKING:
+    from simnet.importing.source import Sources
     from simnet.importing.writing.folder_out import Imported
 
 _COUNTED: Final = {"nodes": "node", "packages": "package", "cores": "core", "cpus": "CPU"}
@@ -82,11 +83,13 @@ def import_command(
     if bool(source) == live:
         raise click.UsageError("expected a SOURCE, or --live, or --script")
     from simnet.diagnose.imported import import_host
+    from simnet.importing.source import Sources
 
+    sources = Sources(source) if source else None
     try:
-        found = import_host(list(source) or None, workload=workload, cpus=cpus, peer=peer)
+        found = import_host(sources, workload=workload, cpus=cpus, peer=peer)
     except InputError as error:
-        said = _instead(error, source)
+        said = "" if sources is None else _instead(error, sources)
         if not said:
             raise
         message(said)
@@ -99,19 +102,19 @@ def import_command(
     _print(found, folder)
 
 
-def _instead(error: InputError, source: tuple[str, ...]) -> str:
+def _instead(error: InputError, sources: Sources) -> str:
     """Return what sources are that describe no host of Linux; empty where that is not known."""
     from simnet.diagnose.diagnosis import diagnose
     from simnet.importing.host import NOTHING
 
-    if error.message != NOTHING or "-" in source:
+    if error.message != NOTHING:
         return ""
-    told = diagnose(source)
+    told = diagnose(sources)
     if told.systems:
         return f"{error.file}: outputs of {', '.join(told.systems)}: only Linux is simulated"
     if not any(file.kinds for file in told.files):
         return ""
-    asked = typed("simnet", "diagnose", *source)
+    asked = typed("simnet", "diagnose", *sources.names)
     return (
         f"{error.file}: this shows what happened on a host, not what the host is: {asked} answers"
         " it; to import it, add outputs such as lscpu and ethtool -i PORT"

@@ -10,7 +10,6 @@ import click
 from simnet.cli.completion import shown
 from simnet.cli.options import effective, json_option, scenario_options
 from simnet.cli.output import answer, message, table
-from simnet.cli.show_storage import storage_places
 from simnet.errors import InputError
 from simnet.printable import printable
 from simnet.terminal import folded
@@ -270,7 +269,7 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
     if "switch" in configuration.models:
         title = f"switch: {configuration.models['switch']}"
         yield title, _part(configuration, "switch", "switch.")
-    for title, place, prefix in storage_places(configuration):
+    for title, place, prefix in _storage(configuration):
         yield title, _part(configuration, place, prefix)
     seen: dict[str, list[int]] = {}
     for number, peer in enumerate(configuration.peers):
@@ -281,6 +280,27 @@ def _groups(configuration: Effective) -> Iterable[tuple[str, dict[str, Parameter
         for title, values in _host(configuration, place, ports, "peer:"):
             which = ", ".join(map(str, numbers))
             yield f"peer {which}, {title}", values
+
+
+def _storage(configuration: Effective) -> Iterable[tuple[str, str, str]]:
+    """Yield title, dotted path and prefix of the names, of each part of a storage that there is."""
+    if configuration.vscsi:
+        yield "virtual SCSI", "vscsi", "vscsi."
+    for number, group in enumerate(configuration.ffsb):
+        yield f"ffsb: {group.name} on {group.disk}", f"ffsb[{number}]", f"ffsb.{group.name}."
+    hosts = [("host", "", configuration.host)]
+    hosts += [(f"peers[{n}]", "peer:", peer) for n, peer in enumerate(configuration.peers)]
+    for place, prefix, host in hosts:
+        whose = f"peer {place[6:-1]}, " if prefix else ""
+        for number, disk in enumerate(host.disks):
+            here = f"{place}.disks[{number}]"
+            if model := configuration.models.get(f"{here}.disk"):
+                yield f"{whose}disk {disk.name}: {model}", f"{here}.disk", f"{prefix}disk."
+            on = f", on {disk.backing}" if disk.backing else ""
+            yield f"{whose}queue of {disk.name}{on}", f"{here}.queue", f"{prefix}{disk.name}."
+            for row, part in enumerate(disk.partitions):
+                title = f"{whose}partition {part.name}"
+                yield title, f"{here}.partitions[{row}]", f"{prefix}{part.name}."
 
 
 def _host(

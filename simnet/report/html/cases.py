@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from simnet.printable import few
+from simnet.report.flows import telling
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
 from simnet.scenario.core.effective import Effective
@@ -213,23 +214,26 @@ def latency_section(
 
 
 def quantiles_section(results: Mapping[str, Result]) -> Section:
-    """Latencies and rates of each flow."""
-    flows = [flow for result in results.values() for flow in result.flows]
-    unit, scale = in_unit(flow.latency_us.p999 for flow in flows)
+    """Latencies and rates of the flows, in each case of those that tell what all get."""
+    listed = {case: telling(result.flows) for case, result in results.items()}
+    unit, scale = in_unit(flow.latency_us.p999 for flows, _ in listed.values() for flow in flows)
     rows = [
         (
             *(flow.name, case, *flow.cells(_RATES, ","), flow.latency_us.kind),
             *_quantiles(flow.latency_us, scale),
         )
-        for case, result in results.items()
-        for flow in result.flows
+        for case, (flows, _) in listed.items()
+        for flow in flows
     ]
     totals = [(case, _total(result)) for case, result in results.items()]
     heading = (
         *("flow", "case", *FlowRates.headings(_RATES), "latency"),
         *(f"{share} {unit}" for share in ("p50", "p99", "p99.9")),
     )
+    which = "; ".join(dict.fromkeys(which for _, which in listed.values() if which))
     caption = "Flows, and the quantiles of their latencies"
+    if which:
+        caption += f": {which}; all of them: simnet run --json"
     table = Table(caption, heading, tuple(rows), left=2)
     return Section("What was predicted", [Facts(tuple(totals)), table])
 

@@ -284,7 +284,9 @@ class Settings(Table):
         constant = plain.isupper() and "_" in plain
         option = next((one.name for one in KNOBS if constant and plain in one.doc.split()), "")
         meant = f"; did you mean {option}?" if option else ""
-        return f"unknown knob{meant or nearest(name, legal) or family(name, legal)}"
+        # who mistypes what this system lacks is told so once the name is right
+        near = nearest(name, legal) or nearest(name, (knob.name for knob in KNOBS))
+        return f"unknown knob{meant or near or family(name, legal)}"
 
     def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:
         """Return the places that a name stands for; those of a knob depend on other values."""
@@ -365,11 +367,20 @@ class Settings(Table):
                         yield prefix + knob.name.format(**{item: name})
                     continue
                 if "{" not in knob.name:
-                    yield prefix + knob.name
+                    if self._takes(knob, prefix, hosts):
+                        yield prefix + knob.name
                     continue
                 for port in ports:
                     name = knob.name.format(port=port["name"], irq=port["irq"], queue="*")
                     yield prefix + name
+
+    def _takes(self, knob: Knob, prefix: str, hosts: tuple[Path, ...]) -> bool:
+        """Return whether hosts have a knob that names no part of theirs."""
+        try:
+            self.places.everywhere(Entry(f"{prefix}{knob.name}", "", ""), knob, {}, hosts)
+        except InputError:
+            return False
+        return True
 
     # -- values ----------------------------------------------------------------------------
 

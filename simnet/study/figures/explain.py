@@ -11,16 +11,12 @@ from matplotlib.figure import Figure
 from simnet.scenario.system.resource import FULL
 from simnet.study.explain.bottleneck import Limit, ResourceUse
 from simnet.study.explain.explain import Explanation
-from simnet.study.figures.style import about
+from simnet.study.figures.style import CONTEXTS, about
 from simnet.study.run.measures import rate_text
 
-# contexts of a CPU as in the picture of a result; colours that the common kinds of colour
-# blindness tell apart (Okabe and Ito, 2008)
-_CONTEXTS: Final = (
-    ("irq", "hard interrupt", "#d55e00"),
-    ("softirq", "softirq", "#e69f00"),
-    ("system", "system (process in the kernel)", "#0072b2"),
-    ("user", "user", "#009e73"),
+# what interrupts all else is drawn first
+_PARTS: Final = (
+    *reversed(CONTEXTS),
     ("busy polling", "polling a device that has nothing", "#56b4e9"),
     ("steal", "stolen", "#cc79a7"),
 )
@@ -119,7 +115,7 @@ def _alike(resources: Sequence[ResourceUse]) -> list[tuple[ResourceUse, float]]:
 
 
 def _bar(axes: Axes, place: float, one: ResourceUse, labelled: set[str]) -> None:
-    parts = [(label, colour, one.split.get(name, 0.0)) for name, label, colour in _CONTEXTS]
+    parts = [(label, colour, one.split.get(name, 0.0)) for name, label, colour in _PARTS]
     if not any(share for _, _, share in parts):
         parts = [(*(_WHOLE if one.simulated else _NOT_SIMULATED), one.utilisation)]
     left = 0.0

@@ -5,19 +5,11 @@ from typing import cast
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from simnet.study.figures.style import about
+from simnet.study.figures.style import CONTEXTS, about
 from simnet.study.run.measures import rate_text
 from simnet.study.run.result import Result
 from simnet.study.run.rows import CpuUse
 
-# bottom to top, in the order in which one context interrupts the other; colours that the common
-# kinds of colour blindness tell apart (Okabe and Ito, 2008)
-_CONTEXTS = (
-    ("user", "user", "#009e73"),
-    ("system", "system (process in the kernel)", "#0072b2"),
-    ("softirq", "softirq", "#e69f00"),
-    ("irq", "hard interrupt", "#d55e00"),
-)
 _NEARLY_IDLE_PERCENT = 1.0
 _MOST_BARS = 32
 _SIZE_INCHES = (10.0, 4.8)
@@ -34,7 +26,7 @@ def cpu_bars(result: Result, axes: Axes | None = None) -> Figure:
     shown = _shown(result.cpus)
     positions = range(len(shown))
     bottom = [0.0] * len(shown)
-    for field, label, colour in _CONTEXTS:
+    for field, label, colour in CONTEXTS:
         heights = [getattr(cpu, field) for cpu in shown]
         axes.bar(positions, heights, bottom=bottom, width=0.8, label=label, color=colour)
         bottom = [low + height for low, height in zip(bottom, heights, strict=True)]

@@ -21,6 +21,13 @@ AFTER: Final = "#0072b2"
 BETTER: Final = "#009e73"
 WORSE: Final = "#d55e00"
 UNSURE: Final = "#888888"
+# what a CPU does, each with its label and colour, in the order in which one interrupts the other
+CONTEXTS: Final = (
+    ("user", "user", "#009e73"),
+    ("system", "system (process in the kernel)", "#0072b2"),
+    ("softirq", "softirq", "#e69f00"),
+    ("irq", "hard interrupt", "#d55e00"),
+)
 # a longer axis has a logarithm's steps beyond its first part, lest all else were one point
 _LONGEST_PERCENT: Final = 200.0
 _LINEAR_PERCENT: Final = 20.0

@@ -11,11 +11,12 @@ from simnet.scenario.core.subject import Steps
 from simnet.scenario.core.tree import Entry, Path
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.interrupts.build_apic import apic_mode_of
-from simnet.scenario.parts.irqbalance.schema import IrqbalanceTable, OtherDevices
+from simnet.scenario.parts.irqbalance.schema import IrqbalanceTable, IrqMap, OtherDevices
 
 _IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"
 _NO_MAP: Final = ("daemon", "none")
+_MASK: Final = CpuMask("")
 
 
 class Interrupts(Steps):
@@ -33,6 +34,10 @@ class Interrupts(Steps):
         line = document.line(("irqbalance", "map"))
         self._map_entry = Entry(_IRQ_MAP, self._map, document.file, line)
 
+    @property
+    def _running(self) -> bool:
+        return bool(self.settings.tree.get(("irqbalance",)) != "off")
+
     def begin(self, given: list[Entry]) -> None:
         """Take the map, or the simulated daemon, that the last of the settings says."""
         if any(entry.name == _DAEMON for entry in given):
@@ -45,55 +50,52 @@ class Interrupts(Steps):
         """Give every interrupt the mask that the chosen map says, or the kernel's default."""
         if stage is not Stage.CPUS:
             return
-        self.settings.tree.put_plain(
-            ("irqbalance",), "daemon" if self._map == "daemon" else "settled"
-        )
-        for host in (
-            *self.settings.places.hosts(peers=False),
-            *self.settings.places.hosts(peers=True),
-        ):
-            everyone = self.settings.places.online(host)
-            for number in range(len(self.settings.tree.get((*host, "ports")))):
-                parameter = Parameter(
-                    value=everyone,
-                    unit="",
-                    source="kernel default: every CPU",
-                    state="datasheet",
-                    text=CpuMask("").text(everyone),
-                )
+        self._start()
+        tree, places = self.settings.tree, self.settings.places
+        for host in (*places.hosts(peers=False), *places.hosts(peers=True)):
+            everyone = places.online(host)
+            parameter = Parameter(
+                value=everyone,
+                unit="",
+                source="kernel default: every CPU",
+                state="datasheet",
+                text=_MASK.text(everyone),
+            )
+            for number in range(len(tree.get((*host, "ports")))):
                 port: Path = (*host, "ports", number)
-                self.settings.tree.put((*port, "smp_affinity"), parameter)
-                for queue in range(len(self.settings.tree.get((*port, "queue_affinity")))):
-                    self.settings.tree.put((*port, "queue_affinity", queue), parameter)
+                tree.put((*port, "smp_affinity"), parameter)
+                for queue in range(len(tree.get((*port, "queue_affinity")))):
+                    tree.put((*port, "queue_affinity", queue), parameter)
         self._use_map()
-        if self._map == "daemon" and self._irqbalance.other_devices:
-            self._occupy(self._irqbalance.other_devices)
+        others = self._irqbalance.other_devices
+        if self._map == "daemon" and others:
+            key = ("irqbalance", "other_devices", "smp_affinity")
+            self._place(("occupied_cpus",), self._written(key, others.smp_affinity, others))
 
-    def _occupy(self, others: OtherDevices) -> None:
-        """Set the CPUs that serve other devices, which the daemon takes into account."""
-        key = ("irqbalance", "other_devices", "smp_affinity")
-        entry = Entry(
-            ".".join(key),
-            others.smp_affinity,
-            self.settings.document.file,
-            self.settings.document.line(key),
-            others.source,
-            others.state,
-        )
-        spec = CpuMask("")
-        value = parsed(entry, spec)
+    def _start(self) -> None:
+        """Have the daemon run, or settled where the map says it left the interrupts."""
+        running = "daemon" if self._map == "daemon" else "settled"
+        self.settings.tree.put_plain(("irqbalance",), running)
+
+    def _written(self, key: tuple[str, ...], mask: str, by: IrqMap | OtherDevices) -> Entry:
+        """A mask that the scenario's file has."""
+        document = self.settings.document
+        name, line = ".".join(key), document.line(key)
+        return Entry(name, mask, document.file, line, by.source, by.state)
+
+    def _place(self, path: Path, entry: Entry) -> None:
+        """Put a mask of CPUs that there are."""
+        value = parsed(entry, _MASK)
         self.settings.places.check_cpus(entry, value, ("host",))
-        self.settings.tree.put(("occupied_cpus",), entry.parameter(spec, value))
+        self.settings.tree.put(path, entry.parameter(_MASK, value))
 
     def turn(self, entry: Entry, knob: Knob, value: Any) -> bool:  # noqa: ARG002 - one switch
         """Stop the daemon, which leaves the interrupts alone, or start it, which moves them."""
-        before: bool = self.settings.tree.get(("irqbalance",)) != "off"
+        before = self._running
         if not value:
             self.settings.tree.put_plain(("irqbalance",), "off")
             return before
-        self.settings.tree.put_plain(
-            ("irqbalance",), "daemon" if self._map == "daemon" else "settled"
-        )
+        self._start()
         if self._moved and self._map not in _NO_MAP:
             names = ", ".join(self._moved)
             self.settings.remarks.append(
@@ -126,9 +128,8 @@ class Interrupts(Steps):
                 f"unknown map {self._map!r}: expected one of {', '.join(legal)}"
             )
         chosen = self._irqbalance.maps[self._map]
-        ports = self.settings.tree.get(("host", "ports"))
         known: dict[str, Path] = {}
-        for port in range(len(ports)):
+        for port in range(len(self.settings.tree.get(("host", "ports")))):
             here: Path = ("host", "ports", port)
             irqs = self.settings.places.irqs(here)
             several = len(irqs) > 1
@@ -137,21 +138,15 @@ class Interrupts(Steps):
                 known[str(number)] = (*here, *last)
         for irq, mask in chosen.smp_affinity.items():
             key = ("irqbalance", "maps", self._map, "smp_affinity", irq)
-            line = self.settings.document.line(key)
-            entry = Entry(
-                ".".join(key), mask, self.settings.document.file, line, chosen.source, chosen.state
-            )
+            entry = self._written(key, mask, chosen)
             if irq not in known:
                 numbers = ranges([int(number) for number in known])
                 raise entry.error(f"no such interrupt: expected one of {numbers}")
-            spec = CpuMask("")
-            value = parsed(entry, spec)
-            self.settings.places.check_cpus(entry, value, ("host",))
-            self.settings.tree.put(known[irq], entry.parameter(spec, value))
+            self._place(known[irq], entry)
 
     def end(self) -> None:
         """Remark on settings that the daemon undoes, or does not have."""
-        if self._moved and self.settings.tree.get(("irqbalance",)) != "off":
+        if self._moved and self._running:
             self.settings.remarks.append(
                 f"{', '.join(self._moved)}: irqbalance is on and would move this again within 10 s;"
                 " set irqbalance=off too"
