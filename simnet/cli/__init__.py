@@ -4,6 +4,8 @@ Results go to stdout, everything else to stderr; `simnet.cli.status` has the exi
 signal ends it but SIGKILL. ``SIMNET_DEBUG=1`` shows the traceback of any error.
 """
 
+from __future__ import annotations
+
 import atexit
 import contextlib
 import gc

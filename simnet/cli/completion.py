@@ -6,6 +6,8 @@ A scenario's name, its tunings, and what can be set in it are completed from the
 the whole line is read, not its words: a knob may hold blanks, ``:`` and ``=``, at which bash cuts.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Iterable

@@ -1,5 +1,7 @@
 """The exit statuses of the command, each with what it means."""
 
+from __future__ import annotations
+
 from enum import IntEnum, unique
 from typing import Self
 

@@ -6,14 +6,15 @@ pairs that lead to containers have none.
 Source: Documentation/ABI/testing/sysfs-class-net and sysfs-class-net-queues of Linux.
 """
 
+from __future__ import annotations
+
 import posixpath
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import parse_cpumask
-from simnet.importing.files.files import Files
 from simnet.importing.named_ports import named_ports
-from simnet.importing.outputs import INTERFACE, Outputs
+from simnet.importing.outputs import INTERFACE
 from simnet.importing.parsers.bonds import bond_rates
 from simnet.importing.parsers.driver_names import driver_of
 from simnet.importing.parsers.ethtool import (
@@ -30,7 +31,11 @@ from simnet.importing.parsers.links import mtus
 from simnet.importing.parsers.pci import called, driver_in_use
 from simnet.importing.parsers.pf_ring import captured
 from simnet.importing.read_nic import ReadNic
-from simnet.importing.topology import Topology
+
+if TYPE_CHECKING:
+    from simnet.importing.files.files import Files
+    from simnet.importing.outputs import Outputs
+    from simnet.importing.topology import Topology
 
 _CPUS: Final = "sys/devices/system/cpu"
 _CLASS: Final = "sys/class/net"

@@ -6,15 +6,21 @@ commands that do not print which interface they speak of (`ethtool -i`) by the e
 name. Parsers announce all of it, see :mod:`simnet.importing.parser`.
 """
 
+from __future__ import annotations
+
 import functools
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simnet.importing.files.files import Files
-from simnet.importing.kind import LATER, Kind, kinds
-from simnet.importing.loose import Piece
+from simnet.importing.kind import LATER, kinds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simnet.importing.files.files import Files
+    from simnet.importing.kind import Kind
+    from simnet.importing.loose import Piece
 
 # dev_valid_name: at most 15 characters, no slash, colon or space; a dash begins an option
 _NAME: Final = r"(?!-|\.{1,2}$)[^\s/:]{1,15}"

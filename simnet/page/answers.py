@@ -7,9 +7,8 @@ the same table; the pictures are of the first pair of runs, so that no sum moves
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from simnet.errors import InputError
 from simnet.page.offer import Offer, Question
@@ -22,7 +21,6 @@ from simnet.report.html.numbers import written
 from simnet.report.html.page import fragment, page
 from simnet.report.whatif import change_heading, change_row, moved_most
 from simnet.study.run.measures import METRICS, RATE, SCREENED
-from simnet.study.run.result import Result
 from simnet.study.screen.controls import present
 from simnet.study.screen.document import in_percent
 from simnet.study.screen.screen import screen
@@ -30,6 +28,11 @@ from simnet.study.whatif.aim import aim_of, load_of
 from simnet.study.whatif.verdict import changes
 from simnet.study.whatif.whatif import WhatIf, whatif
 from simnet.study.work.cases import Case, Member, runs_to_completion, simulate_all
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from simnet.study.run.result import Result
 
 _SEED: Final = 1
 

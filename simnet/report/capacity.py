@@ -1,16 +1,21 @@
 """A capacity for reading: the answer, what it is made of, and every load that was tried."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.rows import or_dash
-from simnet.study.capacity.document import Capacity, LoadResults, PortLoad, TriedLoad
-from simnet.study.capacity.search import Judged
+from simnet.study.capacity.document import PortLoad
 from simnet.study.capacity.verdict import LIMITED
 from simnet.study.run.duration_text import in_unit, late, latency_text, time_text
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import rate_text
+
+if TYPE_CHECKING:
+    from simnet.study.capacity.document import Capacity, LoadResults, TriedLoad
+    from simnet.study.capacity.search import Judged
 
 _PERCENT = 100.0
 _PORT: Final = ("rx_bps", "tx_bps", "rx_packets_per_s", "tx_packets_per_s")

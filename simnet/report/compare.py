@@ -1,13 +1,17 @@
 """The predicted listing beside the measured one, and how far off it is."""
 
+from __future__ import annotations
+
 import textwrap
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
 from simnet.report.columns import columns
-from simnet.study.calibrate.listing import Comparison, CpuPair, PortPair
 from simnet.terminal import folded, width
+
+if TYPE_CHECKING:
+    from simnet.study.calibrate.listing import Comparison, CpuPair, PortPair
 
 _WIDTH: Final = 100
 

@@ -1,9 +1,14 @@
 """Verdicts on traces and scripts, one line a scenario."""
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING
 
 from simnet.printable import printable
-from simnet.study.conform.conform import Conformance, Verdict
+
+if TYPE_CHECKING:
+    from simnet.study.conform.conform import Conformance, Verdict
 
 
 def conformance(found: Conformance) -> str:

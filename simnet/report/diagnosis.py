@@ -1,11 +1,16 @@
 """A diagnosis as one screen of text."""
 
-import textwrap
-from collections.abc import Iterator, Sequence
-from typing import Final
+from __future__ import annotations
 
-from simnet.diagnose.diagnosis import Diagnosis, Finding
+import textwrap
+from typing import TYPE_CHECKING, Final
+
 from simnet.printable import printable, typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simnet.diagnose.diagnosis import Diagnosis, Finding
 
 _WIDTH: Final = 80
 # other findings, commands, pieces of evidence, places and files of the first screen

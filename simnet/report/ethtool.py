@@ -6,13 +6,18 @@ counts since it was loaded, here since the measurement began. What is 0 in any s
 shown. Bytes are those of frames without FCS; some cards count it.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
 from simnet.scenario.parts.nic.schema import Nic
-from simnet.study.run.result import Result
-from simnet.study.run.rows import PortRates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import PortRates
 
 _BITS_PER_BYTE = 8
 

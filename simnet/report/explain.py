@@ -1,15 +1,19 @@
 """An explanation for reading: what holds each flow back, then the resources, then the knobs."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
 from simnet.rows import or_dash
-from simnet.study.explain.bottleneck import Limit, ResourceUse
-from simnet.study.explain.explain import Explanation
 from simnet.study.run.duration_text import late
 from simnet.study.run.loss import kind_of
 from simnet.study.run.measures import rate_text
+
+if TYPE_CHECKING:
+    from simnet.study.explain.bottleneck import Limit, ResourceUse
+    from simnet.study.explain.explain import Explanation
 
 _LEAST: Final = 0.05
 _MOST_ROWS: Final = 24

@@ -5,14 +5,19 @@ Layout of fio 3.36 (`show_thread_status_normal`, `show_ddir_status`, `show_group
 the samples of `bw` and `iops` every 500 ms, page faults, and the date.
 """
 
+from __future__ import annotations
+
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.parts.fio.columns import DirectionUse, FioGroupUse, LatencyUse
 from simnet.scenario.parts.storage.columns import row_of
-from simnet.study.run.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simnet.scenario.parts.fio.columns import DirectionUse, FioGroupUse, LatencyUse
+    from simnet.study.run.result import Result
 
 _VERSION: Final = "in the layout of fio 3.36"
 _PREFIXES: Final = {1000: ("", "k", "M", "G", "T", "P"), 1024: ("", "Ki", "Mi", "Gi", "Ti", "Pi")}

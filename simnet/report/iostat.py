@@ -3,12 +3,19 @@
 Of a result: the client's two tables, then those of the server of its disks.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from __future__ import annotations
 
-from simnet.scenario.parts.storage.columns import PeerCpuUse, row_of
+from typing import TYPE_CHECKING
+
+from simnet.scenario.parts.storage.columns import row_of
 from simnet.storage.block.diskstats import IostatRow
-from simnet.study.run.result import Result
-from simnet.study.run.rows import CpuUse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simnet.scenario.parts.storage.columns import PeerCpuUse
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
 
 AVG_CPU_COLUMNS = ("user", "nice", "system", "iowait", "steal", "idle")
 _AVG_CPU = "avg-cpu:  %user   %nice %system %iowait  %steal   %idle"

@@ -4,7 +4,12 @@ Formats of `byte_snprintf` (src/stdio.c): bytes in powers of 1024, bits in power
 places.
 """
 
-from simnet.study.run.result import Result
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
 
 # sockets 0 to 2 are the terminal's
 _FIRST_SOCKET = 3

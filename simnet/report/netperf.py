@@ -4,10 +4,13 @@ Format of netperf 2.4 (`send_tcp_stream`, `send_tcp_rr` in src/nettest_bsd.c): s
 throughput in 10^6 bit/s of payload or in transactions a second.
 """
 
-from typing import Any
+from __future__ import annotations
 
-from simnet.study.run.result import Result
-from simnet.study.run.rows import FlowRates
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import FlowRates
 
 # of minimum, default and maximum
 _DEFAULT = 1

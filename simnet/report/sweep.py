@@ -1,14 +1,20 @@
 """A sweep as a table, one line a combination of values, and where the best lies."""
 
-from collections.abc import Container, Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from simnet.report.columns import columns
-from simnet.scenario.core.subject import Measure
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.measures import MEASURES, THROUGHPUT, TRANSACTIONS
-from simnet.study.statistics.optimum import Cell
-from simnet.study.sweep.sweep import Sweep
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from simnet.scenario.core.subject import Measure
+    from simnet.study.statistics.optimum import Cell
+    from simnet.study.sweep.sweep import Sweep
 
 _US = " us"
 _WITH_INTERVAL = frozenset({TRANSACTIONS, THROUGHPUT, "cpu_busy_percent"})

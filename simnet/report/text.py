@@ -1,5 +1,9 @@
 """A result for reading: the totals, the busy CPUs, the ports and the flows."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from simnet.host.cpulist import cpulist_text
 from simnet.printable import few, printable, titled
 from simnet.report.columns import columns
@@ -11,9 +15,11 @@ from simnet.scenario.parts.scale.columns import JobRow, LparRow, totals
 from simnet.study.run.duration_text import in_unit, late, time_text
 from simnet.study.run.loss import Messages, kind_of
 from simnet.study.run.measures import rate_text, transactions_per_s
-from simnet.study.run.result import Result
 from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates
 from simnet.terminal import folded
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
 
 _NEARLY_IDLE_PERCENT = 1.0
 _RING = "ring"

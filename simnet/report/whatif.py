@@ -1,12 +1,14 @@
 """A what-if for reading: the ranking, then each tuning's numbers, then what to type."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from simnet.diagnose.prediction import TELLS_LOAD
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
-from simnet.scenario.commands.commands import Commands
 from simnet.study.run.duration_text import in_unit
 from simnet.study.run.loss import kind_of
 from simnet.study.run.machine import LOADS_SAID
@@ -15,16 +17,13 @@ from simnet.study.whatif.aim import aim_of
 from simnet.study.whatif.mechanism import moved_text
 from simnet.study.whatif.plan import MEMBERS, SEEDS
 from simnet.study.whatif.same import OTHER_LOAD
-from simnet.study.whatif.verdict import (
-    Change,
-    Interval,
-    called,
-    change_text,
-    interval_text,
-    percent_text,
-)
-from simnet.study.whatif.whatif import Judged, WhatIf
+from simnet.study.whatif.verdict import called, change_text, interval_text, percent_text
 from simnet.terminal import answer_last
+
+if TYPE_CHECKING:
+    from simnet.scenario.commands.commands import Commands
+    from simnet.study.whatif.verdict import Change, Interval
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 MEANING = (
     "range: holds the change with 95 % confidence, given chance, what is not known of the machine,"

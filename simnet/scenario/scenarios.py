@@ -3,6 +3,8 @@
 Nothing of what scenarios consist of is imported: a slip in a name is told at once.
 """
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
 from typing import Final

@@ -1,5 +1,7 @@
 """``simnet capacity``: the largest load within limits."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,7 @@
 """``simnet compare``: did reality agree with a prediction?"""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

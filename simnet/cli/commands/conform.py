@@ -1,5 +1,7 @@
 """``simnet conform``: does TCP do what a real kernel did?"""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import click

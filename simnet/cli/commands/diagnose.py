@@ -1,5 +1,7 @@
 """``simnet diagnose``: where does it hurt?"""
 
+from __future__ import annotations
+
 from pathlib import Path
 
 import click

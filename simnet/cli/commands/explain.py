@@ -1,5 +1,7 @@
 """``simnet explain``: what holds a scenario back, and what would be next."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,7 @@
 """``simnet list``: scenarios, models and knobs."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import asdict
 from typing import Any

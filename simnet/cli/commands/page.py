@@ -1,5 +1,7 @@
 """``simnet page``: a local page with sliders for the knobs of a scenario."""
 
+from __future__ import annotations
+
 import sys
 
 import click

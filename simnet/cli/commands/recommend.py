@@ -1,5 +1,7 @@
 """``simnet recommend``: what to change for a goal, within limits."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,7 @@
 """``simnet report``: results as one file of HTML to look at, print and send."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final

@@ -1,5 +1,7 @@
 """``simnet screen``: which knobs matter in a scenario."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 

@@ -1,5 +1,7 @@
 """``simnet validate``: predicted against measured."""
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
 from typing import Any

@@ -5,13 +5,18 @@ the host can take, `idle.linux.MILLIONS` with so many packets a second on six CP
 rule of raw drops.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
-from simnet.scenario.parts.forward.columns import ForwardUse
-from simnet.study.run.result import Result
+from typing import TYPE_CHECKING, Final
+
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.scenario.parts.forward.columns import ForwardUse
+    from simnet.study.run.result import Result
 
 _SCENARIO: Final = "router-connectx5"
 _CPUS: Final = range(1, 7)

@@ -5,13 +5,18 @@ come to, `xdp-drop.STREAMS`, `xdp-redirect.ringDESCRIPTORS.STREAMS` with more pa
 can take, and `idle.xdp.MILLIONS` with so many packets a second on six CPUs.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
 
-from simnet.scenario.parts.xdp.columns import XdpUse
-from simnet.study.run.result import Result
+from typing import TYPE_CHECKING, Final
+
 from simnet.study.validate.document import Anchored, Answer
 from simnet.study.work.cases import Case
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.scenario.parts.xdp.columns import XdpUse
+    from simnet.study.run.result import Result
 
 _LADDER: Final = "xdp-firewall"
 _CARD: Final = "xdp-connectx5"

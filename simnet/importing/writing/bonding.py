@@ -4,13 +4,18 @@ Streams of a bond share its ports by addresses. So the peers are as many machine
 ports, each with one port and an address of its own, and the switch looks at the addresses.
 """
 
-import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Final
+from __future__ import annotations
 
-from simnet.importing.kind import Told
-from simnet.importing.writing.lines import PortLines
+import re
+from typing import TYPE_CHECKING, Final
+
 from simnet.importing.writing.ranked import Note, Rank
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from simnet.importing.kind import Told
+    from simnet.importing.writing.lines import PortLines
 
 _SLAVE: Final = "ifenslave bond0 "
 _MODE: Final = "modprobe bonding mode"

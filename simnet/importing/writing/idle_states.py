@@ -6,11 +6,14 @@ latency-performance and the profiles that include it ask for no state deeper tha
 (`force_latency=cstate.id_no_zero:1|3`; profiles/*/tuned.conf).
 """
 
-import re
-from typing import Final
+from __future__ import annotations
 
-from simnet.importing.host import ReadHost
-from simnet.importing.writing.models import Draft
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from simnet.importing.host import ReadHost
+    from simnet.importing.writing.models import Draft
 
 _KEY: Final = "deep_idle_exit"
 _RESIDENCY: Final = "deep_idle_residency"

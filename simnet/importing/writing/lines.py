@@ -4,20 +4,25 @@ A port of the model has an interrupt for each receive queue, with the host's num
 command that simnet prints can be typed on the host. Queues that are not in use get free numbers.
 """
 
+from __future__ import annotations
+
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import tomlkit
 
-from simnet.importing.host import ReadHost
 from simnet.importing.kind import Told
-from simnet.importing.read_nic import ReadNic
-from simnet.importing.writing.tuning import Tuning
 from simnet.scenario.core.knob import cpu_mask_text
 from simnet.scenario.parts.host.schema import MOST_IRQS
 from simnet.scenario.parts.nic.schema import MOST_QUEUES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from simnet.importing.host import ReadHost
+    from simnet.importing.read_nic import ReadNic
+    from simnet.importing.writing.tuning import Tuning
 
 _FIRST: Final = 64
 _MAP: Final = "host"

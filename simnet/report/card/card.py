@@ -1,10 +1,10 @@
 """An answer on a card: the sentence, of which machine, the numbers, why, and what to type."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from __future__ import annotations
 
-from simnet.diagnose.diagnosis import Diagnosis
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
 from simnet.printable import few, markdown, printable, titled
 from simnet.report.whatif import (
     answer_of,
@@ -15,13 +15,18 @@ from simnet.report.whatif import (
     why_lines,
 )
 from simnet.scenario.commands.loops import looped
-from simnet.scenario.core.effective import Effective
-from simnet.study.recommend.document import Recommendation
 from simnet.study.run.machine import machine
 from simnet.study.run.measures import CPU_PER_BYTE
 from simnet.study.whatif.tuning import read_tuning
-from simnet.study.whatif.whatif import Judged, WhatIf
 from simnet.study.work.cases import Case, Member
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.diagnose.diagnosis import Diagnosis
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.recommend.document import Recommendation
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 _MOST_FACTS: Final = 3
 _CPU: Final = "cpu_of_all"

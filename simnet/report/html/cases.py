@@ -1,22 +1,26 @@
 """Sections about systems side by side: their CPUs, where time goes, the way, latencies."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import few
 from simnet.report.flows import telling
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
-from simnet.scenario.core.effective import Effective
-from simnet.study.explain.bottleneck import ResourceUse
-from simnet.study.explain.explain import Explanation
-from simnet.study.explain.timeline import Timeline
 from simnet.study.run.duration_text import in_unit, time_text
 from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
 from simnet.study.run.measures import rate_text
-from simnet.study.run.result import Result
 from simnet.study.run.rows import CpuUse, FlowRates
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.explain.bottleneck import ResourceUse
+    from simnet.study.explain.explain import Explanation
+    from simnet.study.explain.timeline import Timeline
+    from simnet.study.run.result import Result
 
 _MOST_CPUS: Final = 1024
 _MOST_STAGES: Final = 9

@@ -1,15 +1,19 @@
 """What tools should show on the machine itself, once a tuning is there: the prediction to check."""
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.report.html.blocks import Block, Notes, Section, Table
 from simnet.scenario.core.knobs import knob_of
 from simnet.study.run.measures import LOSS, METRICS, RATE, REAL_TIME, REQUESTS, TAIL
-from simnet.study.whatif.verdict import Change
-from simnet.study.whatif.whatif import Judged
+
+if TYPE_CHECKING:
+    from simnet.study.whatif.verdict import Change
+    from simnet.study.whatif.whatif import Judged
 
 # by metric: the tool, and what of it to read
 _TOOLS: Final = {

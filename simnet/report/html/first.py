@@ -1,18 +1,24 @@
 """The first screen of a what-if and a recommendation: what stands on their card."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import capital
-from simnet.report.card.card import Card, short
+from simnet.report.card.card import short
 from simnet.report.card.picture import nodes
 from simnet.report.html.blocks import Block, Notes, Table, Typed
 from simnet.report.html.svg import picture
 from simnet.report.whatif import judged_by, moved_most, next_step, reason
-from simnet.scenario.core.effective import Effective
 from simnet.study.run.measures import CPU_PER_BYTE
-from simnet.study.whatif.whatif import Judged, WhatIf
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.report.card.card import Card
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 # of a port: whether it is full rests on it
 _DECIDES: Final = "link_rate"

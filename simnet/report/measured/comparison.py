@@ -1,12 +1,18 @@
 """A prediction beside measurements for reading: a row a metric, then what it says."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from simnet.printable import printable, titled
 from simnet.report.columns import columns
-from simnet.study.compare.compare import Comparison
-from simnet.study.compare.row import Row
 from simnet.study.validate.kinds import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.study.compare.compare import Comparison
+    from simnet.study.compare.row import Row
 
 
 def comparison(found: Comparison, *, every: bool = False) -> str:

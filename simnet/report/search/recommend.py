@@ -1,13 +1,17 @@
 """A recommendation for reading: the changes, why, how sure that is, and what to type."""
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import capital, printable, titled
 from simnet.report.columns import columns
 from simnet.report.whatif import MEANING, change_heading, change_rows, commands_text, runs_of
-from simnet.study.recommend.document import Recommendation, Step
-from simnet.study.whatif.whatif import Judged, WhatIf
 from simnet.terminal import answer_last
+
+if TYPE_CHECKING:
+    from simnet.study.recommend.document import Recommendation, Step
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 STEP_HEADING: Final = ("change", "share of the gain", "range")
 _GOAL_LABELS: Final = {

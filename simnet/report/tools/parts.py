@@ -1,13 +1,18 @@
 """What is typed for a tuning, split into sysctls and the rest: other tools set these by name."""
 
-import shlex
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from __future__ import annotations
 
-from simnet.scenario.commands.commands import Commands
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
 from simnet.scenario.commands.distribution import OWN_NAME
 from simnet.scenario.commands.together import CUT_OFF
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simnet.scenario.commands.commands import Commands
 
 _SETS: Final = ("sysctl", "-w")
 _HERE: Final = "<<'END'"

@@ -6,17 +6,22 @@ text comes from its declaration and holds for all scenarios, so files of several
 Sources: prometheus.io/docs, "Exposition formats" and "Metric and label naming".
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 from simnet.printable import capital, printable
-from simnet.scenario.core.subject import Measure
 from simnet.study.run.measures import MEASURES, METRICS
-from simnet.study.run.result import Result
-from simnet.study.whatif.verdict import Answer, Change
-from simnet.study.whatif.whatif import Judged, WhatIf
+from simnet.study.whatif.verdict import Answer
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.subject import Measure
+    from simnet.study.run.result import Result
+    from simnet.study.whatif.verdict import Change
+    from simnet.study.whatif.whatif import Judged, WhatIf
 
 Labels = Mapping[str, str]
 _PREFIX: Final = "simnet"

@@ -6,11 +6,15 @@ one is chosen; sysctls it restores by itself. So nothing else has to be kept.
 Source: tuned-profiles(7), tuned.conf(5), plugins ``sysctl`` and ``script``.
 """
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
 from simnet.report.tools.parts import parts_of
-from simnet.scenario.commands.commands import Commands
+
+if TYPE_CHECKING:
+    from simnet.scenario.commands.commands import Commands
 
 PROFILE: Final = "tuned.conf"
 SCRIPT: Final = "script.sh"

@@ -4,19 +4,25 @@ The commands are shell text, line by line: commands and comments, nothing else. 
 do (rebuild a kernel, start a user's process) is a comment.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
 from simnet.scenario.commands.distribution import Distribution, distribution_of
 from simnet.scenario.commands.loops import looped
 from simnet.scenario.commands.network_files import PortSetting, dropped, keeps, kept
-from simnet.scenario.commands.together import CUT_OFF, Together
-from simnet.scenario.core.effective import Effective, Host
-from simnet.scenario.core.knob import AppliedKnob, Knob
+from simnet.scenario.commands.together import CUT_OFF
 from simnet.scenario.core.knobs import knob_of
 from simnet.scenario.core.subject import subjects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simnet.scenario.commands.together import Together
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.core.knob import AppliedKnob, Knob
 
 EACH_PEER: Final = "each peer"
 """How commands for all peers begin to say where they are for."""

@@ -6,12 +6,15 @@ names; interfaces(5); sysconfig.txt of initscripts (MTU of ifcfg files); ifcfg(5
 whose files a later line counts, as a shell reads them.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.commands.distribution import Distribution
+if TYPE_CHECKING:
+    from simnet.scenario.commands.distribution import Distribution
 
 _MTU: Final = re.compile(r"ifconfig \{port\} mtu")
 _RING: Final = re.compile(r"ethtool -G \{port\} (rx|tx)")

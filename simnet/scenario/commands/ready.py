@@ -3,11 +3,15 @@
 Which there are follows from the system: without a second node there is no ``processes-on-node``.
 """
 
-import re
-from typing import Final
+from __future__ import annotations
 
-from simnet.scenario.core.effective import Effective
+import re
+from typing import TYPE_CHECKING, Final
+
 from simnet.scenario.core.subject import Proposal, subjects
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
 
 _NUMBER: Final = "{number}"
 _PROFILE: Final = "tuned-adm profile "

@@ -1,19 +1,24 @@
 """Settings as given: in which order they apply, and where each was written."""
 
+from __future__ import annotations
+
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.host.cpulist import cpulist_text
-from simnet.scenario.core.files import ScenarioFile, Setting
-from simnet.scenario.core.knob import Knob
-from simnet.scenario.core.parameter import Spec
-from simnet.scenario.core.subject import Proposal
-from simnet.scenario.core.toml import Document, KeyPath
 from simnet.scenario.core.tree import Entry
 from simnet.scenario.core.units import UnitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from simnet.scenario.core.files import ScenarioFile, Setting
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Spec
+    from simnet.scenario.core.subject import Proposal
+    from simnet.scenario.core.toml import Document, KeyPath
 
 _OPTION = "--tuning"
 # of an interrupt or a queue, in the name of a file

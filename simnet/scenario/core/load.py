@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path as FilePath
-from typing import Any, Final
-
-from pydantic import BaseModel
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet import _share
 from simnet.errors import InputError
@@ -20,19 +16,30 @@ from simnet.scenario.core import library
 from simnet.scenario.core.checks import check_whole
 from simnet.scenario.core.effective import Effective, Port
 from simnet.scenario.core.entries import entries, tuning_names
-from simnet.scenario.core.files import PeerTable, Run, ScenarioFile, SystemTable, Workload
-from simnet.scenario.core.knob import AppliedKnob, Knob
+from simnet.scenario.core.files import Run, Workload
+from simnet.scenario.core.knob import AppliedKnob
 from simnet.scenario.core.knobs import MODELS, knob_of
-from simnet.scenario.core.parameter import Spec, Value
-from simnet.scenario.core.schema import ModelKind, file_model
-from simnet.scenario.core.section import Section
+from simnet.scenario.core.schema import file_model
 from simnet.scenario.core.settings import Settings
-from simnet.scenario.core.subject import Part, Proposal, host_parts, model_section, parts, subjects
-from simnet.scenario.core.toml import Document, KeyPath
+from simnet.scenario.core.subject import host_parts, model_section, parts, subjects
 from simnet.scenario.core.tree import Entry, Path, Tree, dotted
 from simnet.scenario.core.unread import idle_settings
 from simnet.scenario.scenarios import called, find_scenario
 from simnet.spelling import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path as FilePath
+
+    from pydantic import BaseModel
+
+    from simnet.scenario.core.files import PeerTable, ScenarioFile, SystemTable
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.parameter import Spec, Value
+    from simnet.scenario.core.schema import ModelKind
+    from simnet.scenario.core.section import Section
+    from simnet.scenario.core.subject import Part, Proposal
+    from simnet.scenario.core.toml import Document, KeyPath
 
 _MOST_KEPT: Final = 16
 # of each, the settings of its file, and those without one that a search varies, take turns

@@ -1,16 +1,22 @@
 """Which places in the tree of values a knob changes: hosts, ports, queues, interrupts."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.host.release import release
-from simnet.scenario.core.knob import Knob
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.specs import Feature
 from simnet.scenario.core.subject import HostPart, host_parts, model_section, parts
-from simnet.scenario.core.tree import DEFAULT, Entry, Path, Tree, dotted
+from simnet.scenario.core.tree import DEFAULT, dotted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from simnet.scenario.core.knob import Knob
+    from simnet.scenario.core.tree import Entry, Path, Tree
 
 _OF_PORTS: Final = ("interface", "irq", "rx-queue", "tx-queue", "nic", "none")
 

@@ -5,23 +5,27 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from simnet.errors import InputError
 from simnet.scenario.commands.captured import Captured
 from simnet.scenario.core.entries import EACH_PORT, PEER, in_rows, is_peer, parsed
-from simnet.scenario.core.files import Run, ScenarioFile, Workload
+from simnet.scenario.core.files import Run, Workload
 from simnet.scenario.core.knob import AppliedKnob, CpuList, CpuMask, Knob, Stage
 from simnet.scenario.core.knobs import KNOBS, MODELS, OF_QUEUES, UNREAD, knob_of
 from simnet.scenario.core.parameter import Spec
 from simnet.scenario.core.places import Places, lacking
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.subject import Part, host_parts, model_section, parts, steps, subjects
-from simnet.scenario.core.toml import Document
 from simnet.scenario.core.tree import Entry, Path, Table, Tree, copied, dotted, walk
 from simnet.spelling import family, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from simnet.scenario.core.files import ScenarioFile
+    from simnet.scenario.core.toml import Document
 
 _HOST_SECTIONS: Final = {
     part.place: part.section for part in host_parts() if (part.key or part.kind) and not part.item

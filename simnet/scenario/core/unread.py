@@ -3,16 +3,23 @@
 Each subject says which those are, and why (`Subject.idle`, `Subject.unused`).
 """
 
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
-from typing import Final
+from __future__ import annotations
 
-from simnet.scenario.core.effective import Effective
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Final
+
 from simnet.scenario.core.knobs import KNOBS, UNREAD
 from simnet.scenario.core.schema import spec_of
-from simnet.scenario.core.section import Reads, Section, reads
+from simnet.scenario.core.section import Reads, reads
 from simnet.scenario.core.subject import subjects
-from simnet.scenario.core.tree import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.section import Section
+    from simnet.scenario.core.tree import Entry
 
 # read before a system is built: how large a buffer can be, which queues there are, the clock
 _READ_BEFORE: Final = frozenset({"sb_max_bytes", "rps", "xps", "irq_suspend", "no_turbo", "boost"})

@@ -1,8 +1,12 @@
 """What `/proc/stat` shows of a machine."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from simnet.host.machine import Machine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,16 @@
 """Build the system that an effective configuration describes."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from simnet.kernel.wiring import check_wiring
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import setup_of, subjects
 from simnet.scenario.system.collector import COLLECTOR
-from simnet.scenario.system.system import System
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.system.system import System
 
 
 def build(

@@ -1,15 +1,20 @@
 """The simulated host with its ports: what streams, and most of what is in their place, stand on."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from __future__ import annotations
 
-from simnet.host.machine import Machine
+from typing import TYPE_CHECKING, Any
+
 from simnet.kernel.environment import Environment
-from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.core.subject import subjects
 from simnet.scenario.parts.host.build import make_machine
 from simnet.scenario.parts.nic.build import make_port
-from simnet.scenario.system.resource import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simnet.host.machine import Machine
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.system.resource import Resource
 
 
 class Ground:

@@ -4,13 +4,18 @@ Rates grow by 25 %, times shrink by 20 %, buffers and numbers of requests double
 announces its own share; those of one name are lifted together.
 """
 
-import functools
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from __future__ import annotations
 
-from simnet.scenario.core.effective import Effective, Host
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
 from simnet.scenario.core.subject import subjects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simnet.scenario.core.effective import Effective, Host
 
 _BY: Final = (5, 4)
 

@@ -7,12 +7,17 @@ enough, the shares of the looks are shares of the time (PASTA's condition is tha
 keep step with what they look at; the reader draws the instants).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from __future__ import annotations
 
-from simnet.host.machine import Machine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.host.machine import Machine
 
 FULL: Final = 0.95
 """Share from which on a resource counts as full: what comes in batches never gets to 1."""

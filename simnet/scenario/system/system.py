@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from simnet.host.cpu import Cpu
-from simnet.host.machine import Machine
-from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
-from simnet.scenario.system.activity import Activity, activity_of
+from simnet.scenario.system.activity import activity_of
 from simnet.scenario.system.collector import COLLECTOR
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.resource import Resource, Wait, cpus, memory
+from simnet.scenario.system.resource import cpus, memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from simnet.host.cpu import Cpu
+    from simnet.host.machine import Machine
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.scenario.system.activity import Activity
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource, Wait
 
 
 @dataclass(frozen=True)

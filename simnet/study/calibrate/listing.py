@@ -4,13 +4,18 @@ The listing's own arithmetic is kept: busy is 100 minus idle minus iowait, sums 
 that the listing shows, and errors are relative to the measured number.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from simnet.errors import InputError
-from simnet.study.calibrate.capture import Capture, SarRow
-from simnet.study.run.result import Result
-from simnet.study.run.rows import CpuUse
+
+if TYPE_CHECKING:
+    from simnet.study.calibrate.capture import Capture, SarRow
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,13 @@ A metric is off when what was measured lies outside its 95 % interval. In this o
 6. A disk is off: its model or its load.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from __future__ import annotations
 
-from simnet.study.compare.row import Row
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from simnet.study.compare.row import Row
 
 CONTEXTS: Final[Mapping[str, tuple[str, ...]]] = {
     "user": ("user_recv", "user_send", "user_request"),

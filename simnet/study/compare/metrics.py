@@ -4,13 +4,17 @@ Names are those of `simnet.importing.measured`. `kernel` is what sar calls `%sys
 softirq and irq together.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.scenario.parts.storage.columns import row_of
 from simnet.study.run.measures import LOSS, MEASURES, METRICS, P50, P99, THROUGHPUT, TRANSACTIONS
-from simnet.study.run.result import Result
-from simnet.study.run.rows import CpuUse
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import CpuUse
 
 _SHARES: Final[Mapping[str, Callable[[CpuUse], float]]] = {
     "user": lambda cpu: cpu.user,

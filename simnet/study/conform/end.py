@@ -6,9 +6,8 @@ due.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpu import Cpu
 from simnet.kernel.component import Component
@@ -20,10 +19,15 @@ from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.receiver_version import receiver_rules
-from simnet.study.conform.connection import Connection, make_sender
+from simnet.study.conform.connection import make_sender
 from simnet.study.conform.packetdrill_assert import failed
-from simnet.study.conform.step import Step
 from simnet.time_units import PS_PER_S, PS_PER_US
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simnet.study.conform.connection import Connection
+    from simnet.study.conform.step import Step
 
 _CALL: Final = 0
 _DELACK: Final = 1

@@ -6,17 +6,22 @@ The order of bottlenecks (`bottleneck`) supposes that the work for each byte sta
 it does is measured by a run with the same seeds and everything else as it was.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from simnet.rows import Row
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.system.lifting import liftings
-from simnet.study.explain.bottleneck import Limit, ResourceUse
-from simnet.study.run.result import Result
 from simnet.study.run.run import simulate
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.explain.bottleneck import Limit, ResourceUse
+    from simnet.study.run.result import Result
 
 
 class Lift(Row):

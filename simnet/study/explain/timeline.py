@@ -4,13 +4,18 @@ What is simulated stays the same: the simulation stops at the end of each step, 
 looks, and queues tell how long they are by what a timeline of `simnet run --trace` is made of.
 """
 
-from collections.abc import Mapping
+from __future__ import annotations
+
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.system.system import System
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.scenario.system.system import System
 
 _STEPS: Final = 75
 _BITS: Final = 8

@@ -1,13 +1,19 @@
 """Whether what was found is worth it: what a what-if says, of the goal and within the limits."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from simnet.study.recommend.goals import Goal, Limit
 from simnet.study.run.measures import FAIRNESS, LOSS
 from simnet.study.whatif.aim import aim_of
-from simnet.study.whatif.verdict import Answer, Verdict, verdict
-from simnet.study.whatif.whatif import Judged
+from simnet.study.whatif.verdict import Verdict, verdict
+
+if TYPE_CHECKING:
+    from simnet.study.recommend.goals import Goal, Limit
+    from simnet.study.whatif.verdict import Answer
+    from simnet.study.whatif.whatif import Judged
 
 
 def judged(found: Judged, goal: Goal, limits: Sequence[Limit], load: str) -> Verdict:

@@ -5,15 +5,20 @@ context switches (switches to the idle task, too), and the ticks of all logical 
 timer's own interrupts are not in that sum.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from simnet.rows import Percent, Rate, Row
-from simnet.scenario.system.activity import Activity
-from simnet.scenario.system.system import System
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.activity import Activity
+    from simnet.scenario.system.system import System
 
 
 class VmstatRow(Row):

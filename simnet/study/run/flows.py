@@ -9,11 +9,15 @@ Source: "Trace Event Format", Google, flow events (`s`, `t`, `f`, binding point 
 around the event's time).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from __future__ import annotations
 
-from simnet.study.run.trace import TraceFile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.study.run.trace import TraceFile
 
 _GROUP: Final = "packets"
 _INSIDE_PS: Final = 1000  # viewers count in ns, and the end of a slice is not in it

@@ -6,16 +6,21 @@ until the reader has the packet's last byte and each CPU's slice has been writte
 written at once. A packet that is dropped, or not read within 100 ms, leaves nothing behind.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from __future__ import annotations
 
-from simnet.host.cpu import Cpu
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
-from simnet.net.link.skb import Skb
 from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.system.system import System
-from simnet.study.run.flows import FlowTracer, Step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.host.cpu import Cpu
+    from simnet.net.link.skb import Skb
+    from simnet.scenario.system.system import System
+    from simnet.study.run.flows import FlowTracer, Step
 
 MOST_FLOWS: Final = 5000
 _PATIENCE_PS: Final = 100 * 10**9

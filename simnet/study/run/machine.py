@@ -1,13 +1,18 @@
 """Which machine an answer is of: processor, cards, kernel and load, a line each of two."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import printable
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.files import LOADS
 from simnet.scenario.core.units import KINDS, format_quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.scenario.core.effective import Effective
 
 LOADS_SAID: Final = {
     "bulk": "a load that carries as much as it can",

@@ -5,15 +5,21 @@ number means, its unit, how it is shown, and which direction is better. Numbers 
 beside its counters (`Column.measures`). Latencies are of the messages of all flows together.
 """
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.errors import InputError
 from simnet.scenario.core.subject import Measure, columns
 from simnet.spelling import nearest_or_all
-from simnet.study.run.result import Result
-from simnet.study.run.rows import FlowRates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simnet.study.run.result import Result
+    from simnet.study.run.rows import FlowRates
 
 # by name with unit, as sweeps and tables have them
 THROUGHPUT: Final = "throughput_bps"

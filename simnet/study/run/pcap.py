@@ -12,21 +12,25 @@ late, and posts them early, so a bounded number waits to be written in order.
 Source: draft-ietf-opsawg-pcapng (blocks and options); RFC 791, 9293, 7323, 2018 (headers).
 """
 
+from __future__ import annotations
+
 import heapq
 import socket
 import struct
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from simnet.errors import InputError
 from simnet.files import NewFile
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
-from simnet.net.link.skb import Header, Skb
-from simnet.scenario.system.system import System
 from simnet.spelling import nearest
 from simnet.time_units import PS_PER_US
+
+if TYPE_CHECKING:
+    from simnet.net.link.skb import Header, Skb
+    from simnet.scenario.system.system import System
 
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1

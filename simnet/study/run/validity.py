@@ -5,20 +5,24 @@ asked: had everything acted that acts only now and then, was anything delivered,
 than a few packets? If not, it is inconclusive.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
-from simnet.host.delayed_action import DelayedAction
 from simnet.printable import few
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.subject import subjects
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
-from simnet.scenario.parts.tcp.columns import SendingHalf
-from simnet.scenario.system.system import Snapshot, System
-from simnet.study.run.result import Result
+
+if TYPE_CHECKING:
+    from simnet.host.delayed_action import DelayedAction
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.tcp.columns import SendingHalf
+    from simnet.scenario.system.system import Snapshot, System
+    from simnet.study.run.result import Result
 
 # packets a port, fewer of which say little of interrupts and round trips
 _FEWEST: Final = 20

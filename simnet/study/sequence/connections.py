@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simnet.study.sequence.frames import End, Frame
+if TYPE_CHECKING:
+    from simnet.study.sequence.frames import End, Frame
 
 SENT: Final = "sent"
 AGAIN: Final = "sent again"

@@ -18,14 +18,17 @@ lie a quarter of the run apart, because each check is a chance to stop too early
 Every decision is taken on integers: no machine's arithmetic can make a run longer or shorter.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simnet.scenario.system.system import Snapshot, System
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot, System
 
 SLICE_PS: Final = 10 * 10**9
 BATCHES: Final = 20

@@ -1,14 +1,18 @@
 """How long a grid takes, for a person to say whether it is meant."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.errors import InputError
 from simnet.study.run.duration_text import duration_text
 from simnet.study.run.run import simulate
-from simnet.study.work.cases import Member
 from simnet.study.work.workers import cpus
+
+if TYPE_CHECKING:
+    from simnet.study.work.cases import Member
 
 MOST_RUNS: Final = 10_000
 # what a first simulation imports takes little of that

@@ -4,6 +4,8 @@ See `ensemble`: drawn independently, most parameters would miss the anchor of th
 Applies to systems that consist of the models that were calibrated, and of no others.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,6 +4,8 @@ Nothing here was fitted to the measurements; where the model has no random numbe
 a point. Traces and scripts count what agrees (see `conform`): `measured` is how many there are.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import mean, stdev

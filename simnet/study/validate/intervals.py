@@ -21,6 +21,8 @@ measurements had to fix, so its residuals hold a usual uncertainty of parameters
 part is there for predictions that depend more than usual on what nothing has fixed.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from statistics import median

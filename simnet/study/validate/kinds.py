@@ -10,6 +10,8 @@ before and after a load. Where a model says none, some tens a second are no larg
 interrupts, and of packets that are dropped, are compared with 100/s more.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Mapping
 from typing import Final

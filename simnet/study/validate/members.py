@@ -7,6 +7,8 @@ prediction in a run as short. Where an answer has many cases, a few of them show
 (`Answer.few`), and there are fewer members.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -5,6 +5,8 @@ two network namespaces; Linux 6.18 with 250 jiffies a second. The second write w
 the first, which the other end delays.
 """
 
+from __future__ import annotations
+
 import csv
 from dataclasses import dataclass
 from functools import cache

@@ -7,6 +7,8 @@ stands before the receiver. Its length is not known: that one packet in 20 is la
 as out of order without a window, makes it 4 s.
 """
 
+from __future__ import annotations
+
 import csv
 from dataclasses import dataclass
 from functools import cache

@@ -4,6 +4,8 @@ One row a number: the prediction, its 95 % interval (see `intervals`), the measu
 that was used for. Equal simulations are done once, however many of the requested ids need them.
 """
 
+from __future__ import annotations
+
 import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,6 +4,8 @@ Nothing is simulated here, and nothing imported that simulates: who mistypes a n
 neither.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 

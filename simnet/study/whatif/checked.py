@@ -4,6 +4,8 @@ The interval of a change holds how far off the model was for changes that were m
 are of few settings (`compared`). Of one of which none was compared that is what others taught.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from typing import Final
 

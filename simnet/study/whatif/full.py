@@ -1,11 +1,15 @@
 """Which CPUs a tuning fills, and which it relieves: the usual reason for what is lost or late."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import cpulist_text
-from simnet.study.run.result import Result
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
 
 # percent of the time; a CPU that has less to do than that is not full in any run
 _FULL: Final = 98.0

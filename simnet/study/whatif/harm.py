@@ -4,10 +4,14 @@ What is worth it, or makes no difference, does not hurt; what gets something wor
 counts does (`verdict`). Where that is open, a check cannot tell.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from __future__ import annotations
 
-from simnet.study.whatif.whatif import WhatIf
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.study.whatif.whatif import WhatIf
 
 _WORSE: Final = "no"
 _OPEN: Final = "cannot tell"

@@ -4,6 +4,8 @@ That is a transaction where requests are answered one by one, a message of an op
 else a data packet: payload as large as the MTU lets it be.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 
 from pydantic import Field

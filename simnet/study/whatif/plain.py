@@ -1,19 +1,24 @@
 """A verdict for readers who know no statistics: what decides, what is expected, why it is open."""
 
+from __future__ import annotations
+
 import math
-from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.printable import capital
 from simnet.study.run.measures import METRICS
 from simnet.study.whatif.verdict import (
-    Change,
     called,
     change_text,
     interval_text,
     percent_text,
 )
-from simnet.study.whatif.whatif import Judged
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.study.whatif.verdict import Change
+    from simnet.study.whatif.whatif import Judged
 
 # what an interval is made of, and what would make it narrower
 _WHY: Final = {

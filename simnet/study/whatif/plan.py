@@ -13,12 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from statistics import fmean, variance
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.units import KINDS, format_quantity, parse_quantity
 from simnet.study.run.arguments import options_of
-from simnet.study.run.result import Result
 from simnet.study.run.validity import lengthened
 from simnet.study.validate.anchored import Held, anchor_of
 from simnet.study.validate.document import draws_for
@@ -34,9 +32,13 @@ from simnet.study.work.cases import (
     uncertain,
 )
 from simnet.study.work.ensemble import latin_hypercube
-from simnet.study.work.store import Store
 from simnet.study.work.vary import uncertain_parameters
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
+    from simnet.study.work.store import Store
 
 SEEDS = 8
 MEMBERS = 24

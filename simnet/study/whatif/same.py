@@ -1,18 +1,24 @@
 """Whether runs with a tuning are to the last bit what they are without it, and why."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from simnet.scenario.commands.commands import ChangedKnob, changed_knobs
-from simnet.scenario.core.effective import Effective
+from simnet.scenario.commands.commands import changed_knobs
 from simnet.scenario.core.knobs import UNREAD, knob_of
-from simnet.scenario.core.section import Reads, reads
+from simnet.scenario.core.section import reads
 from simnet.scenario.core.subject import subjects
 from simnet.scenario.core.unread import NOT_READ, WITH_THIS_LOAD
 from simnet.scenario.system.build import build
-from simnet.study.run.result import Result
+
+if TYPE_CHECKING:
+    from simnet.scenario.commands.commands import ChangedKnob
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.section import Reads
+    from simnet.study.run.result import Result
 
 AS_IT_IS: Final = "that is how the system is already"
 OTHER_LOAD: Final = "this load does not do what this host's files show"

@@ -8,6 +8,8 @@ have waited 200 ms for its timer (RFC 6298 with Linux's TCP_RTO_MIN), which is l
 runs are.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Sequence
 from typing import Final

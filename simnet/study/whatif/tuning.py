@@ -4,6 +4,8 @@
 ``affinity+net.ipv4.tcp_low_latency=1``, ``ethtool -C eth0 rx-usecs 40 tx-usecs 40``.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

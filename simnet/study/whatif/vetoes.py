@@ -9,6 +9,8 @@ compared that compete (`measures.alike`), and only where the one with least gets
 that others gain more than it does is no harm.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import Final
 

@@ -5,18 +5,22 @@ join later. Every result is kept by its worker and, once it has arrived, by the 
 interrupted sweep goes on where it stopped even if the machines share no file.
 """
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, contextmanager
 from itertools import islice
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from simnet.errors import InputError, LostRunError, SimnetError
 from simnet.extras import require
-from simnet.study.run.result import Result
 from simnet.study.work.store import Store, sources_digest
-from simnet.study.work.task import Task
+
+if TYPE_CHECKING:
+    from simnet.study.run.result import Result
+    from simnet.study.work.task import Task
 
 _Piece = TypeVar("_Piece")
 _Answer = TypeVar("_Answer")

@@ -1,11 +1,16 @@
 """One simulation to do, here or on another machine."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from simnet.scenario.core.effective import Effective
-from simnet.study.run.result import Result
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from simnet.study.run.run import simulate
-from simnet.study.work.store import Store
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
+    from simnet.study.work.store import Store
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,23 @@ CPUs of one processor. So it is named by model, as in `xeon-7040.costs.hardirq_c
 path of any place where the model is used (`host.cpu.costs.hardirq_cycles`) means the same.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simnet.errors import InputError
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.parameter import State
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Quantity
 from simnet.scenario.core.units import UnitError
 from simnet.spelling import nearest
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _UNCERTAIN: tuple[State, ...] = ("assumed", "calibrated")

@@ -1,13 +1,17 @@
 """What both ends of a container's veth pair count."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.system import Snapshot
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

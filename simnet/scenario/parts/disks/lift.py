@@ -1,9 +1,13 @@
 """A quicker disk."""
 
-from typing import Final
+from __future__ import annotations
 
-from simnet.scenario.parts.disks.schema import Disk
+from typing import TYPE_CHECKING, Final
+
 from simnet.scenario.system.lifting import copy, down, up
+
+if TYPE_CHECKING:
+    from simnet.scenario.parts.disks.schema import Disk
 
 _RATES: Final = ("rpm", "outer_rate_bps", "inner_rate_bps", "bus_rate_bps")
 _TIMES: Final = (

@@ -1,17 +1,23 @@
 """What fio's jobs have done: counters, and a result by the names of fio's JSON."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from simnet.rows import Row
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.system import Snapshot
 from simnet.storage.disk.model import SECTOR_BYTES
 from simnet.time_units import PS_PER_MS, PS_PER_S
-from simnet.workload.fio.stats import FioStats, Latency, deviation
+from simnet.workload.fio.stats import deviation
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simnet.scenario.system.system import Snapshot
+    from simnet.workload.fio.stats import FioStats, Latency
 
 #: of completion latency, as fio prints them unless `percentile_list` says otherwise
 PERCENTILES: Final = (

@@ -1,16 +1,22 @@
 """Resources of a host under fio: its CPUs, the drives' dies, links and locks, units in flight."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from __future__ import annotations
 
-from simnet.host.machine import Machine
-from simnet.scenario.parts.fio.schema import FioGroup
-from simnet.scenario.system.resource import Resource, Wait, busy, carried, cpus
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from simnet.scenario.system.resource import Wait, busy, carried, cpus
 from simnet.storage.disk.model import SECTOR_BYTES
-from simnet.storage.multiqueue.queue import MultiQueue
-from simnet.workload.fio.job import FioJob
-from simnet.workload.fio.stats import FioStats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.scenario.parts.fio.schema import FioGroup
+    from simnet.scenario.system.resource import Resource
+    from simnet.storage.multiqueue.queue import MultiQueue
+    from simnet.workload.fio.job import FioJob
+    from simnet.workload.fio.stats import FioStats
 
 
 @dataclass(frozen=True)

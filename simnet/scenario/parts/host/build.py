@@ -1,6 +1,9 @@
 """Build the machine of one host."""
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from simnet.host.cache import CacheWays
 from simnet.host.costs import COST_NAMES, Buffers, Costs, Memory, Spread, distances, whole_ns
@@ -8,12 +11,14 @@ from simnet.host.interconnect import Bandwidths, Included, Interconnect
 from simnet.host.machine import Layout, Machine, Place
 from simnet.host.softirq.version import SoftirqRules, softirq_rules
 from simnet.kernel.random import first_raw
-from simnet.kernel.simulator import Simulator
-from simnet.scenario.core.effective import Host
-from simnet.scenario.parts.host.schema import Cpu, Kernel
-from simnet.scenario.parts.host.schema import Machine as MachineModel
 from simnet.scenario.parts.interrupts.build_apic import make_apic
 from simnet.time_units import PS_PER_S, PS_PER_US
+
+if TYPE_CHECKING:
+    from simnet.kernel.simulator import Simulator
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.parts.host.schema import Cpu, Kernel
+    from simnet.scenario.parts.host.schema import Machine as MachineModel
 
 # of level 2 in Skylake's server cores; others have 8 to 20, which changes the curve little
 _PRIVATE_WAYS = 16

@@ -5,13 +5,20 @@ parameter limits those of others. Where every state that halts is switched off, 
 there is nothing to leave.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from simnet.host.idle import IdleStates
-from simnet.host.machine import Machine
-from simnet.scenario.core.effective import Host
-from simnet.scenario.parts.host.schema import Cpu
-from simnet.scenario.parts.idle_states.schema import ALL_STATES, HALT, POLL, IdleKernel
-from simnet.scenario.system.ground import Ground
+from simnet.scenario.parts.idle_states.schema import ALL_STATES, HALT, POLL
 from simnet.time_units import PS_PER_US
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.parts.host.schema import Cpu
+    from simnet.scenario.parts.idle_states.schema import IdleKernel
+    from simnet.scenario.system.ground import Ground
 
 
 def join(_ground: Ground, machine: Machine, host: Host) -> None:

@@ -1,16 +1,22 @@
 """Build the switches and links between InfiniBand ports."""
 
-from collections.abc import Callable, Iterator
-from typing import Final
+from __future__ import annotations
 
-from simnet.kernel.simulator import Simulator
+from typing import TYPE_CHECKING, Final
+
 from simnet.net.infiniband.fabric import Fabric, fat_tree, switch_graph
 from simnet.scenario.parts.infiniband.columns import counts_of
-from simnet.scenario.parts.infiniband.schema import Fabric as FabricModel
-from simnet.scenario.parts.network.join import Pair
-from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.resource import NETWORK, Resource, busy
+from simnet.scenario.system.resource import NETWORK, busy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simnet.kernel.simulator import Simulator
+    from simnet.scenario.parts.infiniband.schema import Fabric as FabricModel
+    from simnet.scenario.parts.network.join import Pair
+    from simnet.scenario.parts.network.resources import NetworkPath
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource
 
 _PERMILLE: Final = 1000
 

@@ -3,19 +3,24 @@
 Nothing simulated depends on these counters, and a run's fingerprint leaves them out.
 """
 
-from collections.abc import Callable, Iterable
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
 from simnet.net.infiniband.ipoib import Ipoib
-from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_US
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.scenario.system.system import Snapshot
 
 Amount = Annotated[float, Field(ge=0.0)]
 

@@ -1,7 +1,8 @@
 """Build what places a host's interrupts."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.host.delayed_action import DelayedAction
 from simnet.host.irqbalance import version_055 as irqbalance_055
@@ -11,11 +12,15 @@ from simnet.host.irqbalance.irq_source import IrqSource
 from simnet.host.irqbalance.sles10 import FIRST_PASS_PS, irqbalance
 from simnet.host.irqbalance.version_055 import Irqbalance055
 from simnet.host.irqbalance.version_10 import Irqbalance10
-from simnet.host.machine import Machine as Host
-from simnet.scenario.core.effective import Effective
-from simnet.scenario.core.effective import Host as HostModel
-from simnet.scenario.parts.irqbalance.schema import Balancer
-from simnet.scenario.system.ground import Ground
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simnet.host.machine import Machine as Host
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.core.effective import Host as HostModel
+    from simnet.scenario.parts.irqbalance.schema import Balancer
+    from simnet.scenario.system.ground import Ground
 
 # when each daemon first moves an interrupt; by hand they are placed at once
 _FIRST_PASSES: Final = {

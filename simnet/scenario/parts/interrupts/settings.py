@@ -1,17 +1,22 @@
 """Which CPUs interrupts go to: by hand, by the daemon, or by a map of where it left them."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.scenario.core.entries import is_peer, parsed
 from simnet.scenario.core.knob import CpuMask, Knob, Stage
 from simnet.scenario.core.parameter import Parameter
 from simnet.scenario.core.places import ranges
-from simnet.scenario.core.settings import Settings
 from simnet.scenario.core.subject import Steps
-from simnet.scenario.core.tree import Entry, Path
+from simnet.scenario.core.tree import Entry
 from simnet.scenario.parts.host.schema import Cpu, Kernel, Machine
 from simnet.scenario.parts.interrupts.build_apic import apic_mode_of
-from simnet.scenario.parts.irqbalance.schema import IrqbalanceTable, IrqMap, OtherDevices
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.settings import Settings
+    from simnet.scenario.core.tree import Path
+    from simnet.scenario.parts.irqbalance.schema import IrqbalanceTable, IrqMap, OtherDevices
 
 _IRQ_MAP: Final = "irqbalance.map"
 _DAEMON: Final = "irqbalance.daemon"

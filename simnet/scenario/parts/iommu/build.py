@@ -4,14 +4,18 @@ A port and a drive each have a domain, as each is in a group of its own. That th
 share one unit is assumed: a socket has several, one for some of its slots.
 """
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.costs import cycles_ps, whole_ns
 from simnet.host.dma.iommu import DmaDomain, RemappingUnit
-from simnet.host.machine import Machine
-from simnet.scenario.core.effective import Host
 from simnet.scenario.parts.iommu.schema import translates
-from simnet.scenario.system.ground import Ground
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.system.ground import Ground
 
 # `wait_on_sem` of amd/iommu.c: udelay(1)
 _LOOK_PS: Final = {"amd": 10**6, "intel": 0}

@@ -1,14 +1,18 @@
 """What was mapped for each device of the system, and what was asked of its IOMMU."""
 
-from typing import Any, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_US
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.system import Snapshot
 
 
 class IommuUse(Row):

@@ -1,12 +1,17 @@
 """What vhost workers did: their counters, and what a result says."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from __future__ import annotations
 
-from simnet.net.virtio.vhost import VhostWorker
+from typing import TYPE_CHECKING, Any, Final
+
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.net.virtio.vhost import VhostWorker
+    from simnet.scenario.system.system import Snapshot
 
 
 def counts_of(worker: VhostWorker) -> dict[str, int]:

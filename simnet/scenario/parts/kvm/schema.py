@@ -6,12 +6,14 @@ emulatorpin; QEMU, qemu(1): -netdev tap,poll-us=n.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from simnet.scenario.core.knob import CpuList
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import count, cycles, time
-from simnet.scenario.parts.host.schema import Cpu, Machine
+
+if TYPE_CHECKING:
+    from simnet.scenario.parts.host.schema import Cpu, Machine
 
 
 class Kvm(Section):

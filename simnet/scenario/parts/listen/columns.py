@@ -1,13 +1,17 @@
 """What became of connections: the kernel's counters, and who had to try again."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
-from simnet.scenario.system.system import Snapshot
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from simnet.rows import Percent, Rate, Row, Shown
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
 
 _MODES: Final = ("user", "system", "softirq", "idle")
 

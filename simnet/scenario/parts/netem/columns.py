@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from simnet.net.link.netem import Netem
-from simnet.net.qdisc.bottleneck import Bottleneck
 from simnet.rows import Count, Row, Shown
 from simnet.scenario.core.subject import Column, Measure
-from simnet.scenario.system.system import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simnet.net.link.netem import Netem
+    from simnet.net.qdisc.bottleneck import Bottleneck
+    from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

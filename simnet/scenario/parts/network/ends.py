@@ -3,18 +3,22 @@
 Counted where caches are modelled, whose kernels are those that profiles sort by kind.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import Field
 
 from simnet.host.ledger import KINDS
-from simnet.host.machine import Machine
 from simnet.rows import Row
-from simnet.scenario.core.effective import Host
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import Snapshot
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
 _WORKING: Final = ("user_ps", "system_ps", "softirq_ps", "irq_ps")

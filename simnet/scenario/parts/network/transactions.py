@@ -1,17 +1,22 @@
 """Build the two processes of a connection with requests and responses."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from simnet.host.machine import Machine
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
 from simnet.kernel.random import stream
-from simnet.net.link.skb import Header
-from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
-from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.core.effective import Flow
-from simnet.scenario.core.files import Workload
-from simnet.scenario.parts.steering.build import HostSteering
 from simnet.workload.netperf import Requester, Responder, Start
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.net.link.skb import Header
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Flow
+    from simnet.scenario.core.files import Workload
+    from simnet.scenario.parts.steering.build import HostSteering
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,33 @@
 """Build ports, which may have several queues, and what their sockets send by."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
-from simnet.host.machine import Machine
 from simnet.kernel.random import stream
-from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header
 from simnet.net.nic.multiqueue import MultiqueuePort, XpsMap
 from simnet.net.nic.net_device import NetDevice
-from simnet.net.nic.port import Nic
 from simnet.net.nic.rss import MICROSOFT_KEY, Rss, Toeplitz, block_table, equal_table
 from simnet.net.steering.tx_queue_rules import TxQueueRules, tx_queue_rules
-from simnet.net.tcp.socket import TcpSocket
 from simnet.net.tcp.socket_queue import SocketQueue, socket_hash
-from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.core.knobs import OF_QUEUES
 from simnet.scenario.parts.host.build import make_buffers, make_spread
-from simnet.scenario.parts.network.schema import Switch
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
 from simnet.scenario.parts.nic.queues import Multiqueue, Queues
 from simnet.scenario.parts.nic.schema import BusLatency, Rings, Slot
 from simnet.scenario.parts.qdisc.build import queue_above
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.link.skb import Header
+    from simnet.net.nic.port import Nic
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.parts.network.schema import Switch
 
 _WORD = 1 << 32
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.net.link.ethernet import UNCOUNTED_BYTES
 from simnet.rows import Row
-from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.core.subject import Column
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.system import Snapshot
 
 
 def equip(ground: Ground) -> None:

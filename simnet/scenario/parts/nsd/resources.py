@@ -4,12 +4,18 @@ In the order of the path. A port carries payload: its capacity is what is left o
 headers and gaps at this MTU. Each direction is a resource of its own.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from simnet.net.fluid.flow import FlowLink
+from typing import TYPE_CHECKING
+
 from simnet.scenario.system.resource import NETWORK, Resource, busy, carried
-from simnet.storage.nsd.cluster import NsdCluster
-from simnet.storage.nsd.server import NsdServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.net.fluid.flow import FlowLink
+    from simnet.storage.nsd.cluster import NsdCluster
+    from simnet.storage.nsd.server import NsdServer
 
 _WAYS = {"tx": "send", "rx": "receive"}
 

@@ -1,17 +1,23 @@
 """From a drive of a configuration to the drive and its queues."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from simnet.host.costs import cycles_ps
 from simnet.host.interrupt import IrqLine
-from simnet.scenario.core.effective import Host
 from simnet.scenario.parts.disks.build import make_disk
-from simnet.scenario.parts.nvme.schema import HostDrive, NvmeDriver
 from simnet.scenario.parts.storage.schema import UNSET
-from simnet.scenario.system.ground import Ground
 from simnet.storage.disk.model import SECTOR_BYTES, DiskModel
 from simnet.storage.multiqueue.affinity import spread
 from simnet.storage.multiqueue.costs import MqCosts
 from simnet.storage.multiqueue.queue import MultiQueue
 from simnet.storage.multiqueue.schedulers import scheduler_of
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Host
+    from simnet.scenario.parts.nvme.schema import HostDrive, NvmeDriver
+    from simnet.scenario.system.ground import Ground
 
 #: of the first queue of the first drive; ports have lower numbers
 FIRST_IRQ = 1000

@@ -1,12 +1,20 @@
 """Drives of a scenario's file, put into the tree of values."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from simnet.scenario.core.toml import KeyPath
-from simnet.scenario.core.tree import Path, dotted
+from typing import TYPE_CHECKING
+
+from simnet.scenario.core.tree import dotted
 from simnet.scenario.parts.disks.schema import Disk
-from simnet.scenario.parts.nvme.schema import DriveQueue, DriveQueueTable, DriveTable, MqIosched
-from simnet.scenario.parts.storage.load import Assembly
+from simnet.scenario.parts.nvme.schema import DriveQueue, DriveQueueTable, MqIosched
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.scenario.core.toml import KeyPath
+    from simnet.scenario.core.tree import Path
+    from simnet.scenario.parts.nvme.schema import DriveTable
+    from simnet.scenario.parts.storage.load import Assembly
 
 
 def graft_drives(

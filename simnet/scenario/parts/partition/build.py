@@ -1,22 +1,27 @@
 """Build partitions of a hypervisor: the pool of processors that they share, the virtual LAN."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.errors import seconds_text
 from simnet.host.delayed_action import DelayedAction
-from simnet.host.machine import Machine
 from simnet.host.partition import LogicalPartition, ProcessorPool
-from simnet.kernel.simulator import Simulator
 from simnet.net.virtual_lan.ibmveth import HypervisorCalls, Ibmveth
-from simnet.scenario.core.effective import Effective, Host
-from simnet.scenario.parts.network.join import Pair
-from simnet.scenario.parts.network.resources import NetworkPath
 from simnet.scenario.parts.partition.columns import partition_of
 from simnet.scenario.parts.partition.resources import partition_resources
-from simnet.scenario.parts.partition.schema import Hypervisor, Pool
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.resource import Resource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.parts.network.join import Pair
+    from simnet.scenario.parts.network.resources import NetworkPath
+    from simnet.scenario.parts.partition.schema import Hypervisor, Pool
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.resource import Resource
 
 _PERMILLE: Final = 1000
 # dispatch windows that a mean is of, at least

@@ -1,16 +1,21 @@
 """What a partition has had of the pool of processors: its counters, and what a result says."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field
 
-from simnet.host.machine import Machine
 from simnet.rows import Percent, Rate, Row
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from simnet.host.machine import Machine
+    from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,17 @@
 """Resources of a hypervisor's partitions: entitlements, and the pool of processors."""
 
-from collections.abc import Iterator, Sequence
+from __future__ import annotations
 
-from simnet.host.machine import Machine
+from typing import TYPE_CHECKING
+
 from simnet.scenario.parts.partition.columns import virtual_processors
 from simnet.scenario.system.resource import Resource, busy
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from simnet.host.machine import Machine
 
 
 def partition_resources(

@@ -7,11 +7,13 @@ entitlement, capped and uncapped partitions, weights; Power Architecture Platfor
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from simnet.scenario.core.section import Section
 from simnet.scenario.core.specs import Choice, Flag, count, cycles, ratio, time
-from simnet.scenario.parts.host.schema import Cpu, Machine
+
+if TYPE_CHECKING:
+    from simnet.scenario.parts.host.schema import Cpu, Machine
 
 _THREADS: Final = 2
 

@@ -1,23 +1,30 @@
 """Build a relay: the hosts behind two ports, the connections, the workers, the load."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from simnet.kernel.random import stream
 from simnet.net.link.skb import Header
-from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
-from simnet.net.remote.hosts import RemoteHosts
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.network.behind import FIRST_LOCAL_PORT, LOCAL_PORTS, HostsBehind
 from simnet.scenario.parts.network.resources import NetworkPath
-from simnet.scenario.parts.relay.schema import Relay as GivenRelay
-from simnet.scenario.parts.steering.build import HostSteering, backlog_drops, steering_of
+from simnet.scenario.parts.steering.build import backlog_drops, steering_of
 from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import DropCount, MessageCounts, Receiver, System
-from simnet.workload.relay_load import Deliveries
-from simnet.workload.relay_system import Load, Relay, Workers, connect_relay
+from simnet.scenario.system.system import DropCount, MessageCounts, System
+from simnet.workload.relay_system import Load, Workers, connect_relay
+
+if TYPE_CHECKING:
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.net.remote.hosts import RemoteHosts
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.relay.schema import Relay as GivenRelay
+    from simnet.scenario.parts.steering.build import HostSteering
+    from simnet.scenario.system.system import Receiver
+    from simnet.workload.relay_load import Deliveries
+    from simnet.workload.relay_system import Relay
 
 _PERMILLE: Final = 1000
 _SERVICE_PORT: Final = 80

@@ -1,10 +1,16 @@
 """What the relay's own configuration has to say."""
 
-from collections.abc import Iterator
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from simnet.scenario.commands.together import Together
-from simnet.scenario.core.effective import Effective
-from simnet.scenario.parts.relay.schema import Relay
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.relay.schema import Relay
 
 
 def typed(base: Effective, tuned: Effective) -> Iterator[Together]:

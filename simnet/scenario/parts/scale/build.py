@@ -1,16 +1,14 @@
 """Build the clients of a file system, their jobs, and what serves them."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from simnet.host.lpar import LparCores, LparCpu
 from simnet.kernel.environment import Environment
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.parts.nsd.build import make_cluster
 from simnet.scenario.parts.nsd.resources import nsd_resources
-from simnet.scenario.parts.sas.schema import SasMix
 from simnet.scenario.parts.scale.jobs import JobSystem
-from simnet.scenario.parts.scale.schema import Lpars, Scale
-from simnet.scenario.system.resource import Resource
 from simnet.storage.scale.client import ScaleClient
 from simnet.storage.scale.files import Tuning
 from simnet.storage.scale.tokens import TokenManager
@@ -18,6 +16,12 @@ from simnet.workload.block_stream import CallCosts
 from simnet.workload.gpfsperf import Arguments, Gpfsperf
 from simnet.workload.sas import Node, SasJobs
 from simnet.workload.sas_plan import Mix, plan
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.scenario.parts.sas.schema import SasMix
+    from simnet.scenario.parts.scale.schema import Lpars, Scale
+    from simnet.scenario.system.resource import Resource
 
 _KIB, _MIB = 1 << 10, 1 << 20
 _FS = 1000

@@ -5,13 +5,18 @@ file system and the jobs on it are what is counted. What passes between clients 
 counted in each second.
 """
 
-from collections.abc import Callable, Iterable
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simnet.scenario.system.resource import Resource
 from simnet.scenario.system.system import CpuTimes, FlowCounts, Snapshot, System
-from simnet.workload.sas import JobRun, Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from simnet.workload.sas import JobRun, Node
 
 
 @dataclass(frozen=True)

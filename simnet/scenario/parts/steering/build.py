@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simnet.host.costs import Buffers, SharedLines
-from simnet.host.machine import Machine
 from simnet.kernel.random import stream
-from simnet.kernel.simulator import Simulator
 from simnet.net.nic.multiqueue import MultiqueuePort, queues_of
-from simnet.net.nic.port import Nic
-from simnet.net.steering.arfs import Arfs, ArfsDriver
+from simnet.net.steering.arfs import Arfs
 from simnet.net.steering.backlog import Backlog
 from simnet.net.steering.steering import PacketSteering, SocketFlowTable
 from simnet.net.steering.version import steering_rules
-from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.host.build import make_spread
 from simnet.scenario.parts.nic.flow_steering import FlowSteering
-from simnet.scenario.system.ground import Ground
 from simnet.scenario.system.system import DropCount
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.net.nic.port import Nic
+    from simnet.net.steering.arfs import ArfsDriver
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.system.ground import Ground
 
 
 def steer_host(sim: Simulator, host: Host, machine: Machine, *, seed: int) -> HostSteering | None:

@@ -1,14 +1,19 @@
 """Counters of disks and of who serves them, and what two snapshots say: `iostat -x`."""
 
-from collections.abc import Iterator, Mapping
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from simnet.rows import Percent, Row
 from simnet.scenario.core.subject import Column
-from simnet.scenario.system.system import Snapshot
 from simnet.storage.block.diskstats import IostatRow, iostat
-from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simnet.scenario.system.system import Snapshot
+    from simnet.storage.block.diskstats import Snapshot as DiskSnapshot
 
 
 @dataclass(frozen=True)

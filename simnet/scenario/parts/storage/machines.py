@@ -1,19 +1,17 @@
 """A client with virtual disks, the server behind them, and the threads that use them."""
 
-from typing import Any, ClassVar, Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from simnet.host.costs import cycles_ps
-from simnet.host.cpu import Cpu
 from simnet.host.iowait import IowaitClock
-from simnet.host.machine import Machine
 from simnet.host.softirq.deferred import DeviceInterrupt, WorkQueue
-from simnet.kernel.environment import Environment
 from simnet.kernel.histogram import LogHistogram
 from simnet.kernel.random import stream
-from simnet.scenario.core.effective import Effective, Host
 from simnet.scenario.parts.disks.build import make_disk
 from simnet.scenario.parts.storage.columns import DiskCounts, PeerCpu
-from simnet.scenario.parts.storage.schema import UNSET, BlockQueue, FfsbGroup, Iosched, Vscsi
+from simnet.scenario.parts.storage.schema import UNSET
 from simnet.storage.block.queue import RequestQueue
 from simnet.storage.block.sysfs import store
 from simnet.storage.disk.command import DiskPartition, disk_partitions
@@ -30,6 +28,13 @@ from simnet.storage.virtual_scsi.vscsi import (
     VscsiServer,
 )
 from simnet.workload.ffsb import Access, FfsbThread, ThreadGroup
+
+if TYPE_CHECKING:
+    from simnet.host.cpu import Cpu
+    from simnet.host.machine import Machine
+    from simnet.kernel.environment import Environment
+    from simnet.scenario.core.effective import Effective, Host
+    from simnet.scenario.parts.storage.schema import BlockQueue, FfsbGroup, Iosched, Vscsi
 
 _PAGE_BYTES: Final = 4096
 _KIB: Final = 1024

@@ -1,12 +1,18 @@
 """Resources of a path to disks: CPUs of both machines, disks, and queues between."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final
+from __future__ import annotations
 
-from simnet.scenario.parts.storage.machines import Storage
-from simnet.scenario.system.resource import Resource, Wait, busy, cpus
-from simnet.storage.block.queue import RequestQueue
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from simnet.scenario.system.resource import Wait, busy, cpus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simnet.scenario.parts.storage.machines import Storage
+    from simnet.scenario.system.resource import Resource
+    from simnet.storage.block.queue import RequestQueue
 
 _MECHANISM: Final = ("seek", "rotation", "transfer")
 

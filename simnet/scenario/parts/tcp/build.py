@@ -3,15 +3,12 @@
 There may be thousands of them between two ports: what they share is worked out once.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from simnet.host.machine import Machine
-from simnet.kernel.histogram import LogHistogram
-from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
-from simnet.net.steering.steering import SocketFlowTable
 from simnet.net.tcp.congestion.cubic import CongestionMaker
 from simnet.net.tcp.receive.settings import ReceiverSettings
 from simnet.net.tcp.receive.timing import AckTiming
@@ -21,12 +18,19 @@ from simnet.net.tcp.rules.sender_version import SenderRules, sender_rules
 from simnet.net.tcp.send.settings import SenderSettings
 from simnet.net.tcp.socket_maker import SocketMaker
 from simnet.net.tcp.socket_settings import SocketSettings
-from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.aix.build import aix_tcp
 from simnet.scenario.parts.host.build import make_buffers
 from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
-from simnet.scenario.parts.tcp.kernel import TcpKernel
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.kernel.histogram import LogHistogram
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.net.steering.steering import SocketFlowTable
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.parts.tcp.kernel import TcpKernel
 
 _ETHERNET_OVERHEAD_BYTES: Final = 38
 _IP_TCP_BYTES: Final = 40

@@ -5,18 +5,21 @@ Nothing simulated depends on these counters, and a run's fingerprint leaves them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from pydantic import Field
 
-from simnet.net.tcp.receive.receiver import TcpReceiver
-from simnet.net.tcp.send.sender import TcpSender
 from simnet.rows import Count, Row
 from simnet.scenario.core.subject import Column, Measure
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_MS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from simnet.net.tcp.receive.receiver import TcpReceiver
+    from simnet.net.tcp.send.sender import TcpSender
+    from simnet.scenario.system.system import Snapshot
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,16 @@ who accepts it agrees unless tcp_ecn is 0. A SYN of DCTCP may be marked itself, 
 takes for a request.
 """
 
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from simnet.net.tcp.rules.ecn import Ecn
 from simnet.net.tcp.rules.sender_version import sender_rules
-from simnet.net.tcp.socket import TcpSocket
-from simnet.scenario.core.effective import Host
+
+if TYPE_CHECKING:
+    from simnet.net.tcp.socket import TcpSocket
+    from simnet.scenario.core.effective import Host
 
 _DCTCP: Final = "dctcp"
 

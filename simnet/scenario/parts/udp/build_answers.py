@@ -1,17 +1,23 @@
 """Build what answers datagrams: workers, and what their answers leave by and come to."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from simnet.host.costs import SharedLines, cycles_ps
-from simnet.host.cpu import Cpu
-from simnet.net.link.skb import Header
 from simnet.net.udp.clients import Answers, Client
 from simnet.net.udp.output import UdpOutput
 from simnet.net.udp.server import UdpServer
-from simnet.net.udp.socket import UdpSocket
 from simnet.scenario.parts.nic.build import tx_choice, tx_queue, tx_rules
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-from simnet.scenario.parts.udp.build_sockets import Sockets
-from simnet.scenario.parts.udp.schema import Udp
-from simnet.scenario.system.ground import Ground
+
+if TYPE_CHECKING:
+    from simnet.host.cpu import Cpu
+    from simnet.net.link.skb import Header
+    from simnet.net.udp.socket import UdpSocket
+    from simnet.scenario.parts.udp.build_sockets import Sockets
+    from simnet.scenario.parts.udp.schema import Udp
+    from simnet.scenario.system.ground import Ground
 
 
 class Serving:

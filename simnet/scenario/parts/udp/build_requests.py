@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simnet.host.costs import cycles_ps
-from simnet.host.machine import Machine
-from simnet.host.scheduler import Task
 from simnet.net.link.skb import Header
-from simnet.net.nic.multiqueue import MultiqueuePort
-from simnet.net.nic.port import Nic
 from simnet.net.udp.output import UdpOutput
 from simnet.net.udp.reader import UdpReader
-from simnet.net.udp.socket import UdpSocket
-from simnet.scenario.core.effective import Effective, Flow, Host, Port
-from simnet.scenario.parts.network.transactions import FlowEnds
 from simnet.scenario.parts.nic.build import tx_queue, tx_rules
 from simnet.scenario.parts.nic.schema import UDP_HEADERS_BYTES
-from simnet.scenario.parts.steering.build import HostSteering
 from simnet.scenario.parts.udp.build_sockets import Sockets
 from simnet.scenario.parts.udp.columns import DatagramCounts, SentCounts
-from simnet.scenario.parts.udp.schema import Datagrams as Given
 from simnet.scenario.parts.udp.worker import Worker
-from simnet.scenario.system.ground import Ground
-from simnet.scenario.system.system import Receiver
 from simnet.workload.netperf import DatagramRequester, DatagramResponder, DatagramSender, Start
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.host.scheduler import Task
+    from simnet.net.nic.multiqueue import MultiqueuePort
+    from simnet.net.nic.port import Nic
+    from simnet.net.udp.socket import UdpSocket
+    from simnet.scenario.core.effective import Effective, Flow, Host, Port
+    from simnet.scenario.parts.network.transactions import FlowEnds
+    from simnet.scenario.parts.steering.build import HostSteering
+    from simnet.scenario.parts.udp.schema import Datagrams as Given
+    from simnet.scenario.system.ground import Ground
+    from simnet.scenario.system.system import Receiver
 
 
 @dataclass(kw_only=True)

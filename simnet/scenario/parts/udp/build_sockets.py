@@ -1,20 +1,24 @@
 """Build sockets of a host that receive datagrams."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.costs import SharedLines, cycles_ps
-from simnet.host.machine import Machine
 from simnet.host.scheduler import Wakeups
 from simnet.host.softirq.busy_read import BusyRead
-from simnet.kernel.simulator import Simulator
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.rules import udp_rules
 from simnet.net.udp.socket import UdpCosts, UdpSocket
-from simnet.scenario.core.effective import Host, Port
 from simnet.scenario.parts.host.build import make_buffers, make_spread
 from simnet.scenario.parts.sockets.build_polling import busy_read_usecs
-from simnet.scenario.parts.udp.schema import Datagrams, Udp
+
+if TYPE_CHECKING:
+    from simnet.host.machine import Machine
+    from simnet.kernel.simulator import Simulator
+    from simnet.scenario.core.effective import Host, Port
+    from simnet.scenario.parts.udp.schema import Datagrams, Udp
 
 _PAGE_BYTES: Final = 4096
 

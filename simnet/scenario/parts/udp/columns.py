@@ -1,14 +1,18 @@
 """What became of datagrams: the kernel's counters, and shares lost by place."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Percent, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
-from simnet.scenario.system.system import Snapshot
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
 # field of each place where datagrams are lost

@@ -1,9 +1,13 @@
 """Who reads datagrams, as a flow of a result."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from simnet.net.udp.clients import Answers
-from simnet.net.udp.socket import UdpSocket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simnet.net.udp.clients import Answers
+    from simnet.net.udp.socket import UdpSocket
 
 
 @dataclass(frozen=True)

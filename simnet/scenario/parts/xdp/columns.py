@@ -1,15 +1,19 @@
 """What became of packets under a program of XDP."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic import Field
 
 from simnet.rows import Count, Percent, Rate, Row
 from simnet.scenario.core.subject import Column, Measure, column_field
 from simnet.scenario.parts.network.lost import lost_text
-from simnet.scenario.system.system import Snapshot
 from simnet.time_units import PS_PER_S
+
+if TYPE_CHECKING:
+    from simnet.scenario.system.system import Snapshot
 
 _PERCENT: Final = 100
 _LOST: Final = ("slot", "ring", "tx_full", "redirect_err")

@@ -1,9 +1,13 @@
 """One module a driver: its ``DRIVER`` is the section of its models, and is found by its name."""
 
+from __future__ import annotations
+
 import pkgutil
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from simnet.scenario.parts.nic.schema import Nic
+if TYPE_CHECKING:
+    from simnet.scenario.parts.nic.schema import Nic
 
 
 def drivers() -> tuple[type[Nic], ...]:
