@@ -46,7 +46,7 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     if not near and not _SEPARATOR.search(typed):
         ends = {one: _SEPARATOR.split(text)[-1] for one, text in known.items()}
         near = {one: end for one, end in ends.items() if _slipped(typed, end)}
-    return max(near, key=lambda one: _likeness(typed, near[one]), default=None)
+    return max(near, key=lambda one: (_likeness(typed, near[one]), one), default=None)
 
 
 def _likeness(typed: str, known: str) -> float:
@@ -83,7 +83,7 @@ def _near(given: str, known: str) -> bool:
 
 
 def _slipped(given: str, known: str) -> bool:
-    if max(len(given), len(known)) < _LETTERS_A_SLIP:
+    if given == known or max(len(given), len(known)) < _LETTERS_A_SLIP:
         return given == known
     words, others = _WORD.findall(given), _WORD.findall(known)
     while words and others and words[0] == others[0]:

@@ -133,9 +133,8 @@ def sliders(
 
 
 def _unknown(base: Case, name: str, known: Sequence[str], key: str) -> InputError:
-    """The error that says which name is nearest, else of which ones it is a part, else all."""
-    within = [one for one in known if name in one.split()] or known
-    hint = nearest(name, known) or f": expected {' or '.join(within) or 'none'}"
+    """The error that says which name is nearest, else all."""
+    hint = nearest(name, known) or f": expected {' or '.join(known) or 'none'}"
     return InputError(f"{name}: nothing that {base.scenario} lets move{hint}", key=key)
 
 

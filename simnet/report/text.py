@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from simnet.host.cpulist import cpulist_text
 from simnet.printable import few, printable, titled
 from simnet.report.columns import columns
-from simnet.report.flows import telling
 from simnet.rows import or_dash
 from simnet.scenario.parts.memcached.columns import KeyValueUse
 from simnet.scenario.parts.netem.columns import WayUse
@@ -15,7 +14,7 @@ from simnet.scenario.parts.scale.columns import JobRow, LparRow, totals
 from simnet.study.run.duration_text import in_unit, late, time_text
 from simnet.study.run.loss import Messages, kind_of
 from simnet.study.run.measures import rate_text, transactions_per_s
-from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates
+from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates, telling
 from simnet.terminal import folded
 
 if TYPE_CHECKING:

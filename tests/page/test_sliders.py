@@ -51,7 +51,7 @@ def test_a_kernel_shows_a_page_of_this_machine_behind_a_token(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"knobs": "rx-usecs"}, "knobs: rx-usecs: .* expected ethtool -C {port} rx-usecs$"),
+        ({"knobs": "rx-usecs"}, "did you mean ethtool -C {port} rx-usecs?"),
         ({"knobs": "ethtool -C {port} rx-usec"}, "did you mean ethtool -C {port} rx-usecs?"),
         ({"choices": "afinity"}, "choices: afinity: .*; did you mean affinity?"),
         ({"choices": "x"}, "choices: x: .* expected numactl or affinity$"),
