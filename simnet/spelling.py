@@ -46,7 +46,7 @@ def closest(name: str, names: Iterable[str]) -> str | None:
     if not near and not _SEPARATOR.search(typed):
         ends = {one: _SEPARATOR.split(text)[-1] for one, text in known.items()}
         near = {one: end for one, end in ends.items() if _slipped(typed, end)}
-    return max(near, key=lambda one: (_likeness(typed, near[one]), one), default=None)
+    return max(near, key=lambda one: (_likeness(typed, near[one]), -len(one), one), default=None)
 
 
 def _likeness(typed: str, known: str) -> float:
