@@ -21,13 +21,13 @@ _SEPARATOR: Final = re.compile(r"[ ./]")
 _FAMILY: Final = re.compile(r"(.+[ ./])[^ ./]+")
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str], *, whole: bool = False) -> str:
     """Return ``; did you mean X?`` with the name that is most like ``name``, or nothing.
 
-    If none is, with those that begin with its words.
+    If none is, with those that begin with its words. With ``whole`` no name's end is enough.
     """
     known = sorted(names)
-    match = closest(name, known)
+    match = closest(name, known, whole=whole)
     meant = [match] if match else _begun(name, known)
     return f"; did you mean {' or '.join(meant)}?" if meant else ""
 
@@ -38,12 +38,13 @@ def nearest_or_all(name: str, names: Iterable[str]) -> str:
     return nearest(name, known) or f": expected one of {', '.join(known)}"
 
 
-def closest(name: str, names: Iterable[str]) -> str | None:
+def closest(name: str, names: Iterable[str], *, whole: bool = False) -> str | None:
     """Return the name that is most like ``name``, or None if none is near."""
     typed = name.lower()
     known = {one: one.lower() for one in sorted(names)}
     near = {one: text for one, text in known.items() if _near(typed, text)}
-    if not near and not _SEPARATOR.search(typed):
+    alone = len(typed) >= _LETTERS_A_SLIP and not _SEPARATOR.search(typed)
+    if not near and alone and not whole:
         ends = {one: _SEPARATOR.split(text)[-1] for one, text in known.items()}
         near = {one: end for one, end in ends.items() if _slipped(typed, end)}
     return max(near, key=lambda one: (_likeness(typed, near[one]), -len(one), one), default=None)

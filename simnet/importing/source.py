@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -115,20 +116,21 @@ def opened(name: str) -> tuple[Files, list[str]]:
     """
     if name == STANDARD_INPUT:
         return _listed("standard input", _PASTED, sys.stdin.buffer.read(MOST_BYTES + 1))
+    if not name:
+        # an empty path is the current folder; a variable without a value is a slip
+        raise InputError("expected a folder, a tar archive or a file, got ''")
     path = Path(name)
     files: Files
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 (no error for a long name)
         files = FolderFiles(path, name)
         root = _root(files)
         rooted: Files = FolderFiles(path / root, name) if root else files
-    elif path.is_file():
-        if (data := _text(path, name)) is not None:
-            return _listed(name, path.name, data)
+    elif (data := _text(path, name)) is not None:
+        return _listed(name, path.name, data)
+    else:
         archive = ArchiveFiles(path, name)
         root = _root(archive)
         rooted = archive.rooted(root or "")
-    else:
-        raise InputError("expected a folder, a tar archive or a file: no such file", file=name)
     return rooted, rooted.walk() if root is None else rooted.names("")
 
 

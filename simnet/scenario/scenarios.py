@@ -32,6 +32,10 @@ def find_scenario(name: str) -> Path:
     Raises:
         InputError: no such scenario; the message names the nearest.
     """
+    if not name.strip():
+        raise InputError(
+            f"expected the name of a scenario, or a file, got {name!r}", key="SCENARIO"
+        )
     known = _share.folder("scenarios") / f"{name}.toml"
     if known.stem == name and os.path.isfile(known):  # noqa: PTH113 (no error for a long name)
         return known

@@ -166,6 +166,17 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
         (["show"], "show: expected the name of a scenario or model, or --schema KIND"),
         (["show", "x460", "--schema", "cpu"],
          "show: expected the name of a scenario or model, or --schema KIND"),
+        (["run", ""], "SCENARIO: expected the name of a scenario, or a file, got ''"),
+        (["whatif", "web-25g", "rfs+queues=all"],
+         "queues=all: expected a whole number, as in queues=4"),
+        (["import", ".", "--cpus", "0"],
+         ("import: invalid value for '--cpus': expected a whole number from 1 to 8,192,"
+          " got '0'")),
+        (["conform", "--kernel", "linux-6.66", "a.pkt"],
+         "--kernel: unknown kernel model 'linux-6.66'; did you mean linux-6.6?"),
+        (["show", "nosuch"],
+         ("nosuch: no scenario and no model has this name: simnet list shows scenarios,"
+          " simnet list models models")),
         (["show", "intel-82546x"],
          "intel-82546x: no scenario and no model has this name; did you mean intel-82546?"),
         (["show", "intel-82546", "--set", "nodes=1"],

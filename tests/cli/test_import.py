@@ -124,7 +124,7 @@ def test_a_second_import_gets_a_folder_of_its_own(simnet: Simnet, tmp_path: Path
     [
         ((), "expected a SOURCE, or --live, or --script"),
         (("host", "--live"), "expected a SOURCE, or --live, or --script"),
-        (("nowhere",), "nowhere: expected a folder, a tar archive or a file: no such file"),
+        (("nowhere",), "nowhere: cannot be read: No such file or directory"),
     ],
 )
 def test_bad_arguments(simnet: Simnet, arguments: tuple[str, ...], message: str) -> None:

@@ -54,6 +54,7 @@ def test_many_names_that_begin_with_it_are_not_listed() -> None:
         "net.ipv4.tcp_ecn",
         "cores",
         "cpus",
+        "x",
         "**",
         "",
     ],

@@ -188,8 +188,16 @@ def test_what_is_no_archive_is_one_line(tmp_path: Path, data: bytes) -> None:
 
 
 def test_what_is_not_there_is_one_line() -> None:
-    with pytest.raises(InputError, match="expected a folder, a tar archive or a file"):
+    with pytest.raises(InputError, match=r"^nowhere.tar: cannot be read: No such file"):
         read_source("nowhere.tar")
+
+
+def test_a_pipe_and_no_name_at_all_are_said_to_be_that(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"expected a regular file, got a pipe$"):
+        read_source(str(tmp_path / "pipe"))
+    with pytest.raises(InputError, match=r"^expected a folder, a tar archive or a file, got ''$"):
+        read_source("")
 
 
 @settings(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from simnet.cli.options import json_option
+from simnet.cli.options import WholeNumber, json_option
 from simnet.cli.output import answer, message, table
 from simnet.cli.status import Status
 from simnet.errors import InputError
@@ -43,7 +43,7 @@ _LONGEST: Final = 60
 )
 @click.option(
     "--cpus",
-    type=click.IntRange(1, MOST_CPUS),
+    type=WholeNumber(1, MOST_CPUS),
     metavar="N",
     help="How many CPUs the host has, if no file says it; else 8 are assumed.",
 )

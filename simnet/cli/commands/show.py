@@ -79,7 +79,8 @@ def _model_kind(name: str) -> ModelKind | None:
     if name.endswith(".toml"):
         return kind_of(name)
     known = [*scenario_names(), *(other for kind in MODEL_FOLDERS for other in model_names(kind))]
-    raise InputError(f"no scenario and no model has this name{nearest(name, known)}", key=name)
+    hint = nearest(name, known) or ": simnet list shows scenarios, simnet list models models"
+    raise InputError(f"no scenario and no model has this name{hint}", key=name)
 
 
 def _show_model(kind: ModelKind, name: str, *, as_json: bool) -> None:

@@ -54,7 +54,8 @@ def find_model(kind: ModelKind, name: str, beside: Path | None = None) -> Path:
     # `Path.is_file` raises for a name that is too long
     if found.stem == name and os.path.isfile(found):  # noqa: PTH113
         return found
-    raise InputError(f"unknown {kind} model {name!r}{nearest(name, model_names(kind))}")
+    hint = nearest(name, model_names(kind)) or ": simnet list models shows all"
+    raise InputError(f"unknown {kind} model {name!r}{hint}")
 
 
 def read_model(kind: ModelKind, path: Path) -> tuple[BaseModel, toml.Document]:

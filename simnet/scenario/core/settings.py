@@ -289,7 +289,8 @@ class Settings(Table):
         option = next((one.name for one in KNOBS if constant and plain in one.doc.split()), "")
         meant = f"; did you mean {option}?" if option else ""
         # who mistypes what this system lacks is told so once the name is right
-        near = nearest(name, legal) or nearest(name, (knob.name for knob in KNOBS))
+        others = (knob.name for knob in KNOBS)
+        near = nearest(name, legal) or nearest(name, others, whole=True)
         return f"unknown knob{meant or near or family(name, legal)}"
 
     def _paths(self, entry: Entry, target: _Target) -> tuple[Path, ...]:

@@ -203,7 +203,7 @@ def tuned(found: WhatIf, tuning: str | None, scenario: str) -> Case:
     name = names[0] if tuning is None else tuning
     if name not in names:
         expected = f"the what-if has {', '.join(sorted(names))}{nearest(name, names)}"
-        raise InputError(expected, key=name)
+        raise InputError(expected, file="--tuning", key=name)
     return read_tuning(scenario, name).on(untuned(found, scenario))
 
 

@@ -95,7 +95,7 @@ def conform(files: Sequence[str | Path], kernel: str | None = None) -> Conforman
     Raises:
         InputError: a file cannot be used, no model is of that version, or it is not Linux's.
     """
-    if kernel and _values(kernel)["system"] != "linux":
+    if kernel and _chosen(kernel)["system"] != "linux":
         raise InputError(f"{kernel}: expected a kernel model of Linux", key="--kernel")
     verdicts: list[Verdict] = []
     for file in map(str, files):
@@ -113,6 +113,16 @@ def conform(files: Sequence[str | Path], kernel: str | None = None) -> Conforman
 
         verdicts += map(_judged, read_traces(file, values))
     return Conformance(tuple(verdicts))
+
+
+def _chosen(kernel: str) -> dict[str, Any]:
+    """Values of a kernel model that the user names."""
+    try:
+        return _values(kernel)
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(error.message, key="--kernel") from error
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from simnet.errors import InputError
-from simnet.scenario.commands.ready import READY, named, ready_tuning
+from simnet.scenario.commands.ready import READY, named, ready_names, ready_tuning
 from simnet.scenario.commands.typed import is_command, knob_named, settings_of_commands
 from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.knobs import KNOBS
@@ -58,6 +58,7 @@ def read_tuning(scenario: str, text: str) -> Tuning:
         ready = None if name in known else _ready(scenario, name)
         if ready is None and name not in known:
             if is_command(part) or "=" in part:
+                _check_number(scenario, part)
                 settings = "+".join(parts[number:])
                 break
             raise _unknown(name, text, scenario, known)
@@ -79,6 +80,13 @@ def read_tuning(scenario: str, text: str) -> Tuning:
 def _ready(scenario: str, name: str) -> Proposal | None:
     """What the system has ready under a name."""
     return ready_tuning(name, _plain(scenario)) if READY.fullmatch(name) else None
+
+
+def _check_number(scenario: str, part: str) -> None:
+    """Refuse a tuning that takes a number, without one: ``queues=all``."""
+    name = part.partition("=")[0].strip()
+    if READY.fullmatch(name) and f"{name}=N" in ready_names(_plain(scenario)):
+        raise InputError(f"expected a whole number, as in {name}=4", key=part)
 
 
 def _plain(scenario: str) -> Effective:

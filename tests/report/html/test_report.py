@@ -338,6 +338,7 @@ def _refusal(file: Path) -> str:
         ('{"schema": "simnet.result/9"}', "expected what --json printed of"),
         ('{"schema": "simnet.result/1", "seed": NaN}', "no JSON"),
         ('{"schema": "simnet.whatif/1"}', "missing"),
+        ("[]", "expected what --json printed of"),
         ('{"schema": "simnet.whatif/1", "version": "' + "x" * 5000 + '"}', "a text of over"),
         ('{"schema": "simnet.result/1", "seed": 1e300}', "expected numbers of at most"),
     ],

@@ -78,5 +78,8 @@ def _figure(rows: Sequence[Row]) -> Figure:
 
 
 KIND: Final = Kind(
-    "validate", lambda tree: isinstance(tree, list), _ROWS.validate_json, each("validate", _part)
+    "validate",
+    lambda tree: isinstance(tree, list) and bool(tree),
+    _ROWS.validate_json,
+    each("validate", _part),
 )
