@@ -33,23 +33,14 @@ _WORD = re.compile(r'(?P<key>\w+)(?:=(?:"(?P<quoted>[^"]*)"|(?P<plain>\S+)))?')
 
 @dataclass(frozen=True)
 class Block:
-    """One fenced block.
+    """One fenced block."""
 
-    Attributes:
-        path: the document.
-        first: number of the line after the opening fence, counted from 1.
-        language: first word after the fence.
-        words: the others, with their values; empty where there is none.
-        lines: the content.
-        follows: only blank lines lie between the block before and this one.
-    """
-
-    path: Path
-    first: int
-    language: str
-    words: dict[str, str]
-    lines: tuple[str, ...]
-    follows: bool
+    path: Path  # the document
+    first: int  # number of the line after the opening fence, counted from 1
+    language: str  # first word after the fence
+    words: dict[str, str]  # the others, with their values; empty where there is none
+    lines: tuple[str, ...]  # the content
+    follows: bool  # only blank lines lie between the block before and this one
 
     @property
     def text(self) -> str:

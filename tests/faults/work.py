@@ -17,21 +17,13 @@ _GROWN: list[bytes] = []
 
 @dataclass(frozen=True)
 class Piece:
-    """A number to be doubled, and what becomes of whoever does it.
+    """A number to be doubled, and what becomes of whoever does it."""
 
-    Attributes:
-        number: the number.
-        folder: each attempt leaves a file in it while it lasts, and one for good.
-        fault: name of a function of this module, or nothing.
-        attempts: how many of them meet it.
-        lasts_s: how long it takes.
-    """
-
-    number: int
-    folder: Path
-    fault: str = ""
-    attempts: int = 1
-    lasts_s: float = 0.0
+    number: int  # the number
+    folder: Path  # each attempt leaves a file in it while it lasts, and one for good
+    fault: str = ""  # name of a function of this module, or nothing
+    attempts: int = 1  # how many of them meet it
+    lasts_s: float = 0.0  # how long it takes
 
     def tried(self) -> int:
         """How many attempts there were."""

@@ -25,19 +25,13 @@ from tests.fuzz.worker import prepare, run_case
 
 @dataclass
 class Count:
-    """What was run so far.
+    """What was run so far."""
 
-    Attributes:
-        ends: how often a kind had a status.
-        milliseconds: wall time by kind.
-        findings: seeds by signature.
-        next_seed: the first that was not run.
-    """
-
-    ends: Counter[tuple[str, int]] = field(default_factory=Counter)
-    milliseconds: Counter[str] = field(default_factory=Counter)
+    ends: Counter[tuple[str, int]] = field(default_factory=Counter)  # how often a kind had a status
+    milliseconds: Counter[str] = field(default_factory=Counter)  # wall time by kind
+    # seeds by signature
     findings: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    next_seed: int = 1
+    next_seed: int = 1  # the first that was not run
 
     def add(self, kind: str, seed: int, status: int, milliseconds: int, signature: str) -> None:
         """Count one case."""

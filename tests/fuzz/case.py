@@ -21,21 +21,15 @@ _NUMBERS: Final = re.compile(r"0x[0-9a-f]+|\d[\d_.,]*(e[+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Case:
-    """What is run, complete: with it alone the end can be seen again.
+    """What is run, complete: with it alone the end can be seen again."""
 
-    Attributes:
-        kind: which generator made it.
-        arguments: the command line after ``simnet``; for the API empty.
-        call: keyword arguments of :func:`simnet.run`, for the API.
-        files: what lies in the working directory, as Latin-1 text of the bytes.
-        seed: it was made from; with the generator as it was then, it is made again.
-    """
-
-    kind: str
-    arguments: tuple[str, ...] = ()
+    kind: str  # which generator made it
+    arguments: tuple[str, ...] = ()  # the command line after ``simnet``; for the API empty
+    # keyword arguments of :func:`simnet.run`, for the API
     call: Mapping[str, Any] = field(default_factory=dict)
+    # what lies in the working directory, as Latin-1 text of the bytes
     files: Mapping[str, str] = field(default_factory=dict)
-    seed: int = -1
+    seed: int = -1  # it was made from; with the generator as it was then, it is made again
 
     def dumps(self) -> str:
         """Return it as one line of JSON."""
@@ -50,19 +44,12 @@ class Case:
 
 @dataclass(frozen=True)
 class End:
-    """How a case ended.
+    """How a case ended."""
 
-    Attributes:
-        status: exit status; minus the number of the signal that ended it.
-        problem: what is wrong with that; empty if nothing is.
-        said: the last of stderr.
-        milliseconds: wall time.
-    """
-
-    status: int
-    problem: str
-    said: str
-    milliseconds: int
+    status: int  # exit status; minus the number of the signal that ended it
+    problem: str  # what is wrong with that; empty if nothing is
+    said: str  # the last of stderr
+    milliseconds: int  # wall time
 
     @property
     def signature(self) -> str:

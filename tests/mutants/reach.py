@@ -20,17 +20,11 @@ OPTIONS = ("-q", "--capture=sys", "-p", "no:cacheprovider", "-p", "no:xdist", "-
 
 @dataclass(frozen=True)
 class Reach:
-    """What the tests of a floor reach.
+    """What the tests of a floor reach."""
 
-    Attributes:
-        digest: of the sources and tests that it was made with.
-        seconds: processor time of each test function, by its id.
-        lines: by module and line, the tests that reach it.
-    """
-
-    digest: str
-    seconds: dict[str, float]
-    lines: dict[str, dict[str, list[str]]]
+    digest: str  # of the sources and tests that it was made with
+    seconds: dict[str, float]  # processor time of each test function, by its id
+    lines: dict[str, dict[str, list[str]]]  # by module and line, the tests that reach it
 
     def tests_for(self, mutant: Mutant) -> list[str]:
         """Return the tests that can tell, fastest first.

@@ -68,30 +68,23 @@ _PLAIN_DECORATOR = re.compile(r"cython\.|property$|staticmethod$|\w+\.setter$")
 
 @dataclass(frozen=True)
 class Mutant:
-    """A module with one mistake.
+    """A module with one mistake."""
 
-    Attributes:
-        module, scope: dotted name of the module, and of the class and function in it.
-        line, end_line: the statement, or the head of one with a body.
-        start, end, text: the bytes that are replaced, and by what.
-        function: first line of the function to exchange; 0 if the module has to be imported anew.
-        diff: the lines before and after.
-        original: the text of the module.
-        number: among those that look alike in the same scope.
-    """
-
+    # dotted name of the module, and of the class and function in it
     module: str
     scope: str
+    # the statement, or the head of one with a body
     line: int
     end_line: int
+    # the bytes that are replaced, and by what
     start: int
     end: int
     text: bytes
-    function: int
+    function: int  # first line of the function to exchange; 0 if the module has to be imported anew
     operator: str
-    diff: str
-    original: bytes = field(repr=False)
-    number: int = 0
+    diff: str  # the lines before and after
+    original: bytes = field(repr=False)  # the text of the module
+    number: int = 0  # among those that look alike in the same scope
 
     @property
     def key(self) -> str:

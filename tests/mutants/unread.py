@@ -28,16 +28,11 @@ EVENT_NUMBER = 3
 
 @dataclass(frozen=True)
 class Unread:
-    """What is not read.
+    """What is not read."""
 
-    Attributes:
-        functions: all.
-        results: functions whose result nothing reads.
-        numbers: classes, with their modules, whose `on_event` does not read the event's number.
-    """
-
-    functions: frozenset[Function] = frozenset()
-    results: frozenset[Function] = frozenset()
+    functions: frozenset[Function] = frozenset()  # all
+    results: frozenset[Function] = frozenset()  # functions whose result nothing reads
+    # classes, with their modules, whose `on_event` does not read the event's number
     numbers: frozenset[tuple[str, str]] = frozenset()
 
 
