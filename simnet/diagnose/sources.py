@@ -9,7 +9,7 @@ from simnet.diagnose.page import Page
 from simnet.errors import InputError
 from simnet.importing.files.files import Files
 from simnet.importing.files.together import ListedFiles
-from simnet.importing.source import STANDARD_INPUT, Named, Sources
+from simnet.importing.source import Named, Sources, is_piped
 
 _MIB: Final = 1 << 20
 _MOST_TOTAL: Final = 64 * _MIB
@@ -50,7 +50,7 @@ def pages_of(named: Named) -> list[Page]:
 def _pages(name: str, files: Files, loose: list[str], *, several: bool) -> Iterator[Page]:
     if isinstance(files, ListedFiles):
         (member,) = loose
-        shown = files.label if several or name == STANDARD_INPUT else member
+        shown = files.label if several or is_piped(name) else member
         yield Page(shown, files.text(member) or "")
         return
     prefix = f"{Path(name).name}/" if several else ""

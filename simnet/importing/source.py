@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +21,16 @@ from simnet.importing.host import ReadHost, read_host
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STANDARD_INPUT: Final = "-"
+_STANDARD_INPUT: Final = "-"
+# what a shell puts in place of `<(command)`
+_OF_A_COMMAND: Final = re.compile(r"/(?:dev|proc/self)/fd/\d+")
 # what shows that a folder stands for a host's root
 _ROOTED: Final = ("proc/cpuinfo", "sys/devices/system/cpu", "sos_commands", "proc/interrupts")
 _DEEPEST: Final = 3
 _MOST: Final = 100
 _MOST_SOURCES: Final = 1000
 _PASTED: Final = "standard-input.txt"
+_PRINTED: Final = "output.txt"
 _ARCHIVES: Final = (".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz")
 # in which a terminal may have left anything
 _TEXTS: Final = frozenset({".txt", ".log", ".out"})
@@ -106,6 +110,11 @@ def read_sources(named: Named, cpus: int | None = None) -> ReadHost:
     return read_host(files, files.outputs, cpus=cpus)
 
 
+def is_piped(name: str) -> bool:
+    """Whether it is standard input, or what a command prints: nothing that has a name."""
+    return name == _STANDARD_INPUT or _OF_A_COMMAND.fullmatch(name) is not None
+
+
 def opened(name: str) -> tuple[Files, list[str]]:
     """Return the files of what a path names, and the names of those that may be any output.
 
@@ -114,8 +123,14 @@ def opened(name: str) -> tuple[Files, list[str]]:
     Raises:
         InputError: it cannot be read.
     """
-    if name == STANDARD_INPUT:
+    if name == _STANDARD_INPUT:
         return _listed("standard input", _PASTED, sys.stdin.buffer.read(MOST_BYTES + 1))
+    if is_piped(name):
+        try:
+            with open(name, "rb") as output:  # noqa: PTH123 - no path of a file
+                return _listed(name, _PRINTED, output.read(MOST_BYTES + 1))
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror}", file=name) from error
     if not name:
         # an empty path is the current folder; a variable without a value is a slip
         raise InputError("expected a folder, a tar archive or a file, got ''")

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import tarfile
 import time
@@ -120,7 +121,7 @@ def test_a_hostile_name_of_a_port_stays_in_quotes(
     assert "\x1b" not in out
 
 
-def test_standard_input_folder_and_archive_say_the_same(
+def test_standard_input_what_a_command_prints_folder_and_archive_say_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = RULES["ring-full"].fires
@@ -129,7 +130,12 @@ def test_standard_input_folder_and_archive_say_the_same(
     with tarfile.open(tmp_path / "a.tar.xz", "w:xz") as archive:
         archive.add(tmp_path / "folder", "folder")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    for source in ("-", str(tmp_path / "folder"), str(tmp_path / "a.tar.xz")):
+    # as a shell does for `<(command)`
+    end, other = os.pipe()
+    os.write(other, text.encode())
+    os.close(other)
+    paths = (tmp_path / "folder", tmp_path / "a.tar.xz", f"/dev/fd/{end}")
+    for source in ("-", *map(str, paths)):
         status, out, _ = run(capsys, source, "--json")
         document = json.loads(out)
         assert status == 1

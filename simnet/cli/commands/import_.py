@@ -123,8 +123,10 @@ def _instead(error: InputError, sources: Sources) -> str:
 
 def _free(sources: tuple[str, ...], host: str) -> Path:
     """Return the name of a new folder, after the source's, or the host's if that is no name."""
+    from simnet.importing.source import is_piped
+
     name = "this-host" if not sources else Path(sources[0]).resolve().name.partition(".")[0]
-    if len(sources) > 1 or sources == ("-",):
+    if len(sources) > 1 or any(map(is_piped, sources)):
         name = host or "host"
     stem = _UNSAFE.sub("-", name)[:_LONGEST].strip("-") or "host"
     for number in range(1, _MOST_FOLDERS):
