@@ -14,7 +14,7 @@ from simnet.scenario.parts.scale.columns import JobRow, LparRow, totals
 from simnet.study.run.duration_text import in_unit, late, time_text
 from simnet.study.run.loss import Messages, kind_of
 from simnet.study.run.measures import rate_text, transactions_per_s
-from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates, telling
+from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates
 from simnet.terminal import folded
 
 if TYPE_CHECKING:

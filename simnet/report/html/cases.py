@@ -13,7 +13,7 @@ from simnet.study.run.duration_text import in_unit, time_text
 from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
 from simnet.study.run.measures import rate_text
-from simnet.study.run.rows import CpuUse, FlowRates, telling
+from simnet.study.run.rows import CpuUse, FlowRates
 
 if TYPE_CHECKING:
     from simnet.scenario.core.effective import Effective

@@ -1,6 +1,6 @@
 """The rows of a result: shares, rates and counts between two snapshots, by CPU, port and flow."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -12,9 +12,6 @@ from simnet.scenario.system.system import CpuTimes, FlowCounts, PortCounts
 from simnet.study.run.activity import idle_shares
 from simnet.study.run.loss import Latency, between, latency_in
 from simnet.time_units import PS_PER_S
-
-# so many are listed one by one
-_MOST_FLOWS: Final = 32
 
 RxRate = Annotated[Rate, Shown("rx Mbit/s", 1, 1e-6)]
 TxRate = Annotated[Rate, Shown("tx Mbit/s", 1, 1e-6)]
@@ -109,15 +106,6 @@ class FlowRates(Row):
     direction: str = Field(
         default="", description="of a stream: in, the system receives it, or out, it sends"
     )
-
-
-def telling(flows: Sequence[FlowRates]) -> tuple[Sequence[FlowRates], str]:
-    """Return the flows to list, three of many, and which they are; nothing where they are all."""
-    if len(flows) <= _MOST_FLOWS:
-        return flows, ""
-    ranked = sorted(flows, key=lambda flow: flow.transactions_per_s or flow.goodput_bps)
-    shown = (ranked[0], ranked[len(ranked) // 2], ranked[-1])
-    return shown, f"the slowest of {len(flows):,} flows, the middle one and the fastest"
 
 
 def per_s(amount: int, elapsed_ps: int) -> float:
