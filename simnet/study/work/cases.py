@@ -12,20 +12,22 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from os import PathLike
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from simnet.errors import InputError
-from simnet.scenario.core.effective import Effective
 from simnet.scenario.core.files import Run
 from simnet.scenario.core.load import load
 from simnet.scenario.core.schema import spec_of
 from simnet.scenario.core.units import UnitError
 from simnet.study.run.arguments import Names, Settings, names_of, settings_of
-from simnet.study.run.result import Result
 from simnet.study.work.ensemble import Range
-from simnet.study.work.store import Store
-from simnet.study.work.task import Task
 from simnet.study.work.vary import ranged, with_values
+
+if TYPE_CHECKING:
+    from simnet.scenario.core.effective import Effective
+    from simnet.study.run.result import Result
+    from simnet.study.work.store import Store
+    from simnet.study.work.task import Task
 
 # configurations before values and seeds: those of a grid take turns, and each takes 2 MB
 _MOST_LOADED = 64
