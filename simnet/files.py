@@ -77,24 +77,26 @@ def read_bytes(path: Path, *, shown: str | None = None, most_bytes: int, kind: s
     return data
 
 
-def open_to_read(path: Path, *, shown: str | None = None) -> BinaryIO:
+def open_to_read(path: Path, *, shown: str | None = None, waits: bool = False) -> BinaryIO:
     """Return a file to be read from front to end; whoever reads it sets the bounds.
 
     Args:
         path: the file; a link is followed.
         shown: how messages call it; its path when None.
+        waits: it may be a pipe, for whose writer reading waits.
 
     Raises:
         InputError: it cannot be opened, or is no regular file.
     """
     file = shown or str(path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | (0 if waits else os.O_NONBLOCK))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise InputError(f"cannot be read: {reason or error}", file=file) from error
     try:
-        _check_regular(os.fstat(descriptor), file)
+        if not waits:
+            _check_regular(os.fstat(descriptor), file)
     except BaseException:
         os.close(descriptor)
         raise

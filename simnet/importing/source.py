@@ -126,11 +126,8 @@ def opened(name: str) -> tuple[Files, list[str]]:
     if name == _STANDARD_INPUT:
         return _listed("standard input", _PASTED, sys.stdin.buffer.read(MOST_BYTES + 1))
     if is_piped(name):
-        try:
-            with open(name, "rb") as output:  # noqa: PTH123 - no path of a file
-                return _listed(name, _PRINTED, output.read(MOST_BYTES + 1))
-        except OSError as error:
-            raise InputError(f"cannot be read: {error.strerror}", file=name) from error
+        with open_to_read(Path(name), waits=True) as output:
+            return _listed(name, _PRINTED, output.read(MOST_BYTES + 1))
     if not name:
         # an empty path is the current folder; a variable without a value is a slip
         raise InputError("expected a folder, a tar archive or a file, got ''")

@@ -15,7 +15,7 @@ DAMAGED = [
     ("mine.toml", 'message = "8 KiB"', 'message = "-8 KiB"', "workload.message",
      "-8 KiB is outside the legal range 1 B to 16 MiB"),
     ("mine.toml", 'message = "8 KiB"', 'message = "8 TiB"', "workload.message",
-     "unknown unit 'TiB'; did you mean 'GiB'?"),
+     "unknown unit 'TiB'; did you mean 'MiB'?"),
     ("mine.toml", 'message = "8 KiB"', 'mesage = "8 KiB"', "workload.mesage",
      "unknown key; did you mean message?"),
     ("mine.toml", 'message = "8 KiB"\n', "", "workload.message", "missing"),
