@@ -185,7 +185,7 @@ class FlowFabric(Component):
             flow.credit = flow.window_bytes << _UNIT_BITS
         return self._reopen(flow)
 
-    def taken(self, flow: Flow) -> cython.int:
+    def read_next(self, flow: Flow) -> cython.int:
         """The thread of a flow is done with a message and reads the next one from the socket."""
         flow.reading = False
         while flow.arrived > 0 and not flow.reading:

@@ -87,4 +87,4 @@ class ReceiverThread(Component):
 
     def go_on(self) -> cython.int:
         """Read the next message."""
-        return self.flows.taken(self.flow)
+        return self.flows.read_next(self.flow)

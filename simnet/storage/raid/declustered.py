@@ -112,7 +112,8 @@ class DeclusteredRaid(TrackStrips):
         tag: Any,
     ) -> cython.int:
         """Read the bytes from `begin` to `end` of a track."""
-        op: TrackOp = self._begin(READ, nsd, track, begin, end, owner, tag)
+        op: TrackOp = self._begin(READ, nsd, track, owner, tag)
+        self._bound(op, begin, end)
         self._read_range(op)
         return self._next_stage(op)
 
@@ -127,7 +128,8 @@ class DeclusteredRaid(TrackStrips):
     ) -> cython.int:
         """Write the bytes from `begin` to `end` of a track, all of it or a part."""
         full: cython.bint = begin == 0 and end == self.strip_sectors * self.data * _SECTOR_BYTES
-        op: TrackOp = self._begin(FULL if full else PART, nsd, track, begin, end, owner, tag)
+        op: TrackOp = self._begin(FULL if full else PART, nsd, track, owner, tag)
+        self._bound(op, begin, end)
         if not full:
             self._read_for_parity(op)
         return self._next_stage(op)
@@ -137,9 +139,7 @@ class DeclusteredRaid(TrackStrips):
 
         `rebuilt_to` has to follow when it is done: see `simnet.storage.raid.rebuild`.
         """
-        op: TrackOp = self._begin(
-            REBUILD, nsd, track, 0, self.strip_sectors * _SECTOR_BYTES, owner, None
-        )
+        op: TrackOp = self._begin(REBUILD, nsd, track, owner, None)
         index: cython.int = self._lost_strip(op)
         if index < 0:
             self._end(op)
@@ -155,14 +155,11 @@ class DeclusteredRaid(TrackStrips):
         kind: cython.int,
         nsd: cython.int,
         track: cython.longlong,
-        begin: cython.longlong,
-        end: cython.longlong,
         owner: TrackOwner,
         tag: Any,
     ) -> TrackOp:
         """Find the disks of a track."""
         op: TrackOp = TrackOp.__new__(TrackOp)
-        strip_bytes: cython.longlong = self.strip_sectors * _SECTOR_BYTES
         op.owner = owner
         op.tag = tag
         op.kind = kind
@@ -170,10 +167,6 @@ class DeclusteredRaid(TrackStrips):
         op.nsd = nsd
         op.track = track
         self.layout.locate(op)
-        op.begin = begin
-        op.end = end
-        op.first = begin // strip_bytes
-        op.last = (end - 1) // strip_bytes
         op.low = 0
         op.high = self.strip_sectors
         op.asked = 0
@@ -188,6 +181,15 @@ class DeclusteredRaid(TrackStrips):
             op.slot = len(self.ops)
             self.ops.append(op)
         return op
+
+    def _bound(self, op: TrackOp, begin: cython.longlong, end: cython.longlong) -> cython.int:
+        """Note the bytes of the track that an operation is about."""
+        strip_bytes: cython.longlong = self.strip_sectors * _SECTOR_BYTES
+        op.begin = begin
+        op.end = end
+        op.first = begin // strip_bytes
+        op.last = (end - 1) // strip_bytes
+        return 0
 
     def _end(self, op: TrackOp) -> cython.int:
         self.busy -= 1

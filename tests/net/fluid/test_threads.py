@@ -33,7 +33,7 @@ class Thread(MessageReceiver):
         return 0
 
     def on_event(self, _kind: int, _arg: int) -> None:
-        self.fabric.taken(self.flow)
+        self.fabric.read_next(self.flow)
 
     fabric: FlowFabric
     flow: Flow
