@@ -47,6 +47,22 @@ class Sink(Endpoint):
         return self.work_ps
 
 
+class Owner(Sink):
+    """A socket whose memory is counted."""
+
+    def __init__(self, sim: Simulator) -> None:
+        super().__init__(sim, "owner")
+        self.wmem = 0
+
+    def queued(self, length: int) -> int:
+        self.wmem += length
+        return 0
+
+    def wfree(self, length: int, cpu: Cpu) -> int:  # noqa: ARG002 - an endpoint's
+        self.wmem -= length
+        return 0
+
+
 class Neighbour(Endpoint):
     """Logs when an ARP reply is taken."""
 

@@ -8,7 +8,7 @@ from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import new_skb
 from simnet.net.tcp.rules.sender_version import sender_rules
 from tests.host.parts import MS, make_costs, make_machine, make_memory
-from tests.net.parts import US, Sink, feed, frame, make_socket, make_tg3, on_wire
+from tests.net.parts import US, Owner, Sink, feed, frame, make_socket, make_tg3, on_wire
 
 
 class TestReceiveRing:
@@ -91,6 +91,22 @@ class TestTransmitRing:
         nic.flush()
         sim.run_until(MS)
         assert [skb.seq for skb in on_wire(nic)] == list(range(5))
+
+    def test_memory_of_a_socket_is_given_back_once_whoever_has_its_slot_later(self) -> None:
+        sim = Simulator()
+        nic = make_tg3(sim, make_machine(sim), tx_ring=1, tx_frames=1)
+        owner = Owner(sim)
+        held = []
+        # two slots: an ARP request or a SYN is nobody's memory
+        for number, sender in enumerate((owner, None, None, owner, owner, None, None)):
+            skb = frame(Sink(sim, f"sink{number}"), number)
+            skb.owner = sender
+            nic.transmit(skb)
+            nic.flush()
+            held.append(owner.wmem)
+            sim.run_until((number + 1) * MS)
+            assert owner.wmem == 0
+        assert held == [1, 0, 0, 1, 1, 0, 0]
 
 
 class TestMapping:

@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simnet.host.cpu import Cpu
-from simnet.kernel.simulator import Simulator
 from simnet.net.link.skb import Skb, new_skb
 from simnet.net.nic.netdev_queue import NetdevQueue, Watchdog
 from simnet.net.qdisc.dynamic_queue_limits import MOST_BYTES, DynamicQueueLimits
@@ -15,25 +13,9 @@ from simnet.net.qdisc.egress import Egress
 from simnet.net.qdisc.qdisc import PfifoFast
 from tests.host.parts import MS
 from tests.net.nic.connectx import Bench
-from tests.net.parts import Sink, frame, on_wire
+from tests.net.parts import Owner, frame, on_wire
 
 OVERHEAD = 24
-
-
-class Owner(Sink):
-    """A socket whose memory is counted."""
-
-    def __init__(self, sim: Simulator) -> None:
-        super().__init__(sim, "owner")
-        self.wmem = 0
-
-    def queued(self, length: int) -> int:
-        self.wmem += length
-        return 0
-
-    def wfree(self, length: int, cpu: Cpu) -> int:  # noqa: ARG002 - an endpoint's
-        self.wmem -= length
-        return 0
 
 
 def made(*, limit: int = 1000, most: int = 0, **device: Any) -> tuple[Bench, NetdevQueue]:

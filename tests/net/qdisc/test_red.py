@@ -15,10 +15,18 @@ RATE = 100_000_000
 PPB = 10**9
 
 
-def made(qmin: int, qmax: int, *, wlog: int = 1, ecn: bool = False, limit: int = 10**9) -> Red:
+def made(
+    qmin: int,
+    qmax: int,
+    *,
+    wlog: int = 1,
+    ecn: bool = False,
+    limit: int = 10**9,
+    most_ppb: int = PPB // 50,
+) -> Red:
     cell_log, shifts = eval_idle_damping(wlog, SIZE, RATE)
     return Red(
-        stream(3, "red"), limit=limit, qmin=qmin, qmax=qmax, probability_ppb=PPB // 50,
+        stream(3, "red"), limit=limit, qmin=qmin, qmax=qmax, probability_ppb=most_ppb,
         wlog=wlog, cell_log=cell_log, shifts=shifts, ecn=ecn,
     )  # fmt: skip
 
@@ -79,6 +87,27 @@ def test_between_them_twice_the_share_that_the_mean_says_is_dropped(count: int) 
     law = 2 * 0.02 * (count - 20) / 40
     assert held(red, count, rounds) / rounds == pytest.approx(law, rel=0.15)
     assert red.forced_drop == 0
+
+
+def test_the_first_packet_between_them_draws_and_is_not_dropped() -> None:
+    # `qcount` is -1 below and above: the number that is drawn is for the packets to come
+    red = made(2 * SIZE, 5 * SIZE, most_ppb=PPB)
+    first = {"below": 0, "above": 0}
+    where = "below"
+    for number in range(3000):
+        # fill it, and empty it but for one
+        for _ in range(2 * (number % 30 >= 20)):
+            if red.waiting.count > 1:
+                red.dequeue(0)
+        dropped, before = red.prob_drop, where
+        put(red)
+        above = "above" if red.qavg >= red.qth_max else "between"
+        where = "below" if red.qavg < red.qth_min else above
+        if where == "between" and before != "between":
+            first[before] += 1
+            assert red.prob_drop == dropped
+    assert min(first.values()) > 50
+    assert red.prob_drop > 100
 
 
 def test_with_ecn_what_may_be_marked_is_marked_and_the_rest_is_dropped() -> None:

@@ -93,7 +93,7 @@ class TestMovedFlow:
     ) -> None:
         port = Port(driver)
         flow = port.flow(0)
-        for turn, cpu in enumerate((2, 1, 3)):
+        for turn, cpu in enumerate((2, 1, 0, 3)):
             port.host.record(flow, cpu)
             send(port, flow, range(20 * turn, 20 * turn + 10))
             before = port.received
@@ -102,8 +102,8 @@ class TestMovedFlow:
             assert came == [10 if queue == cpu else 0 for queue in range(4)]
             # the queue's CPU needs no other's help
             assert {cpu for _, cpu, _ in flow.log[-10:]} == {cpu}
-        assert [seq for _, _, seq in flow.log] == list(range(60))
-        assert (port.counted("added"), port.counted("updated")) == (1, 2)
+        assert [seq for _, _, seq in flow.log] == list(range(80))
+        assert (port.counted("added"), port.counted("updated")) == (1, 3)
 
     def test_a_rule_takes_the_driver_its_time(self, driver: ArfsDriver) -> None:
         port = Port(driver)
@@ -135,6 +135,19 @@ class TestMovedFlow:
         port.host.record(flow, 0)
         send(port, flow, range(10))
         assert (port.counted("added"), port.received) == (0, [10, 0, 0, 0])
+
+    def test_a_flow_that_nobody_reads_any_more_asks_for_no_rule(self, driver: ArfsDriver) -> None:
+        port = Port(driver)
+        flow = port.flow(0)
+        port.host.record(flow, 2)
+        send(port, flow, range(10))
+        assert port.host.sockets is not None
+        port.host.sockets.reset(flow.header.rxhash)
+        send(port, flow, range(10, 20))
+        assert (port.counted("added"), port.counted("updated")) == (1, 0)
+        # the rule stays until it expires, and the CPU that polls the queue goes on
+        assert port.received == [port.received[0], 0, 20 - port.received[0], 0]
+        assert {cpu for _, cpu, _ in flow.log[-10:]} == {2}
 
     def test_an_interrupt_that_moves_takes_the_flow_along(self, driver: ArfsDriver) -> None:
         port = Port(driver)

@@ -7,15 +7,17 @@ import pytest
 from simnet.host.costs import SharedLines, Spread
 from simnet.host.scheduler import Wakeups
 from simnet.kernel.simulator import Simulator
-from simnet.net.link.skb import Header, Station, SwitchedPath
+from simnet.net.link.skb import Header, Station, SwitchedPath, new_skb
+from simnet.net.udp.clients import Client
 from simnet.net.udp.memory import SocketMemory, UdpPages
 from simnet.net.udp.output import UdpOutput, sent_truesize
 from simnet.net.udp.reader import UdpReader
 from simnet.net.udp.rules import udp_rules
+from simnet.net.udp.server import UdpServer
 from simnet.net.udp.socket import UdpCosts, UdpSocket
 from simnet.net.udp.transaction import UdpTransactor
 from simnet.net.udp.writer import UdpWriter
-from tests.host.parts import MS, NS, US, make_costs, make_machine
+from tests.host.parts import MS, NS, US, Once, make_costs, make_machine
 from tests.net.parts import make_buffers, make_tg3
 
 COSTS = {
@@ -197,3 +199,38 @@ def test_a_writer_sends_until_its_buffer_is_full_and_goes_on_at_half() -> None:
     assert 0 <= ledger.syscall - 250 * NS * writer.calls <= 250 * NS
     assert pair.there.machine.costs.ledger.udp_send == 0
     assert pair.here.machine.costs.ledger.udp_send >= (TX + 300) * NS * output.out_datagrams
+
+
+@pytest.mark.parametrize("kind", [UdpReader, UdpServer, UdpWriter, UdpTransactor])
+def test_a_better_process_runs_as_soon_as_the_application_s_code_is_done(kind: Any) -> None:
+    """`need_resched` on the way back to user mode, however much is still to be done."""
+    pair = Pair()
+    here, work_ps = pair.here, 20 * US
+    here.costs.costs.user_recv_ps = here.costs.costs.user_send_ps = work_ps
+    output = here.output(pair.there.socket)
+    options: dict[Any, tuple[tuple[Any, ...], dict[str, Any]]] = {
+        UdpReader: ((here.socket,), {"service_ps": 0}),
+        UdpServer: (
+            (here.socket, output, [Client(output.header, here.nic, None, 0)]),
+            {"sent_lines": SharedLines(here.machine.memory, 0), "service_ps": 0, "batch": 1},
+        ),
+        UdpWriter: ((output,), {}),
+        UdpTransactor: ((here.socket, output), {"begins": False}),
+    }
+    arguments, named = options[kind]
+    task = kind(here.machine.scheduler, "process", here.cpu, *arguments, **named)
+    better = Once(here.machine.scheduler, "better", here.cpu, -5)
+    pair.begin(task)
+    for _ in range(20):
+        skb = new_skb(here.socket, 0, 1, 0, 0, 106, push=True)
+        skb.toucher = here.cpu
+        here.socket.receive(skb, here.cpu)
+    while here.cpu.times()["user_ps"] == 0:
+        pair.sim.run_until(pair.sim.now + US)
+    end_ps = pair.sim.now - here.cpu.times()["user_ps"] + work_ps
+    better.wake_on(here.cpu)
+    pair.sim.run_until(end_ps + MS)
+    assert better.log == [(end_ps + COSTS["context_switch"] * NS, 0)]
+    calls = task.calls
+    pair.sim.run_until(end_ps + 2 * MS)
+    assert task.calls > calls

@@ -116,6 +116,19 @@ class TestDeadline:
         # 1000 to 1040 are one batch, 5000 is the second; then the write
         assert bench.run() == [1, 3, *(1000 + 8 * n for n in range(6)), 5000, 10_000, 7000]
 
+    def test_it_goes_on_behind_a_request_that_has_become_part_of_another(self) -> None:
+        bench = Bench(scheduler="deadline")
+        behind_a_busy_device(bench)
+        # when 1000 goes 2000 is next; 1992 and 1984 grow into it before that has gone, too
+        for sector in (1000, 2000, 5000):
+            bench.submit(sector)
+        for sector in (1984, 1992):
+            bench.submit(sector, at=1500 * US)
+        bench.run()
+        assert list(zip(bench.device.order, bench.device.sizes, strict=True)) == [
+            *((1, 1), (3, 1), (1000, 8), (5000, 8), (1984, 24))
+        ]
+
     def test_fifo_batch_ends_it(self) -> None:
         bench = Bench(scheduler="deadline", max_hw_sectors=8)
         bench.queue.elevator.store("fifo_batch", 2)

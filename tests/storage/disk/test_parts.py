@@ -129,6 +129,21 @@ class TestReadAhead:
         assert stream.sector == reached
         assert stream.cylinder == (1 if reached > 10 else 0)
 
+    @pytest.mark.parametrize(("late_ps", "comes_ms"), [(0, 10), (1, 20)])
+    def test_a_track_that_is_reached_too_late_comes_round_again(
+        self, late_ps: int, comes_ms: int
+    ) -> None:
+        for reads in ("ahead", "until"):
+            stream = read_ahead(1, 13)
+            stream.begin(8, 10, 10 * MS + late_ps, 0, 0)
+            if reads == "until":
+                assert stream.read_until(11) == (comes_ms + 1) * MS
+            else:
+                stream.advance((comes_ms + 1) * MS - 1)
+                assert stream.sector == 10
+                stream.advance((comes_ms + 1) * MS)
+                assert stream.sector == 11
+
     def test_one_that_came_to_a_stop_goes_on_from_then(self) -> None:
         stream = self.stream()
         stream.extend(20, 50 * MS)

@@ -1,5 +1,6 @@
 """A file system's servers from request to answer: what always holds, and what ought to follow."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -83,6 +84,27 @@ def test_what_is_no_request_is_refused() -> None:
             cluster.submit(
                 new_request(client, file, block, offset, size, write=False, owner=caller, tag=None)
             )
+
+
+@pytest.mark.parametrize("allocation", ["scatter", "cluster"])
+def test_blocks_of_a_file_are_dealt_out_to_vdisks_and_spread_over_their_tracks(
+    allocation: str,
+) -> None:
+    cluster = NsdCluster(Simulator(), "fs", small(allocation=allocation))
+    blocks = 200 * cluster.nsds
+    requests = [new_request(0, 3, block, 0, 512, False, None, None) for block in range(blocks)]  # noqa: FBT003
+    for request in requests:
+        cluster.submit(request)
+    places = Counter((request.server, request.nsd) for request in requests)
+    assert set(places.values()) == {200}
+    tracks = sorted(request.track for request in requests if not request.server + request.nsd)
+    assert 0 <= tracks[0] <= tracks[-1] < cluster.tracks
+    gaps = {one - other for one, other in zip(tracks[1:], tracks[:-1], strict=True)}
+    if allocation == "cluster":
+        assert gaps <= {1, cluster.tracks - 199}
+    else:
+        assert tracks[100] == pytest.approx(cluster.tracks / 2, rel=0.3)
+        assert max(gaps) > 1
 
 
 def test_large_blocks_are_faster_than_small_ones() -> None:

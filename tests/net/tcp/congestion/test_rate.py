@@ -8,6 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simnet.net.tcp.congestion.rate import RateSample
+from simnet.net.tcp.rules.sender_version import sender_rules
+from tests.net.parts import JIFFY_PS, make_congestion
+from tests.net.tcp.send.test_sender import MSS, ack, make, numbers
 
 NONE = -1
 ALONE = True
@@ -116,3 +119,21 @@ def test_held_back_is_what_flies_now(delivered: int, in_flight: int, limit: int)
     sample.end(delivered, 0, 0, 0, KEPT)
     sample.limit_by_application(in_flight)
     assert sample.app_limited == limit
+
+
+def test_each_ack_is_a_sample_from_when_what_it_acknowledges_was_sent() -> None:
+    # four segments in flight come one by one; the fifth was sent when two had come
+    rules = sender_rules("6.18")
+    sender = make(congestion=make_congestion("bbr", 4, rules=rules), rules=rules, sack=True)
+    sender.seq.write(4 * MSS, end_of_send=True)
+    assert numbers(sender, 1) == [0, 1, 2, 3]
+    samples = []
+    for jiffy, segments in ((3, 1), (4, 2), (6, 4), (9, 5)):
+        sender.timer.set_time(jiffy * JIFFY_PS)
+        ack(sender, segments, jiffy)
+        rate = sender.congestion.rate
+        samples.append((rate.delivered, rate.interval_us, rate.prior_in_flight))
+        if segments == 2:
+            sender.seq.write(MSS, end_of_send=True)
+            assert numbers(sender, jiffy) == [4]
+    assert samples == [(1, 8000, 4), (2, 12_000, 3), (4, 20_000, 3), (3, 20_000, 1)]

@@ -295,6 +295,25 @@ class TestTsoDeferral:
         # 67 of 301 are less than a third but fill 64 KiB
         assert len(send(sender)) >= 65
 
+    @pytest.mark.parametrize(
+        ("unsent", "window", "cwnd"),
+        # six of the window are free: it is the window that holds back as much or more, or it is
+        # the application, or it is the peer
+        [(7, 100, 12), (6, 100, 12), (5, 100, 10), (7, 10, 10), (6, 10, 10)],
+    )
+    def test_what_waits_has_met_the_window_if_that_is_all_that_it_waits_for(
+        self, unsent: int, window: int, cwnd: int
+    ) -> None:
+        """`tcp_tso_should_defer` since 5.0: in slow start a window that was met grows."""
+        rules = sender_rules("6.18")
+        congestion = make_congestion("reno", 10, rules=rules)
+        options = {"tso": True, "tso_win_divisor": 1, "rules": rules, "congestion": congestion}
+        sender = started(4, window=window * MSS, **options)
+        sender.seq.write(unsent * MSS, end_of_send=False)
+        assert send(sender) == []
+        ack(sender, 2, window=window * MSS)
+        assert sender.congestion.cwnd == cwnd
+
     def test_divisor_0_waits_for_more_than_three_segments(self) -> None:
         sender = started(12, cwnd=12, tso=True, tso_win_divisor=0)
         sender.seq.write(100 * MSS, end_of_send=False)
