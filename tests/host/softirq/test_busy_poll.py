@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.host.parts import MS, US, Agenda
-from tests.net.nic.connectx import Bench, Poller, Spinner
+from simnet.host.softirq.softirq import SoftirqNetRx
+from tests.host.parts import MS, NS, US, Agenda
+from tests.net.nic.connectx import COSTS, Bench, Poller, Spinner
 
 # napi_defer_hard_irqs, gro_flush_timeout, and whether both together defer interrupts
 DEFERRALS = pytest.mark.parametrize(
@@ -56,6 +57,16 @@ def test_what_the_last_poll_has_to_leave_waits_too(
     assert len(late) == (6 if waits else 0)
     assert bench.delivered[:40] == list(range(40))
     assert len(bench.delivered) == 80
+
+
+def test_each_poll_of_a_process_counts_once() -> None:
+    bench, poller = polling(0, 0)
+    poller.begin(100, for_frames=False)
+    bench.run(200)
+    softirqs = bench.cpu.softirqs
+    assert isinstance(softirqs, SoftirqNetRx)
+    # one that finds nothing takes 100 ns
+    assert softirqs.polls == pytest.approx(100 * US / (COSTS["poll"] * NS), abs=2)
 
 
 @pytest.mark.parametrize(("version", "tick_ms"), [("5.15", 12), ("6.12", 4)])

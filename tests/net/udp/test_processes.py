@@ -43,8 +43,10 @@ FRAME_PS = 84 * 8 * NS
 class Host:
     """A machine with a port, a socket that receives, and what it sends by."""
 
-    def __init__(self, sim: Simulator, name: str, length: int, pages: int = 1 << 40) -> None:
-        self.machine = make_machine(sim, name, make_costs(**COSTS), None)
+    def __init__(
+        self, sim: Simulator, name: str, length: int, pages: int = 1 << 40, **costs: int
+    ) -> None:
+        self.machine = make_machine(sim, name, make_costs(**COSTS | costs), None)
         self.cpu = self.machine.cpus[0]
         self.nic = make_tg3(sim, self.machine, rx_frames=1, rx_frames_irq=1, name=f"{name}0")
         self.costs = UdpCosts(
@@ -88,9 +90,10 @@ class Host:
 class Pair:
     """Two hosts with a cable."""
 
-    def __init__(self, here: int = 1, there: int = 1, pages: int = 1 << 40) -> None:
+    def __init__(self, here: int = 1, there: int = 1, pages: int = 1 << 40, **costs: int) -> None:
         self.sim = Simulator()
-        self.here, self.there = Host(self.sim, "here", here), Host(self.sim, "there", there, pages)
+        self.here = Host(self.sim, "here", here, **costs)
+        self.there = Host(self.sim, "there", there, pages, **costs)
         for one, other in ((self.here, self.there), (self.there, self.here)):
             one.nic.path_out = SwitchedPath(
                 self.sim,
@@ -204,9 +207,9 @@ def test_a_writer_sends_until_its_buffer_is_full_and_goes_on_at_half() -> None:
 @pytest.mark.parametrize("kind", [UdpReader, UdpServer, UdpWriter, UdpTransactor])
 def test_a_better_process_runs_as_soon_as_the_application_s_code_is_done(kind: Any) -> None:
     """`need_resched` on the way back to user mode, however much is still to be done."""
-    pair = Pair()
-    here, work_ps = pair.here, 20 * US
-    here.costs.costs.user_recv_ps = here.costs.costs.user_send_ps = work_ps
+    work_ps = 20 * US
+    pair = Pair(user_recv=work_ps // NS, user_send=work_ps // NS)
+    here = pair.here
     output = here.output(pair.there.socket)
     options: dict[Any, tuple[tuple[Any, ...], dict[str, Any]]] = {
         UdpReader: ((here.socket,), {"service_ps": 0}),
@@ -226,6 +229,7 @@ def test_a_better_process_runs_as_soon_as_the_application_s_code_is_done(kind: A
         skb.toucher = here.cpu
         here.socket.receive(skb, here.cpu)
     while here.cpu.times()["user_ps"] == 0:
+        assert pair.sim.now < MS
         pair.sim.run_until(pair.sim.now + US)
     end_ps = pair.sim.now - here.cpu.times()["user_ps"] + work_ps
     better.wake_on(here.cpu)
