@@ -505,6 +505,20 @@ class TestWindowProbes:
         assert send(sender, 100) == [MSS] * 5
         assert sender.timer.rto_jiffy == 100 + sender.timer.rto
 
+    @pytest.mark.parametrize(("version", "sack"), [("2.6.18", False), ("6.18", True)])
+    def test_an_answer_that_leaves_it_closed_begins_the_wait_anew(
+        self,
+        version: str,
+        sack: bool,  # noqa: FBT001
+    ) -> None:
+        """`tcp_ack_probe`."""
+        sender = started(2, sack=sack, rules=sender_rules(version))
+        sender.seq.write(5 * MSS, end_of_send=True)
+        for jiffy in (10, 20):
+            ack(sender, 2, jiffy, window=0)
+            assert sender.awaits_window(jiffy)
+            assert sender.timer.rto_jiffy == jiffy + sender.timer.rto
+
     def test_without_data_there_is_nothing_to_ask(self) -> None:
         sender = started(2)
         ack(sender, 2, 10, window=0)
