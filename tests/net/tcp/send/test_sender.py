@@ -307,7 +307,12 @@ class TestTsoDeferral:
         """`tcp_tso_should_defer` since 5.0: in slow start a window that was met grows."""
         rules = sender_rules("6.18")
         congestion = make_congestion("reno", 10, rules=rules)
-        options = {"tso": True, "tso_win_divisor": 1, "rules": rules, "congestion": congestion}
+        options: dict[str, Any] = {
+            "tso": True,
+            "tso_win_divisor": 1,
+            "rules": rules,
+            "congestion": congestion,
+        }
         sender = started(4, window=window * MSS, **options)
         sender.seq.write(unsent * MSS, end_of_send=False)
         assert send(sender) == []
