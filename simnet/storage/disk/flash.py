@@ -38,8 +38,8 @@ class FlashDisk(Drive):
         super().__init__(sim, path, model)
         self.page_sectors = model.flash_page_bytes // SECTOR_BYTES
         self.channel_free_ps = [0] * model.flash_channels
-        # pages that are in the buffer, by the time at which they are programmed
-        self.buffer_pages = max(model.cache_bytes // model.flash_page_bytes, 1)
+        # pages that are in the buffer, by the time at which they are programmed; one always fits
+        self.buffer_pages = model.cache_bytes // model.flash_page_bytes
         self.programs = []
 
     def counters(self) -> dict[str, int]:

@@ -98,9 +98,10 @@ class TestTransmitRing:
         owner = Owner(sim)
         held = []
         # two slots: an ARP request or a SYN is nobody's memory
-        for number, sender in enumerate((owner, None, None, owner, owner, None, None)):
+        for number, owned in enumerate((1, 0, 0, 1, 1, 0, 0)):
             skb = frame(Sink(sim, f"sink{number}"), number)
-            skb.owner = sender
+            if owned:
+                skb.owner = owner
             nic.transmit(skb)
             nic.flush()
             held.append(owner.wmem)

@@ -139,6 +139,15 @@ def test_a_frame_kicks_once_and_not_while_the_worker_is_at_work() -> None:
     assert guests.nics[0].kicks == 2
 
 
+def test_a_kick_for_what_has_waited_for_the_ring_is_paid_by_the_next_frame() -> None:
+    guests = Guests(rx=24, tso=False)
+    cost = guests.send(40)
+    guests.run()
+    assert guests.nics[0].kicks > 1
+    cost += guests.send(1, 40)
+    assert cost == guests.nics[0].kicks * KICK == guests.nics[0].costs.ledger.hypervisor
+
+
 def test_what_a_frame_takes_from_kick_to_interrupt() -> None:
     guests = Guests()
     guests.send(1)

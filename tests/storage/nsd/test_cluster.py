@@ -92,7 +92,10 @@ def test_blocks_of_a_file_are_dealt_out_to_vdisks_and_spread_over_their_tracks(
 ) -> None:
     cluster = NsdCluster(Simulator(), "fs", small(allocation=allocation))
     blocks = 200 * cluster.nsds
-    requests = [new_request(0, 3, block, 0, 512, False, None, None) for block in range(blocks)]  # noqa: FBT003
+    caller = Caller(cluster, 0)
+    for block in range(blocks):
+        caller.ask(3, block, 0, 512, write=False)
+    requests = list(caller.todo)
     for request in requests:
         cluster.submit(request)
     places = Counter((request.server, request.nsd) for request in requests)

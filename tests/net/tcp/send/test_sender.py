@@ -307,7 +307,12 @@ class TestTsoDeferral:
         """`tcp_tso_should_defer` since 5.0: in slow start a window that was met grows."""
         rules = sender_rules("6.18")
         congestion = make_congestion("reno", 10, rules=rules)
-        options = {"tso": True, "tso_win_divisor": 1, "rules": rules, "congestion": congestion}
+        options: dict[str, Any] = {
+            "tso": True,
+            "tso_win_divisor": 1,
+            "rules": rules,
+            "congestion": congestion,
+        }
         sender = started(4, window=window * MSS, **options)
         sender.seq.write(unsent * MSS, end_of_send=False)
         assert send(sender) == []
@@ -504,6 +509,20 @@ class TestWindowProbes:
         ack(sender, 2, 100)
         assert send(sender, 100) == [MSS] * 5
         assert sender.timer.rto_jiffy == 100 + sender.timer.rto
+
+    @pytest.mark.parametrize(("version", "sack"), [("2.6.18", False), ("6.18", True)])
+    def test_an_answer_that_leaves_it_closed_begins_the_wait_anew(
+        self,
+        version: str,
+        sack: bool,  # noqa: FBT001
+    ) -> None:
+        """`tcp_ack_probe`."""
+        sender = started(2, sack=sack, rules=sender_rules(version))
+        sender.seq.write(5 * MSS, end_of_send=True)
+        for jiffy in (10, 20):
+            ack(sender, 2, jiffy, window=0)
+            assert sender.awaits_window(jiffy)
+            assert sender.timer.rto_jiffy == jiffy + sender.timer.rto
 
     def test_without_data_there_is_nothing_to_ask(self) -> None:
         sender = started(2)
