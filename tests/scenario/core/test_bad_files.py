@@ -29,7 +29,7 @@ DAMAGED = [
     ("mine.toml", 'server = "server.toml"', 'server = "ibm-x640"', "system.server",
      "unknown server model 'ibm-x640'; did you mean ibm-x460?"),
     ("mine.toml", 'server = "ibm-p5-550"', 'server = "sun-x4100"', "system.peers[0].server",
-     "unknown server model 'sun-x4100'"),
+     "unknown server model 'sun-x4100': simnet list models shows all"),
     ("mine.toml", "count = 2", "count = 0", "system.peers[0].count",
      "expected 1 or more, got 0"),
     ("mine.toml", "count = 2", "count = 1", "system.cables",

@@ -34,11 +34,11 @@ def _parts(found: Sequence[tuple[str, Result]], simulate: bool) -> list[Part]:  
     sections += [
         repeat_run(one, file, name=name) for name, (file, one) in zip(named, found, strict=True)
     ]
-    names = " and ".join(dict.fromkeys(one.scenario for one in results.values()))
+    names = list(dict.fromkeys(one.scenario for one in results.values()))
     verdicts = [_verdict(name if len(results) > 1 else "", one) for name, one in results.items()]
     return [
         Part(
-            f"What does {names} do?",
+            f"What {'do' if len(names) > 1 else 'does'} {' and '.join(names)} do?",
             verdicts,
             sections,
             of=machine(known) if known else first.machine,
