@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from simnet.host.cpulist import cpulist_text
 from simnet.printable import few, printable, titled
@@ -18,6 +18,8 @@ from simnet.study.run.rows import PORT_COLUMNS, CpuUse, FlowRates, PortRates, te
 from simnet.terminal import folded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from simnet.study.run.result import Result
 
 _NEARLY_IDLE_PERCENT = 1.0
@@ -28,6 +30,8 @@ _WORKERS = (
     *("packets_per_poll", "events_per_wait"),
 )
 _JOBS = ("real_s", "cpu_s", "io_wait_s", "read_bytes", "written_bytes")
+# so many flows are listed one by one
+_MOST_FLOWS: Final = 32
 _PARTITION = ("cores", "utilisation_percent", "read_bps", "write_bps", "hit_percent")
 
 
@@ -200,6 +204,15 @@ def _flows(result: Result) -> str:
         left=2,
     )
     return table + (f"# {which}; all: --json\n" if which else "")
+
+
+def telling(flows: Sequence[FlowRates]) -> tuple[Sequence[FlowRates], str]:
+    """Return the flows to list, and which of how many they are; nothing where they are all."""
+    if len(flows) <= _MOST_FLOWS:
+        return flows, ""
+    ranked = sorted(flows, key=lambda flow: flow.transactions_per_s or flow.goodput_bps)
+    shown = (ranked[0], ranked[len(ranked) // 2], ranked[-1])
+    return shown, f"the slowest of {len(flows):,} flows, the middle one and the fastest"
 
 
 def _stalls(result: Result) -> str:

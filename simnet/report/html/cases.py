@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from simnet.printable import few
 from simnet.report.html.blocks import Facts, Picture, Section, Stage, Stages, Table, Use
 from simnet.report.html.svg import picture
+from simnet.report.text import telling
 from simnet.study.run.duration_text import in_unit, time_text
 from simnet.study.run.duration_text import late as late_of
 from simnet.study.run.loss import Latency
