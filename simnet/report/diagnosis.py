@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Final
 
+from simnet.importing.source import is_piped
 from simnet.printable import printable, typed
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _asked(one: Finding, sources: Sequence[str]) -> Iterator[str]:
         yield from _wrapped("  Predicted: ", f"{told.verdict}: {told.said} (load: {told.load})")
     elif one.prediction is not None:
         yield from _wrapped("  No prediction: ", one.prediction.why)
-    plain = len(sources) == 1 and sources[0] != "-"
+    plain = len(sources) == 1 and not is_piped(sources[0])
     source = sources[0] if plain and len(sources[0]) < _SHORT else "FOLDER"
     yield "  simnet models it; to ask what it would change:"
     yield "    " + typed("simnet", "import", source, "--out", "host")

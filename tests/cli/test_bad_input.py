@@ -176,7 +176,7 @@ def test_a_file_without_permission(simnet: Simnet, tmp_path: Path) -> None:
          "--kernel: unknown kernel model 'linux-6.66'; did you mean linux-6.6?"),
         (["show", "nosuch"],
          ("nosuch: no scenario and no model has this name: simnet list shows scenarios,"
-          " simnet list models models")),
+          " and simnet list models the rest")),
         (["show", "intel-82546x"],
          "intel-82546x: no scenario and no model has this name; did you mean intel-82546?"),
         (["show", "intel-82546", "--set", "nodes=1"],

@@ -9,6 +9,7 @@ import pytest
 from simnet.cli import main
 from simnet.diagnose.diagnosis import diagnose
 from simnet.diagnose.prediction import Moves, Prediction
+from simnet.report.diagnosis import diagnosis
 from tests.diagnose.table import RULES
 
 PASTE = """$ ethtool -S eth0
@@ -34,6 +35,15 @@ def report(tmp_path: Path, text: str, status: int, *options: str) -> str:
         main(["diagnose", str(tmp_path / "paste.txt"), "--out", str(out), *options])
     assert caught.value.code == status
     return out.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("source", "typed"), [("a.txt", "a.txt"), ("-", "FOLDER"), ("/dev/fd/63", "FOLDER")]
+)
+def test_what_has_no_name_is_not_in_what_to_type(tmp_path: Path, source: str, typed: str) -> None:
+    (tmp_path / "a.txt").write_text(PASTE, "utf-8")
+    said = diagnosis(diagnose([str(tmp_path / "a.txt")]), [source])
+    assert f"simnet import {typed} --out host" in said
 
 
 def test_the_first_screen_has_place_evidence_and_how_sure(tmp_path: Path) -> None:

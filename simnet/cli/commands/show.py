@@ -79,7 +79,7 @@ def _model_kind(name: str) -> ModelKind | None:
     if name.endswith(".toml"):
         return kind_of(name)
     known = [*scenario_names(), *(other for kind in MODEL_FOLDERS for other in model_names(kind))]
-    hint = nearest(name, known) or ": simnet list shows scenarios, simnet list models models"
+    hint = nearest(name, known) or ": simnet list shows scenarios, and simnet list models the rest"
     raise InputError(f"no scenario and no model has this name{hint}", key=name)
 
 
